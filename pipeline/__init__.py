@@ -93,10 +93,12 @@ def compare(
     """
     from pipeline.answers.comparisons import compared_objects
     from pipeline.notebook import Comparisons
-    from pipeline.warehouse import warehouse_file
+    from pipeline.settings import warehouse_file
 
     names = [] if base is None else [base, *candidates]
-    found = compared_objects(warehouse_file(path), names, metric=metric, margin=margin)
+    found = compared_objects(warehouse_file(path), names, metric=metric, margin=margin)[
+        "comparisons"
+    ]
     return Comparisons(found)
 
 

@@ -19,6 +19,12 @@ WAREHOUSE_NAME = "warehouse.duckdb"
 MANIFEST_NAME = "manifest.json"
 
 
+def warehouse_file(path: str | Path) -> Path:
+    """The file itself, or that of an output folder."""
+    path = Path(path)
+    return path / WAREHOUSE_NAME if path.is_dir() else path
+
+
 @dataclass(frozen=True)
 class Settings:
     """Inputs, output folder and the few choices a caller may make."""
@@ -37,6 +43,6 @@ class Settings:
     memory_limit: str | None = None  # half of the machine's
     engine: str = "local"
     address: str = "auto"  # of a cluster
-    is_kept: bool = True  # what an earlier analysis into `out` read is not read again
-    is_rehashed: bool = False  # unless its bytes have changed, whatever its time
+    use_cache: bool = True  # an output that still describes its inputs is not made again
+    by_content: bool = False  # inputs are compared by their bytes, not by place and time
     is_growing: bool = False  # half-written last lines wait for their ends

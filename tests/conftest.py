@@ -54,6 +54,15 @@ def _without_waiting_for_the_disk() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _cache_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Nothing is read from the user's cache, or written to it; what pip has fetched is."""
+    usual = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    own = {"XDG_CACHE_HOME": str(tmp_path_factory.mktemp("cache"))}
+    with mock.patch.dict(os.environ, {"PIP_CACHE_DIR": str(Path(usual, "pip")), **own}):
+        yield
+
+
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The demo, analyzed once: the path of its warehouse, for reading only."""

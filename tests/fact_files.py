@@ -29,7 +29,7 @@ class Fact:
         """Every query gives its rows, in their order."""
         for query, rows in self.asked:
             told = "\n".join(" | ".join(map(_shown, row)) for row in found.rows(query))
-            assert told == rows, query
+            assert told == rows, f"{query}\n----\n{told}"
 
 
 def _shown(value: Any) -> str:

@@ -22,12 +22,12 @@ METRICS = (
     "slice_metrics resource_stats reward_components funnel rollout_stages reported_checks".split()
 )
 
-# And how failures are explained; without what compares runs, and without pages.
+# And how failures differ from passes; without what compares runs, and without pages.
 DIAGNOSIS = (
-    "rollout_features rollout_modes failure_modes error_signatures root_causes suspicions "
-    "never_dives contrasts separators checks record_fields mode_tests associations "
-    "recommendations ablation selection_value labels "
-    "health_findings rollout_health task_health run_health report.explained".split()
+    "signs checks expected_calls expected_tools rollout_features rollout_modes failure_modes "
+    "mode_slices size_contrasts stuck_checks near_misses failure_notes findings root_causes "
+    "recommendations error_signatures contrasts selection_value labels "
+    "health_findings rollout_health task_health run_health".split()
 )
 
 # What every check asks, for a test of which notices there are.

@@ -6,9 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from random import Random
 
-from tests.mode_cases import CUT, NO_TOOL, READ, did, no, ok, wants
+from tests.attempts import did, no, ok, wants
 from tests.results import Row, asked, rollout
 
+CUT = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
+NO_TOOL = ("frobnicate", {}, "Error: unknown tool: frobnicate")
+READ = ("get_user", {"id": 7}, "Uma")
 N_TASKS, N_REPEATS = 100, 8
 BASE = "desk_base"
 # How often a rollout of a task of middling difficulty fails in each way.
@@ -22,6 +25,10 @@ RATES = {
 # By this all rates of a task are multiplied; 1 on average, in every slice.
 DIFFICULTIES = (0.2, 0.6, 1.2, 2.0)
 SLICES = ("calendar", "mail", "rooms", "travel")
+# The mode that each way to fail is listed under: neither booking is made as expected.
+CUT_LINE = "recorded limit = max_output_tokens"
+BOOK_LINE = "book expected, not made as expected"
+CANCEL_LINE = "cancel expected, not made as expected"
 NO_VERDICT = ("no change", "inconclusive")
 
 
@@ -63,17 +70,17 @@ def _commoner(mode: str, rate: float) -> Drawn:
 PASS_RATE = 1 - sum(RATES.values())
 REGRESSED, IMPROVED = ("regressed",), ("improved",)
 PLANTED = {
-    "truncated": Planted(_commoner("CUT_OFF", 0.12), "failure modes", "CUT_OFF", -0.12, REGRESSED),
+    "truncated": Planted(_commoner("CUT_OFF", 0.12), "failure modes", CUT_LINE, -0.12, REGRESSED),
     "undeclared_tool": Planted(
-        _commoner("UNDECLARED_TOOL", 0.12), "failure modes", "UNDECLARED_TOOL", -0.12, REGRESSED
+        _commoner("UNDECLARED_TOOL", 0.12), "failure modes", BOOK_LINE, -0.12, REGRESSED
     ),
     "wrong_arguments": Planted(
-        _commoner("WRONG_ARGUMENTS", 0.12), "failure modes", "WRONG_ARGUMENTS", -0.12, REGRESSED
+        _commoner("WRONG_ARGUMENTS", 0.12), "failure modes", BOOK_LINE, -0.12, REGRESSED
     ),
     "missing_call": Planted(
-        _commoner("MISSING_CALL", 0.12), "failure modes", "MISSING_CALL", -0.12, REGRESSED
+        _commoner("MISSING_CALL", 0.12), "failure modes", CANCEL_LINE, -0.12, REGRESSED
     ),
-    "mended": Planted(_commoner("CUT_OFF", -0.12), "failure modes", "CUT_OFF", 0.12, IMPROVED),
+    "mended": Planted(_commoner("CUT_OFF", -0.12), "failure modes", CUT_LINE, 0.12, IMPROVED),
     # A quarter of the tasks loses seven of ten passes.
     "worse_slice": Planted(
         Drawn(worse=("rooms", 0.7)), "slices", "rooms", -0.25 * 0.7 * PASS_RATE, REGRESSED
@@ -99,7 +106,7 @@ PLANTED = {
     "half_the_repeats": Planted(
         replace(_commoner("CUT_OFF", 0.14), n_repeats=4),
         "failure modes",
-        "CUT_OFF",
+        CUT_LINE,
         -0.14,
         REGRESSED,
     ),

@@ -107,8 +107,16 @@ def _verdict(row: Row, kind: str) -> str:
         return "input"
     if kind == "failures" or is_scalar(row.get("_ng_failure_class")):
         return "failure"
-    has_response = row.get("response") is not None
-    return "rollout" if "reward" in row or has_response else "input"
+    is_attempt = "reward" in row or "response" in row or outcome_field(row) is not None
+    return "rollout" if is_attempt else "input"
+
+
+def outcome_field(row: Row) -> str | None:
+    """What stands for a reward in a row that has none: a number `score`, else a boolean."""
+    if number(row.get("score")) is not None:
+        return "score"
+    names = ("correct", "passed", "success")
+    return next((name for name in names if isinstance(row.get(name), bool)), None)
 
 
 def clean(value: Any) -> Any:
@@ -166,7 +174,12 @@ def integer(value: Any) -> int | None:
 
 
 def reward(row: Row) -> float | None:
-    return number(row.get("reward"))
+    """The reward; none where nothing was verified, and another field where there is none."""
+    if row.get("verification_skipped") is True:
+        return None
+    if "reward" in row or (field := outcome_field(row)) is None:
+        return number(row.get("reward"))
+    return float(row[field])
 
 
 def agent(row: Row) -> str | None:

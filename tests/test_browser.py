@@ -116,7 +116,7 @@ def test_tasks_filter(page: Tab) -> None:
     counted = page.run("document.querySelector('#tasks .found').textContent")
     assert counted == f"{len(both)} of {len(all_rows)} rows"
     chosen("slice", "any")
-    assert chosen("failure mode", "DROPPED_FILTER") != never
+    assert chosen("failure mode", "crm_update expected, not made as expected") != never
     chosen("failure mode", "any")
     chosen("bucket", "any")
     assert chosen("text", "meetings UMA") == ["0"]

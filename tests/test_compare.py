@@ -19,7 +19,7 @@ from pipeline.warehouse import Warehouse
 from tests import compare_runs
 from tests.case_files import cases
 from tests.lean import without_pages
-from tests.results import Outcome, analyzed, call, rollout, write
+from tests.results import Outcome, Row, analyzed, call, called, rollout, said, write
 
 Say = Callable[..., Outcome]
 ASTER, BIRCH = "quick_math_aster-8b", "quick_math_birch-70b"
@@ -196,7 +196,41 @@ def test_json_keeps_the_contract(say: Say) -> None:
             assert sum(line["amount"] for line in lines) == pytest.approx(total)
             shown = found["ledgers"][ledger]["total_shown"]
             assert sum(line["shown"] for line in lines) == pytest.approx(shown, abs=1e-9)
-    assert told(say("base", "better", "--format", "json")) == {"comparisons": [first, second]}
+    other = told(say("base", "better", "--format", "json"))
+    assert other == {"comparisons": [first, second], "flip_signs": []}
+
+
+def test_flips_are_counted_by_sign(tmp_path: Path) -> None:
+    """What a run shows on tasks that it alone fails, and on how many others; the rest is silent.
+
+    Of 12 tasks the candidate alone fails 0 to 3, of which 0 to 2 end in an error; so does task 4,
+    which it passes. Every attempt calls `look`, and the base never fails.
+    """
+    full = "Error: the disk is full"
+
+    def attempt(task: int, *, is_candidate: bool) -> Row:
+        fails = is_candidate and task < 4
+        has_error = is_candidate and task in (0, 1, 2, 4)
+        output = [*called("look"), *called("save", {}, full if has_error else "ok"), *said("done")]
+        return rollout(task, 0, reward=float(not fails), output=output)
+
+    files = {
+        f"desk_{name}_rollouts.jsonl": [
+            attempt(task, is_candidate=name == "candidate") for task in range(12)
+        ]
+        for name in ("base", "candidate")
+    }
+    with without_pages():
+        path = analyzed(tmp_path, files).path
+    pair = ("compare", "desk_base", "desk_candidate", "--warehouse", path)
+    (sign,) = told(call(*pair, "--json"))["flip_signs"]
+    assert (sign["side"], sign["sign"]) == ("lost", "error: the disk is full")
+    assert [sign[name] for name in ("n_tasks", "n_of", "n_others", "n_others_of")] == [3, 4, 1, 8]
+    assert sign["examples"] == [f"desk_candidate/{task}" for task in range(3)]
+    assert (
+        "in 3 of the 4 tasks that only desk_candidate fails, and 1 of the 8 others, "
+        "desk_candidate: error: the disk is full (desk_candidate/0)" in words(call(*pair).stdout)
+    )
 
 
 def test_json_is_what_the_analysis_wrote(demo: Path) -> None:

@@ -121,9 +121,15 @@ CLOCKS = re.compile(
 )
 
 
-# Whether files are older than an output, when to look again, and the key of a page in a browser:
-# nothing of it is written to an output.
-TIMED = {"pipeline/earlier.py", "pipeline/watch.py", "pipeline/view/server.py"}
+# Whether files are older than an output, when to look again, when a query is killed, the key of a
+# page in a browser, and the name that a file has until it is whole: nothing of it is in an output.
+TIMED = {
+    "pipeline/earlier.py",
+    "pipeline/files.py",
+    "pipeline/query_worker.py",
+    "pipeline/watch.py",
+    "pipeline/view/server.py",
+}
 
 
 def test_nothing_asks_the_time() -> None:

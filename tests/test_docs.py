@@ -105,7 +105,10 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "example_rollouts_failures.jsonl": rows["failures"],
         "example_rollouts_materialized_inputs.jsonl": rows["inputs"],
         "graded_rollouts.jsonl": [
-            rollout(0, index, ask="g", reward=reward, reward_components={"style": style})
+            {
+                **rollout(0, index, ask="g", reward=reward, reward_components={"style": style}),
+                "mask_sample": index == 0,
+            }
             for index, (reward, style) in enumerate(graded)
         ],
         "votes_rollouts.jsonl": [
@@ -210,7 +213,7 @@ def signed_example(tmp_path_factory: pytest.TempPathFactory) -> Path:
     table = re.findall(r"^\| s(\d) \| (.*) \|$", METRICS, re.MULTILINE)
     tasks = [compared_rows(int(task), "", entries, f"s{task}")[0] for task, entries in table]
     files = {"signed_rollouts.jsonl": list(chain.from_iterable(tasks))}
-    needs = ("associations",)
+    needs = ("failure_modes",)
     return analyzed(tmp_path_factory.mktemp("signed_example"), files, needs=needs).path
 
 
@@ -227,8 +230,8 @@ def test_metrics_answers(
 ) -> None:
     """The queries of docs/metrics.md print what stands below them."""
     asked_of = {"series": series_example, "compar": compared_example, "ledger": compared_example}
-    asked_of |= {"associ": signed_example, "mode_t": signed_example}
-    named = re.search(r" from (series|compar|ledger|associ|mode_t)", command)
+    asked_of |= {"failur": signed_example}
+    named = re.search(r" from (series|compar|ledger|failur)", command)
     warehouse = asked_of[named[1]] if named else many_example if "'many" in command else example
     assert answered(command, warehouse) == answer.splitlines()
 
@@ -255,7 +258,7 @@ def test_every_metric_is_defined(demo: Path) -> None:
     """docs/metrics.md speaks of every figure that is not a plain count, an extreme or a key."""
     relations = (
         "run_metrics pass_curve estimates denominators slice_metrics resource_stats funnel "
-        "selection_value ablation mode_tests associations separators series series_tasks "
+        "selection_value failure_modes mode_slices size_contrasts series series_tasks "
         "series_counts comparisons comparison_metrics ledger"
     )
     plain = re.compile(

@@ -25,7 +25,6 @@ from pipeline.ingest.load.lines import Span
 from pipeline.settings import SQL_DIR, Settings
 from tests.conftest import DEMO
 from tests.results import BLADE, rollout, write
-from tests.test_incremental import raw
 
 ODD = [
     b"\xef\xbb\xbf" + json.dumps(rollout(0, 0)).encode() + b"\n",
@@ -55,6 +54,15 @@ def loaded(results: Path, path: Path, engine: Any) -> dict[str, list[tuple[Any, 
     return raw(path)
 
 
+def raw(path: Path) -> dict[str, list[tuple[Any, ...]]]:
+    """Every raw table, sorted."""
+    with duckdb.connect(str(path), read_only=True) as db:
+        names = db.sql("select table_name from duckdb_tables() where schema_name = 'raw'")
+        return {
+            name: db.sql(f"from raw.{name} order by all").fetchall() for (name,) in names.fetchall()
+        }
+
+
 @pytest.mark.parametrize("size", [pytest.param(100, marks=pytest.mark.slow), 700])
 def test_shards_give_the_rows_of_one_stream(tmp_path: Path, size: int) -> None:
     """Wherever a file is cut: rows, rejects, blank lines, their numbers and the file's hash."""
@@ -73,9 +81,9 @@ def test_a_file_is_cut_where_lines_end(tmp_path: Path) -> None:
     path.write_bytes(b"aaaa\n" * 4 + b"bb")
     artifact = Artifact(path, path.name, Kind.ROLLOUTS)
     with mock.patch.object(shards, "SHARD_BYTES", 7):
-        spans = shards.cut(artifact, Span())
+        spans = shards.cut(artifact)
     assert [(span.start, span.end) for span in spans] == [(0, 10), (10, 20), (20, None)]
-    assert shards.cut(Artifact(path, "x.jsonl.gz", Kind.ROLLOUTS), Span()) == [Span()]
+    assert shards.cut(Artifact(path, "x.jsonl.gz", Kind.ROLLOUTS)) == [Span()]
 
 
 def test_threads_do_it_where_they_are_few() -> None:

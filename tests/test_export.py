@@ -109,7 +109,10 @@ def test_the_same_warehouse_gives_the_same_bytes(
 
 @pytest.mark.slow
 def test_only_an_earlier_export_is_overwritten(results: Path, tmp_path: Path) -> None:
-    """Another file of that name stays, and nothing else is written; others are left alone."""
+    """Another file of that name stays, and nothing else is written; others are left alone.
+
+    A listing that names a file elsewhere is not that of an export.
+    """
     arguments = ("export", "--format", "csv", "--out", tmp_path, "--warehouse", results)
     (tmp_path / "runs.csv").write_text("mine")
     (tmp_path / "notes.md").write_text("mine")
@@ -122,7 +125,7 @@ def test_only_an_earlier_export_is_overwritten(results: Path, tmp_path: Path) ->
     listing["n_rows"]["../outside.csv"] = 1
     (tmp_path / "export.json").write_text(json.dumps(listing))
     (tmp_path.parent / "outside.csv").write_text("mine")
-    assert call(*arguments).code == 0
+    assert call(*arguments).code == 2
     assert (tmp_path / "notes.md").exists() and (tmp_path.parent / "outside.csv").exists()
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pipeline import open_warehouse
+from tests.attempts import attempt
 from tests.case_files import cases
-from tests.mode_cases import attempt
 from tests.results import Results, Row, analyzed, rollout
 
 # Attempts, and what their features are.
@@ -19,31 +19,24 @@ SHOWN = [
 # What tools answered: a failure where a field of JSON says so, or where a text begins like one.
 FAILED = cases("features", "failed")
 ANSWERED = cases("features", "answered")
-RAW_CALLS = cases("features", "raw_calls")
-PLAIN = ("I will call the tool", "function find()", "<tools>", "tool_call")
 
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """Attempts of all kinds, answers of tools, and calls that are only written."""
+    """Attempts of all kinds, and answers of tools."""
     files: dict[str, list[Row]] = {"a_rollouts.jsonl": [], "b_rollouts.jsonl": []}
     for task, (row, _) in enumerate(SHOWN):
         name = "b" if "expected_actions" in row else "a"
         files[f"{name}_rollouts.jsonl"].append(rollout(task, 0, ask=f"{name} {task}", **row))
-    outputs = {
-        "answers": [
-            {"type": "function_call_output", "output": text} for text in (*FAILED, *ANSWERED)
-        ],
-        "words": [
-            {"type": "message", "role": "assistant", "content": text}
-            for text in (*RAW_CALLS, *PLAIN)
-        ],
-    }
-    for name, items_ in outputs.items():
-        files[f"{name}_rollouts.jsonl"] = [
-            rollout(task, 0, ask=f"{name} {task}", output=[{"call_id": "c", **item}])
-            for task, item in enumerate(items_)
-        ]
+    files["answers_rollouts.jsonl"] = [
+        rollout(
+            task,
+            0,
+            ask=f"answers {task}",
+            output=[{"type": "function_call_output", "call_id": "c", "output": text}],
+        )
+        for task, text in enumerate((*FAILED, *ANSWERED))
+    ]
     needs = ["rollouts", "events", "rollout_features"]
     return analyzed(tmp_path_factory.mktemp("features"), files, needs=needs)
 
@@ -64,9 +57,3 @@ def test_errors_of_tools(found: Results) -> None:
         where run_id = 'answers' and is_error <> (task_id::int < {len(FAILED)}) order by task_id
     """)
     assert wrong == []
-
-
-def test_calls_that_are_only_written(found: Results) -> None:
-    """A call in the words of an answer is seen by the marks that models write around it."""
-    written = "select task_id::int from rollout_features where is_raw_call and run_id = 'words'"
-    assert found.column(f"{written} order by 1") == list(range(len(RAW_CALLS)))

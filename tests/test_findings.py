@@ -235,7 +235,6 @@ title = "called three times"
 when = "n_tool_calls = 3"
 cause = "BI"
 intervention = "prompt"
-always = true
 """
 
 
@@ -268,20 +267,18 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Results, list[str
 
 PLANTED = {
     "circling": "mode",
-    "odd": "unexplained",
     "talking": "funnel",
     "lossy": "missing",
     "lying": "reported",
     "loose": "unsettled",
     "empty": "unscored",
     "hills_new": "change",
-    "hills_old": "unexplained",
 }
 
 
 @pytest.mark.slow
 def test_what_is_planted_comes_first(planted: tuple[Results, list[str]]) -> None:
-    """Of each run the finding that was planted; of all of them doubt, of three kinds."""
+    """Of each run what was planted, of odd failures nothing; of all doubt, of three kinds."""
     results, _ = planted
     found = results.rows("select run_id, kind from report.findings where run_rank = 1")
     assert dict(found) == PLANTED

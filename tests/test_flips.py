@@ -121,10 +121,10 @@ def test_page(runs: Results, capsys: pytest.CaptureFixture[str]) -> None:
     assert [line for line in lines if line.startswith(("lost", "gained", "task"))] == [
         "lost: 3 tasks that the base passes at least half the time, the candidate less often; "
         "the most changed",
-        f"task {WORDS}  pass rate 100.0% to 0.0%, fails with UNEXPLAINED",
+        f"task {WORDS}  pass rate 100.0% to 0.0%, fails with no shared sign",
         "gained: 2 tasks that the candidate passes at least half the time, the base less often; "
         "the most changed",
-        f"task {STOPS}  pass rate 0.0% to 100.0%, fails with MISSING_CALL",
+        f"task {STOPS}  pass rate 0.0% to 100.0%, fails with no shared sign",
     ]
     assert lines[-6:] == [
         "  then            the failure leaves out a step",

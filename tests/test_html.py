@@ -226,7 +226,7 @@ def test_expected_stands_beside_actual() -> None:
     """Argument by argument, those of either side; what is no object stands whole."""
     values = {"name": "book", "status": "differs", "one": '{"a": 1, "b": [2]}', "other": '{"a": 3}'}
     found = evidence.beside(values)
-    assert (found.title, found.heads) == ("book: made differently", ("expected", "actual"))
+    assert (found.title, found.heads) == ("book: made with other arguments", ("expected", "actual"))
     assert found.lines == [
         ("a", ("", "1", ""), ("", "3", "")),
         ("b", ("", "[2]", ""), ("", "nothing", "")),

@@ -140,12 +140,16 @@ def test_a_map_of_many_names_is_one_field(made: Path) -> None:
 
 @pytest.mark.slow
 def test_only_modes_that_occur_are_listed(made: Path) -> None:
-    """Each has a rollout to open, and together they are all failures of both runs."""
+    """Each by its own text, with the failures that bear it of all, and the passes beside them."""
     listed = re.findall(
-        r"^\| `[^`]+` \|.*\| (\d+) of (\d+) \(.*`desk_[ab]/\d:\d", skill(made), re.M
+        r"^\| `([^`]+)` \|.*\| (\d+) of (\d+) \| (\d+) of (\d+) \| \d+ \|", skill(made), re.M
     )
-    assert {int(whole) for _, whole in listed} == {7}
-    assert sum(int(part) for part, _ in listed) == 7
+    assert listed
+    assert {(int(failures), int(passes)) for _, _, failures, _, passes in listed} == {(7, 9)}
+    assert all(int(part) > 0 for _, part, *_ in listed)
+    assert "no shared sign" in {mode for mode, *_ in listed}
+    # A mode is no cause, and none is printed beside it.
+    assert not re.search(r"^\| `[^`]+` \|.*\| (?:KG|UK|BI|TI|IR|DA) \|", skill(made), re.M)
 
 
 @pytest.mark.slow
@@ -276,6 +280,18 @@ def test_a_file_in_the_way(tmp_path: Path) -> None:
     ended = call("init", "--benchmark-dir", tmp_path / "q", "--benchmark", "x")
     assert ended.code == 3
     assert "blade.toml: is in the way" in ended.stderr
+
+
+def test_nothing_is_laid_out_through_a_linked_folder(tmp_path: Path) -> None:
+    """Drafts and the skill go into the package, or nowhere."""
+    for name in ("golden_reports", "skill"):
+        outside = tmp_path / "outside" / name
+        outside.mkdir(parents=True)
+        (tmp_path / name).mkdir()
+        (tmp_path / name / name).symlink_to(outside)
+        ended = call("init", "--benchmark-dir", tmp_path / name, "--benchmark", "x")
+        assert ended.code == 3 and "is in the way" in ended.stderr
+        assert not any(outside.iterdir())
 
 
 @pytest.mark.slow

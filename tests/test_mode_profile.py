@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,12 +10,10 @@ from pipeline import open_warehouse, profile
 from pipeline.errors import UsageError
 from pipeline.profile import ASKABLE, Profile, check_predicates
 from pipeline.profile.askable import FEATURE_COLUMNS, LONG_COLUMNS
-from pipeline.profile.contents import built_in
-from pipeline.profile.tables import rules
+from tests.attempts import no, ok, padded
 from tests.case_files import FOLDER, cases
 from tests.conftest import ROOT
 from tests.fact_files import check
-from tests.mode_cases import no, ok, padded
 from tests.results import analyzed, rollout
 
 
@@ -36,21 +32,6 @@ def test_feature_columns_are_those_of_the_relation(demo: Path) -> None:
     assert {name: rollouts[name] for name in LONG_COLUMNS} == LONG_COLUMNS
 
 
-def test_built_in_modes_are_a_profile() -> None:
-    """The modes of every benchmark keep to the rules for a profile's, and ask no long texts."""
-    check_predicates(built_in(), FEATURE_COLUMNS, name="failure_modes.toml")
-    assert all(mode.evidence is None or mode.evidence in FEATURE_COLUMNS for mode in built_in())
-    assert len({mode.mode for mode in built_in()}) == len(built_in())
-
-
-def test_own_modes_go_first() -> None:
-    """A profile's modes come before those built in, and take the place of one with their name."""
-    own = replace(built_in()[3], when="true")
-    found = rules(Profile(failure_modes=(own,)))
-    assert found[0] == own and len(found) == len(built_in())
-    assert [mode.mode for mode in found].count(own.mode) == 1
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     cases("mode_profile", "wrong_modes"),
@@ -64,7 +45,7 @@ def test_wrong_modes(tmp_path: Path, content: str, message: str) -> None:
 
 
 def test_own_modes(tmp_path: Path) -> None:
-    """A mode of one's own asks features and long texts, replaces one built in, can be primary."""
+    """A mode of one's own asks features and long texts, and comes before all others."""
     content = (FOLDER / "own_modes_blade.toml").read_text(encoding="utf-8")
     paid = ("pay", {}, "ok")
     rows = [
@@ -75,16 +56,8 @@ def test_own_modes(tmp_path: Path) -> None:
         rollout(3, 0, **no(paid, "Paid.", log="x" * 400)),
     ]
     files = {"a_rollouts.jsonl": padded("a", rows, ok(paid, "Fine.")), "blade.toml": content}
-    found = analyzed(tmp_path, files, needs=["rollout_modes", "failure_modes", "mode_tests"])
+    found = analyzed(tmp_path, files, needs=["failure_modes", "root_causes", "signs"])
     check(found, "own_modes")
-
-
-def test_built_in_modes_are_documented() -> None:
-    """docs/cli.md lists every built-in mode with its severity, cause and title, in their order."""
-    text = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
-    listed = re.findall(r"^\| `([A-Z_]+)` \| (\d+) \| (\w+) \| (.*) \|$", text, re.MULTILINE)
-    expected = [(m.mode, str(m.severity), m.cause, m.title) for m in built_in()]
-    assert listed == expected
 
 
 def test_the_documented_profile_is_one(tmp_path: Path) -> None:

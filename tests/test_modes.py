@@ -1,360 +1,419 @@
-"""Failure modes: what shows each, what only looks like it, and what holds for all of them."""
+"""Which signs become modes: by hand on a few attempts, and max-T against enumeration."""
 
 from __future__ import annotations
 
-import json
-from collections import Counter, defaultdict
-from functools import partial
-from pathlib import Path
-from typing import Any
+from collections.abc import Collection, Iterable, Sequence
+from itertools import combinations, product
+from unittest import mock
 
-import duckdb
+import numpy as np
 import pytest
 
-from pipeline.profile.contents import built_in
-from tests import mode_cases
-from tests.conftest import needs_corpus
-from tests.fact_files import Fact, facts
-from tests.mode_cases import CLEAN, LOOKED, SPENT, answers, no, ok, padded
-from tests.results import Results, Row, analyzed, asked, failure, rollout
-
-MODES = (
-    "rollouts rollout_modes failure_modes error_signatures rollout_features events mode_tests "
-    "record_fields".split()
-)
-diagnosed = partial(analyzed, needs=MODES)
-
-RULES = {mode.mode: mode for mode in built_in()}
-KEY = "run_id, task_id, rollout_index"
-# Read from the row's own fields, so known where no transcript is.
-OF_FIELDS = frozenset(
-    "CHECKS_FAILED NEAR_MISS UNSTABLE_ANSWER WRONG_ANSWER VERIFIER_REASON UNEXPLAINED".split()
+from pipeline.analysis import modes as module
+from pipeline.analysis.modes import (
+    Attempts,
+    Mode,
+    Sign,
+    groups,
+    max_t,
+    modes,
+    parts_of_score,
+    same_as_score,
+    terminal_fields,
 )
 
-
-@pytest.fixture(scope="module")
-def cases(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """Every case in one analysis, a benchmark per file."""
-    files = {}
-    for name in mode_cases.BENCHMARKS:
-        files[f"{name}_rollouts.jsonl"] = mode_cases.rows(name, "shows", "near")[0]
-        files[f"{name}_even_rollouts.jsonl"] = mode_cases.rows(name, "shows", "passes")[0]
-        files[f"{name}_blank_rollouts.jsonl"] = blank(name)
-    return diagnosed(tmp_path_factory.mktemp("modes"), files)
+# Forty attempts, two at each task; the first twenty fail.
+N, N_FAILURES = 40, 20
+FAILURES, PASSES = range(N_FAILURES), range(N_FAILURES, N)
 
 
-def blank(name: str) -> list[Row]:
-    """The cases without their transcripts: of some the usage tells that there was one."""
-    found = []
-    for number, row in enumerate(mode_cases.rows(name, "shows")[0]):
-        response = {**row["response"], "output": [], **(SPENT if number % 2 else {})}
-        question = row["responses_create_params"]["input"][0]["content"]
-        asks = {"input": [{"role": "user", "content": f"{question} blank"}]}
-        found.append({**row, "response": response, "responses_create_params": asks})
-    return found
+def attempts(n: int = N, n_failures: int = N_FAILURES, *, n_per_task: int = 2) -> Attempts:
+    """One run whose first attempts fail."""
+    places = np.arange(n)
+    fails = places < n_failures
+    return Attempts(np.zeros(n, dtype=np.int64), places // n_per_task, fails, ~fails)
 
 
-def modes_of(found: Results, run: str) -> dict[tuple[str, int], dict[str, bool]]:
-    """The modes of every attempt of a run that has any, and whether each is the primary one."""
-    held: dict[tuple[str, int], dict[str, bool]] = defaultdict(dict)
-    query = (
-        f"select task_id, rollout_index, mode, is_primary from rollout_modes where run_id = '{run}'"
-    )
-    for task, index, mode, is_primary in found.rows(query):
-        held[task, index][mode] = is_primary
-    return held
+def sign(
+    text: str,
+    bearing: Iterable[int],
+    *,
+    kind: str = "field",
+    known: Collection[int] | None = None,
+    n: int = N,
+    scope: str = "rollout",
+) -> Sign:
+    """A sign by its text, `name = value`, borne by these attempts."""
+    name, _, value = text.partition(" = ")
+    bears, knows = np.zeros(n, dtype=bool), np.ones(n, dtype=bool)
+    bears[list(bearing)] = True
+    if known is not None:
+        knows = np.isin(np.arange(n), list(known))
+    return Sign(kind, name, value, text, scope, bears, knows)
 
 
-@pytest.mark.parametrize("name", mode_cases.BENCHMARKS)
-def test_cases(name: str, cases: Results) -> None:
-    """A mode is primary where it shows and absent where it nearly does."""
-    tasks = mode_cases.rows(name, "shows", "near")[1]
-    held = modes_of(cases, name)
-    wrong = [
-        (*tasks[task], index, found)
-        for (task, index), found in held.items()
-        for mode, role in [tasks[task]]
-        if (not found.get(mode) if role == "shows" else mode in found)
-    ]
-    assert wrong == []
+def texts(listed: Sequence[Mode]) -> list[str]:
+    return [mode.sign.text for mode in listed]
 
 
-@pytest.mark.parametrize("name", mode_cases.BENCHMARKS)
-def test_signs_that_passes_bear(name: str, cases: Results) -> None:
-    """What a pass bears, too, does not count where no task can tell; what the record says does."""
-    tasks = mode_cases.rows(name, "shows", "passes")[1]
-    held = modes_of(cases, f"{name}_even")
-    assert {tasks[task][1] for task, _ in held} == {"shows"}
-    wrong = []
-    for (task, index), found in held.items():
-        mode = tasks[task][0]
-        rule = RULES.get(mode)
-        if rule is None or rule.is_description:
-            continue
-        if (mode in found) != rule.is_always:
-            wrong.append((mode, index, found))
-    assert wrong == []
-    counted = cases.rows(f"""
-        select sign, n_signed, n_signed_failed, is_counted from mode_tests
-        where benchmark = '{name}_even' and not is_always and not is_description
-    """)
-    assert counted and not [row for row in counted if row[3] or row[1] == row[2]]
+# --- the verdict again
 
 
-@pytest.mark.parametrize("name", mode_cases.BENCHMARKS)
-def test_without_a_transcript_nothing_is_said_of_it(name: str, cases: Results) -> None:
-    """No sign of a trajectory, and no feature of one, where nobody recorded it."""
-    run = f"{name}_blank"
-    found = {mode for given in modes_of(cases, run).values() for mode in given}
-    told = {m for m in found if "=" not in m and RULES.get(m) and RULES[m].source == "trajectory"}
-    assert told <= OF_FIELDS and "UNEXPLAINED" in found
-    assert not found & {"EMPTY_OUTPUT", "NO_ACTION"}
-    features = cases.rows(f"""
-        select distinct has_output, has_action, n_turns, n_tool_calls, n_tool_errors, ends_in_error,
-            is_refusal, n_matched_actions, n_repeated_calls
-        from rollout_features where run_id = '{run}'
-    """)
-    assert features == [(None,) * 9]
-
-
-def test_every_mode_has_a_case() -> None:
-    """Each built-in mode is shown, by a case or by an attempt that has no row to judge."""
-    shown = {case["mode"] for given in mode_cases.BENCHMARKS.values() for case in given}
-    shown |= {mode for mode in GRID.values() if mode} | {"DUPLICATE_PROMPT"}
-    assert set(RULES) | {"UNEXPLAINED"} == shown
-
-
-# Attempts without a row to judge: the mode that each has, by task.
-GRID = {
-    "0": "UNREADABLE_ROW",
-    "1": "MISSING_ROW",
-    "2": "JUDGE_FAILED",
-    "3": "CUT_OFF",
-    "4": "INFRA_FAILURE",
-    "5": "FAILED_ATTEMPT",
-    "6": "UNSCORED_REWARD",
-    "7": "WRONG_ANSWER",
-    "8": "",
-    "9": "",
-    "10": "MISSING_ROW",
-    "11": "ATTEMPT_ERROR",
+VERDICTS = {
+    "false in all failures alone": (["ok = false"], [FAILURES], True),
+    "true in passes alone": (["ok = true"], [PASSES], True),
+    "false in 16 failures and 2 passes": (["ok = false"], [[*range(16), 20, 21]], True),
+    "false in 15 failures": (["ok = false"], [range(15)], False),
+    "false in 3 passes too": (["ok = false"], [[*FAILURES, 20, 21, 22]], False),
+    "null in 18 failures and no pass": (["log = is null"], [range(18)], True),
+    "null in a pass too": (["log = is null"], [[*FAILURES, 20]], False),
+    "two words": (["end = good", "end = bad"], [PASSES, FAILURES], True),
+    "three words": (["end = a", "end = b", "end = c"], [PASSES, FAILURES[1:], [0]], False),
 }
 
 
-def grid_files() -> dict[str, Any]:
-    """Rows that are broken, lost, failed or unscored, and rows that were got in the end."""
-    broken = ['{"_ng_task_index": 0, "_ng_rollout_index": 0, "reward": ', '{"_ng_task_index": 10']
-    # Their key has a row after all.
-    broken.append('{"_ng_task_index": 9, "_ng_rollout_index": 0, "reward"')
-    rows = [
-        rollout(6, 0, reward=None),
-        rollout(7, 0, reward=0.0, extracted_answer="2"),
-        rollout(8, 0, reward=1.0),
-        rollout(9, 0, reward=1.0),
-        rollout(11, 0, reward=None, error_message="RuntimeError('sandbox died')"),
+@pytest.mark.parametrize("case", VERDICTS)
+def test_same_as_score(case: str) -> None:
+    """A field that failures and passes have unlike says the verdict again; a reason varies."""
+    names, bearing, is_same = VERDICTS[case]
+    signs = [sign(name, places) for name, places in zip(names, bearing, strict=True)]
+    assert bool(same_as_score(signs, attempts())) is is_same
+
+
+def test_words_are_the_finding_where_hardly_anything_passes() -> None:
+    """With two passes a word is no verdict; a boolean still is."""
+    few = attempts(12, 10)
+    signs = [
+        sign("category = no call", range(10), n=12),
+        sign("category = call", [10, 11], n=12),
+        sign("ok = false", range(10), n=12),
     ]
-    failures = [
-        failure(2, 0, "judge_failed", _ng_failure_judge_error="judge: HTTP 429"),
-        failure(3, 0, "timeout_exceeded", error_message="Timed out: 600 s"),
-        failure(4, 0, "transient", error_message="connection reset"),
-        failure(5, 0, "legitimate", error_message="no patch"),
-        # What failed at first and was scored in the end is judged by its score.
-        failure(7, 0, "timeout_exceeded", error_message="Timed out: 600 s"),
-        failure(8, 0, "judge_failed"),
+    assert same_as_score(signs, few) == {("field", "ok")}
+
+
+def test_a_check_of_few_attempts_is_no_verdict() -> None:
+    """A test that a quarter of the attempts have, and that fails in all failures among them."""
+    known = [*range(5), *range(20, 25)]
+    rare = sign("tests: a = fails", range(5), kind="check", known=known)
+    common = sign("tests: b = fails", FAILURES, kind="check")
+    assert same_as_score([rare, common], attempts()) == {("check", "tests: b")}
+
+
+def test_factors_of_the_score() -> None:
+    """Booleans of every attempt that no pass lacks; also what stands beside the verdict."""
+    signs = [
+        sign("r.actions = 0", range(6)),
+        sign("r.outputs = 0", [0]),
+        sign("r.all = 0", FAILURES),
+        sign("other = 0", [0]),
+        sign("rare = 0", range(6), known=range(30)),
     ]
-    return {
-        "grid_rollouts.jsonl": "\n".join([*broken, *map(json.dumps, rows)]) + "\n",
-        "grid_rollouts_failures.jsonl": failures,
-        "grid_rollouts_materialized_inputs.jsonl": [asked(task, 0) for task in range(12)],
+    assert parts_of_score(signs, attempts()) == {
+        ("field", "r.actions"),
+        ("field", "r.outputs"),
+        ("field", "r.all"),
     }
 
 
-@pytest.fixture(scope="module")
-def others(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """Runs of which not only the rows decide, each its own benchmark."""
-    files = {**grid_files(), "twins_rollouts.jsonl": twins()}
-    files["fields_rollouts.jsonl"] = fields()
-    return diagnosed(tmp_path_factory.mktemp("others"), files)
+def test_verdicts_are_no_modes() -> None:
+    """What says the score again is listed for itself and nowhere else."""
+    signs = [sign("ok = false", FAILURES), sign("error = lost", range(8))]
+    assert texts(modes(signs, attempts())) == ["error = lost"]
 
 
-def test_attempts_without_a_verdict(others: Results) -> None:
-    """Missing, unreadable, failed and unscored attempts have modes; a later score goes before."""
-    query = "select task_id, mode, snippet from rollout_modes where is_primary and run_id = 'grid'"
-    found = {task: (mode, told) for task, mode, told in others.rows(query)}
-    assert {task: mode for task, (mode, _) in found.items()} == {
-        task: mode for task, mode in GRID.items() if mode
-    }
-    assert (found["2"][1], found["3"][1]) == ("judge: HTTP 429", "ran out of time")
-    stale = others.rows("""
-        select failure_class, failure_message, is_timed_out from rollout_features
-        where run_id = 'grid' and task_id in ('7', '8')
-    """)
-    assert stale == [(None, None, False)] * 2
-    assert others.column("select task_id from rollout_features where is_unreadable") == ["0"]
+# --- always listed
 
 
-def twins() -> list[Row]:
-    """Two tasks that ask the same and expect another answer; two that expect the same.
+ENDS = [
+    sign("stop = done", [*range(8), *range(20, 38)]),
+    sign("stop = timeout", [*range(8, 18), 38]),
+    sign("stop = crash", [18, 19, 39]),
+]
 
-    Here a tone is the task's, whatever it is in another benchmark.
-    """
-    rows = [
-        rollout(0, 0, **no("7", **answers("7", "8")), ask="How many?"),
-        rollout(0, 1, **no("9", **answers("9", "8")), ask="How many?"),
-        rollout(0, 2, **ok("8", **answers("8", "8")), ask="How many?"),
-        rollout(1, 0, **ok("7", **answers("7", "7")), ask="How many?"),
-        rollout(1, 1, **no("8", **answers("8", "7")), ask="How many?"),
-        rollout(2, 0, **no("7", **answers("7", "8")), ask="And now?"),
-        rollout(3, 0, **ok("8", **answers("8", "8")), ask="And now?"),
+
+def test_a_terminal_field_is_listed_whole() -> None:
+    """The word that leans to failing leads, every other value is a part; no test decides."""
+    listed = modes(ENDS, attempts())
+    assert [(mode.sign.text, mode.reason, mode.parent) for mode in listed] == [
+        ("stop = timeout", "terminal", None),
+        ("stop = done", "terminal", "stop = timeout"),
+        ("stop = crash", "terminal", "stop = timeout"),
     ]
-    return [{**row, "tone": "wet" if row["_ng_task_index"] > 1 else "dry"} for row in rows]
+    assert all(mode.p_adjusted is None for mode in listed)
 
 
-@facts("modes")
-def test_others(others: Results, fact: Fact) -> None:
-    """As tests/facts/modes.test says."""
-    fact.check(others)
+@pytest.mark.parametrize(
+    ("n_failures", "n_passes"), [(9, 31), (38, 2)], ids=["few failures", "few passes"]
+)
+def test_a_terminal_field_needs_both_sides(n_failures: int, n_passes: int) -> None:
+    """Fewer than ten failures, or than three passes, show no end."""
+    assert terminal_fields(ENDS, attempts(n_failures + n_passes, n_failures)) == []
 
 
-def fields() -> list[Row]:
-    """What rows say of how they ended; each field varies between repeats of some task."""
-    said: list[list[Row]] = [
-        # A terminal reason needs three failures where a pass has it, too.
-        [{"end_status": "agent_timeout"}] * 3,
-        [{"end_status": end, "reward": 1.0} for end in ("agent_timeout", "oom_killed")],
-        [{"end_status": "oom_killed"}] * 2,
-        # Five failures to no pass of the same task; one passes at another.
-        [*[{"gate": "strict"}] * 5, *[{"gate": "loose", "reward": 1.0}] * 5],
-        [{"gate": "strict", "reward": 1.0}],
-        [{"tone": "dry"}, *[{"tone": "dry", "reward": 1.0}] * 2, {"tone": "wet"}],
-        # Nobody passes with it: the verifier's own words.
-        [{"gate": "closed"}],
-        # One check fails in three tasks, another in two.
-        *[[{"tests": {"lint": False, "own": task > 0, "runs": True}}] for task in range(3)],
-        [{"tests": {"lint": True, "own": False, "runs": True}}],
+def test_an_end_within_another_is_not_listed() -> None:
+    """Of two fields that end the same attempts the first is listed."""
+    again = [
+        sign("status = fine", [*range(9), *range(20, 40)]),
+        sign("status = slow", range(9, 18)),
+        sign("status = odd", [18, 19]),
     ]
-    rows = [
-        rollout(task, index, **{**no(LOOKED, f"{task} {index}"), **given, "ask": f"fields {task}"})
-        for task, attempts in enumerate(said)
-        for index, given in enumerate(attempts)
+    leads = [values[0].text for values in terminal_fields([*ENDS, *again], attempts())]
+    assert leads == ["stop = timeout"]
+
+
+def test_ungraded_attempts_come_first() -> None:
+    """Before ends, limits and tested signs, however few they are, and by what they record."""
+    signs = [
+        *ENDS,
+        sign("results = is null", [18, 19], kind="ungraded"),
+        sign("error = lost", range(6)),
+        sign("output tokens = at 500", range(3), kind="limit"),
     ]
-    return padded("fields", rows, ok(*CLEAN, tests={"lint": True, "own": True, "runs": True}))
-
-
-def every_row(path: Path, query: str) -> list[dict[str, Any]]:
-    """Rows of any schema."""
-    with duckdb.connect(str(path), read_only=True) as db:
-        return db.sql(query).to_arrow_table().to_pylist()
-
-
-def check_modes(path: Path) -> Counter[str]:
-    """Hold the modes of a warehouse to what is true of all of them; returns the primary ones."""
-    features = {
-        (row["run_id"], row["task_id"], row["rollout_index"]): row
-        for row in every_row(path, f"select {KEY}, is_pass, is_scored from main.rollout_features")
-    }
-    failing = {
-        key for key, row in features.items() if row["is_pass"] is False or not row["is_scored"]
-    }
-    held = defaultdict(list)
-    for row in every_row(path, "from main.rollout_modes"):
-        held[row["run_id"], row["task_id"], row["rollout_index"]].append(row)
-    assert set(held) == failing
-    counts: Counter[str] = Counter()
-    for key, rows in held.items():
-        (first,) = [row for row in rows if row["is_primary"]]
-        assert place(first) == min(map(place, rows)), key
-        assert first["mode"] != "UNEXPLAINED" or len(rows) == 1, key
-        counts[first["mode"]] += 1
-    check_evidence(path)
-    check_totals(path, held)
-    return counts
-
-
-def place(row: dict[str, Any]) -> tuple[int, int]:
-    """The record first, a profile, fields, checks, the trajectory, what describes; the worst."""
-    is_ruled = row["rule"] is not None
-    if row["mode"] == "UNEXPLAINED":
-        return 9, 0
-    is_known = is_ruled and row["mode"] in RULES
-    if row["source"] == "record" and not (is_known and not RULES[row["mode"]].is_always):
-        order = 1 if is_ruled else 3
-    else:
-        order = {"profile": 2, "check": 4}.get(row["source"], 6 if row["is_description"] else 5)
-    return order, -row["severity"] if is_ruled else -101
-
-
-def check_evidence(path: Path) -> None:
-    """What a mode cites exists, and its snippet is the beginning of that event's text."""
-    shown = every_row(
-        path,
-        """
-        select modes.*, events.seq,
-            case when events.kind = 'tool_call' then events.arguments else events.text end as text
-        from main.rollout_modes as modes
-        left join main.events as events
-            on (events.run_id, events.task_id, events.rollout_index, events.seq)
-            = (modes.run_id, modes.task_id, modes.rollout_index, modes.evidence_seq)
-    """,
-    )
-    for row in shown:
-        snippet, text = row["snippet"], row["text"]
-        assert snippet is None or len(snippet) <= 240
-        assert row["evidence_seq"] == row["seq"], row
-        if row["seq"] is not None:
-            assert snippet == (text if text is None else text[:240]), row
-            assert row["n_characters"] == (text if text is None else len(text)), row
-
-
-def check_totals(path: Path, held: dict[Any, list[dict[str, Any]]]) -> None:
-    """The table of modes counts what the rollouts have."""
-    first = [row for rows in held.values() for row in rows if row["is_primary"]]
-    n_failures = Counter(row["run_id"] for row in first)
-    tasks = defaultdict(set)
-    for row in first:
-        tasks[row["run_id"], row["mode"]].add(row["task_id"])
-    n_first = Counter((row["run_id"], row["mode"]) for row in first)
-    n_matched = Counter((row["run_id"], row["mode"]) for rows in held.values() for row in rows)
-    found = every_row(path, "from main.failure_modes")
-    assert {(row["run_id"], row["mode"]) for row in found} == set(n_matched)
-    for row in found:
-        key = (row["run_id"], row["mode"])
-        assert row["n_rollouts"] == n_first[key] and row["n_matched"] == n_matched[key]
-        assert row["n_tasks"] == len(tasks[key]) and row["n_failures"] == n_failures[key[0]]
-        assert row["share_of_failures"] == n_first[key] / n_failures[key[0]]
-
-
-def test_modes_of_the_cases(cases: Results, others: Results) -> None:
-    """Whatever did not pass has one primary mode: the first in order, then the worst."""
-    found = check_modes(cases.path) + check_modes(others.path)
-    assert set(RULES) | {"UNEXPLAINED"} <= set(found)
-
-
-def test_modes_of_the_demo(demo: Path) -> None:
-    """The same holds in the demo."""
-    assert len(check_modes(demo)) > 25
-
-
-@needs_corpus
-def test_modes_of_the_corpus(corpus: Path) -> None:
-    """The same holds on real results; unwanted changes explain failures of the airline."""
-    assert check_modes(corpus)["EXTRA_WRITE"] == 30
-
-
-@pytest.mark.slow
-def test_long_texts(tmp_path: Path) -> None:
-    """Of megabytes 240 characters are shown, with how many there are."""
-    wide = "a" * 1_500_000
-    call = ("write", {"text": wide}, f"Error: {wide}")
-    rows = [
-        rollout(0, 0, **no(call, call, call)),
-        rollout(1, 0, **no(f"I can't help with that. {wide} <tool_call>", notes=wide[:100_000])),
+    listed = modes(signs, attempts())
+    assert [(mode.sign.text, mode.reason) for mode in listed if mode.parent is None] == [
+        ("results = is null", "ungraded"),
+        ("stop = timeout", "terminal"),
+        ("output tokens = at 500", "limit"),
+        ("error = lost", "tested"),
     ]
-    found = diagnosed(tmp_path, {"a_rollouts.jsonl": padded("long", rows, ok(*CLEAN))})
-    shown = found.rows("""
-        select mode, evidence_seq, length(snippet), n_characters from rollout_modes
-        where is_primary order by task_id
-    """)
-    assert shown == [("THRASH", 3, 240, 1_500_012), ("RAW_TOOL_CALL", 1, 240, 1_500_036)]
-    query = "select length(message), n_events from error_signatures where source = 'tool'"
-    assert found.rows(query) == [(300, 3)]
+    parts = [mode.sign.text for mode in listed if mode.parent == "results = is null"]
+    assert parts == ["stop = crash"]
+
+
+def test_modes_of_a_profile_come_first() -> None:
+    """They are neither tested nor left out where another sign has the same bearers."""
+    signs = [sign("MINE = n > 3", [0, 1], kind="profile"), sign("error = lost", range(8))]
+    assert texts(modes(signs, attempts())) == ["MINE = n > 3", "error = lost"]
+
+
+# --- groups and order
+
+
+def test_signs_of_the_same_attempts_are_one_mode() -> None:
+    """Nine of ten in common are one group, eight are two; the most specific kind names it."""
+    ten = sign("a = x", range(10))
+    nine = sign("call b failed", range(9), kind="error")
+    eight = sign("c = y", range(8))
+    named = groups([ten, nine, eight])
+    assert [(lead.text, members) for lead, members in named] == [
+        ("call b failed", ("a = x",)),
+        ("c = y", ()),
+    ]
+
+
+def test_modes_cover_failures_in_turn() -> None:
+    """Next is what adds most failures by contrast squared; nested signs and small rests go."""
+    n = 400
+    signs = [
+        sign("a = lost", range(10), n=n),
+        # Six of its eight failures are covered by the first.
+        sign("b = lost", range(4, 12), n=n),
+        # Five new ones and 5% of passes: 5 x 0.64, against 4 for four new ones and no pass.
+        sign("c = lost", [*range(12, 17), *range(20, 39)], n=n),
+        sign("d = lost", range(15, 19), n=n),
+        # Adds one.
+        sign("e = lost", [17, 18, 19], n=n),
+    ]
+    listed = modes(signs, attempts(n, 20))
+    whole = [mode for mode in listed if mode.parent is None]
+    assert texts(whole) == ["a = lost", "d = lost", "c = lost"]
+    assert all(mode.reason == "tested" and mode.p_adjusted < 0.05 for mode in whole)
+    # Of more than a third of the failures, what is nested in it is a part of it.
+    assert [(mode.sign.text, mode.parent) for mode in listed if mode.parent] == [
+        ("b = lost", "a = lost")
+    ]
+
+
+def test_without_an_effect_nothing_is_listed() -> None:
+    """A sign of as many passes as failures is no mode, nor one of a run or a task."""
+    signs = [
+        sign("a = x", [*range(6), *range(20, 26)]),
+        sign("b = x", range(10), scope="task"),
+        sign("c = x", range(10), scope="run"),
+    ]
+    assert modes(signs, attempts()) == []
+
+
+def test_what_chance_explains_is_not_listed() -> None:
+    """Three failures of twenty and no pass: 1,140 of 9,880 ways to place three do that, 12%."""
+    assert modes([sign("a = x", [0, 2, 4])], attempts()) == []
+    # Six of twenty: 1% do.
+    assert texts(modes([sign("a = x", [0, 2, 4, 6, 8, 10])], attempts())) == ["a = x"]
+
+
+def test_a_floor_of_failures_and_tasks() -> None:
+    """Two failures, or failures at one task, are no mode, however clear."""
+    many = attempts(400, 20, n_per_task=5)
+    signs = [sign("two = x", [0, 5], n=400), sign("one task = x", range(5), n=400)]
+    assert modes(signs, many) == []
+    assert texts(modes([sign("three = x", [0, 5, 10], n=400)], many)) == ["three = x"]
+
+
+def test_few_failures_are_counted() -> None:
+    """Of five failures two must bear it and hardly a pass; no test is made."""
+    few = attempts(20, 5, n_per_task=1)
+    signs = [
+        sign("a = x", [0, 1], n=20),
+        sign("b = x", [2], n=20),
+        sign("c = x", [2, 3, 4, 10, 11], n=20),
+    ]
+    listed = modes(signs, few)
+    assert [(mode.sign.text, mode.reason, mode.p_adjusted) for mode in listed] == [
+        ("a = x", "counted", None)
+    ]
+
+
+def test_without_a_pass_only_texts_are_counted() -> None:
+    """Nothing then shows whether a call or a flag goes with failing."""
+    alone = attempts(4, 4, n_per_task=1)
+    signs = [
+        sign("category = no call", [0, 1, 2], n=4),
+        sign("flag = true", [0, 1], n=4),
+        sign("find = called", [1, 2], n=4, kind="call"),
+    ]
+    assert texts(modes(signs, alone)) == ["category = no call"]
+
+
+def test_a_run_of_empty_answers_is_a_mode() -> None:
+    """Nothing varies within it, and yet it is listed."""
+    run = np.repeat([0, 1], 20)
+    both = Attempts(run, np.tile(np.arange(20), 2), np.arange(N) < 20, np.arange(N) >= 20)
+    signs = [sign("answer = is empty", FAILURES, kind="answer", scope="run")]
+    assert [(mode.sign.text, mode.reason) for mode in modes(signs, both)] == [
+        ("answer = is empty", "counted")
+    ]
+
+
+def test_behaviours_are_compared_within_tasks() -> None:
+    """A call that failures make and passes of the same tasks do not; over tasks it says nothing."""
+    places = np.arange(80)
+    # Forty tasks, one attempt at each fails.
+    mixed = Attempts(np.zeros(80, dtype=np.int64), places // 2, places % 2 == 0, places % 2 == 1)
+    within = sign("shell = called", range(0, 60, 2), kind="call", n=80)
+    over = sign("mail = called", range(40), kind="call", n=80)
+    listed = modes([within, over], mixed)
+    assert [(mode.sign.text, mode.reason) for mode in listed] == [("shell = called", "behaviour")]
+
+
+# --- max-T
+
+
+def enumerated(signs: Sequence[Sign], strata: np.ndarray, fails: np.ndarray) -> np.ndarray:
+    """Step-down p-values over every way to place the failures, statistics from their definition."""
+    placings = []
+    for stratum in np.unique(strata):
+        places = np.flatnonzero(strata == stratum)
+        placings.append(list(combinations(places, int(fails[places].sum()))))
+    outcomes = np.zeros((np.prod([len(ways) for ways in placings]), len(fails)))
+    for row, chosen in enumerate(product(*placings)):
+        outcomes[row, [place for places in chosen for place in places]] = 1
+    sums = np.stack([outcomes @ _excess(one, strata) for one in signs])
+    spread = sums.std(axis=1, keepdims=True)
+    scores = (sums - sums.mean(axis=1, keepdims=True)) / np.where(spread > 1e-9, spread, np.inf)
+    observed = np.array([_excess(one, strata) @ fails for one in signs])
+    observed = (observed - sums.mean(axis=1)) / np.where(spread > 1e-9, spread, np.inf)[:, 0]
+    is_usable = spread[:, 0] > 1e-9
+    p_values, largest = np.ones(len(signs)), 0.0
+    order = sorted(np.flatnonzero(is_usable), key=lambda place: -observed[place])
+    for place, number in enumerate(order):
+        beyond = scores[order[place:]].max(axis=0) >= observed[number] - 1e-9
+        largest = max(largest, float(beyond.mean()))
+        p_values[number] = largest
+    return p_values
+
+
+def _excess(one: Sign, strata: np.ndarray) -> np.ndarray:
+    """Whether an attempt bears it, less the share of its stratum among those known."""
+    excess = np.zeros(len(strata))
+    for stratum in np.unique(strata):
+        places = (strata == stratum) & one.known
+        if places.any():
+            excess[places] = one.bears[places] - one.bears[places].mean()
+    return excess
+
+
+def drawn_signs(seed: int, n: int, n_signs: int) -> list[Sign]:
+    """Signs of random attempts, some not known of all."""
+    random = np.random.default_rng(seed)
+    signs = []
+    for number in range(n_signs):
+        known = random.random(n) < (1 if number % 2 else 0.8)
+        bears = (random.random(n) < 0.4) & known
+        signs.append(Sign("field", f"f{number}", "x", f"f{number} = x", "rollout", bears, known))
+    return signs
+
+
+def every_placing(outcome: np.ndarray, strata: np.ndarray, _n: int) -> Iterable[np.ndarray]:
+    """All ways to place the failures, as the draws of a test."""
+    placings = []
+    for stratum in np.unique(strata):
+        places = np.flatnonzero(strata == stratum)
+        placings.append(list(combinations(places, int(outcome[places].sum()))))
+    columns = []
+    for chosen in product(*placings):
+        column = np.zeros(len(outcome), dtype=np.float32)
+        column[[place for places in chosen for place in places]] = 1
+        columns.append(column)
+    yield np.stack(columns, axis=1)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_max_t_is_that_of_all_permutations(seed: int) -> None:
+    """Where every placing of the failures is drawn, p-values are those of enumeration."""
+    strata = np.array([0, 1, 0, 1, 1, 0, 0, 2, 1, 2, 0, 2])
+    fails = np.random.default_rng(100 + seed).random(12) < 0.5
+    signs = drawn_signs(seed, 12, 5)
+    # Two alike, and one that does not vary within strata.
+    signs += [signs[1], Sign("field", "run", "x", "", "rollout", strata == 0, strata >= 0)]
+    expected = enumerated(signs, strata, fails)
+    (draws,) = every_placing(fails[np.argsort(strata, kind="stable")], np.sort(strata), 0)
+    n_draws = draws.shape[1]
+    with (
+        mock.patch.object(module, "_shuffles", every_placing),
+        mock.patch.object(module, "N_PERMUTATIONS", n_draws),
+    ):
+        found = max_t(signs, strata, fails)
+    # The observed outcome counts once more.
+    corrected = np.where(expected == 1, 1, (n_draws * expected + 1) / (n_draws + 1))
+    assert found == pytest.approx(corrected, abs=1e-9)
+    # What is drawn at random comes near.
+    assert max_t(signs, strata, fails) == pytest.approx(expected, abs=0.06)
+
+
+def test_max_t_steps_down() -> None:
+    """A clear sign does not raise the p-value of the next: it is compared with those behind it."""
+    n = 40
+    fails = np.arange(n) < 20
+    strata = np.zeros(n, dtype=np.int64)
+    clear, weak = sign("a = x", range(20)), sign("b = x", [*range(10), 20, 21, 22])
+    both, alone = max_t([clear, weak], strata, fails), max_t([weak], strata, fails)
+    assert both[0] <= both[1] and both[1] == pytest.approx(alone[0], abs=0.02)
+    assert all(np.diff(np.sort(both)) >= 0)
+
+
+def test_outcomes_stay_in_their_strata() -> None:
+    """Every draw has as many failures in each stratum as there are."""
+    strata = np.repeat([0, 1, 2, 3], [7, 3, 7, 1])
+    outcome = np.random.default_rng(5).random(18) < 0.5
+    n_draws = 0
+    for block in module._shuffles(outcome, strata, 250):
+        for stratum in range(4):
+            drawn = block[strata == stratum].sum(axis=0)
+            assert (drawn == outcome[strata == stratum].sum()).all()
+        n_draws += block.shape[1]
+    assert n_draws == 250
+
+
+def test_a_sign_of_a_stratum_is_not_significant() -> None:
+    """What a whole run bears differs from other runs, which no shuffle within runs can show."""
+    strata = np.repeat([0, 1], 20)
+    fails = strata == 0
+    (p_value,) = max_t([sign("a = x", range(20))], strata, fails)
+    assert p_value == 1
+
+
+def test_max_t_is_deterministic() -> None:
+    """The same attempts have the same p-values."""
+    signs, strata = drawn_signs(1, 200, 30), np.arange(200) % 7
+    fails = np.random.default_rng(3).random(200) < 0.4
+    assert (max_t(signs, strata, fails) == max_t(signs, strata, fails)).all()

@@ -18,8 +18,7 @@ from pipeline import profile
 from pipeline.errors import BladeError, InputError, UsageError
 from pipeline.profile import Profile, Stage, check_predicates, json_path
 from pipeline.profile.askable import FUNCTIONS, ZONED_TYPES
-from pipeline.profile.contents import BUILT_IN, Price
-from pipeline.profile.tables import own_rules
+from pipeline.profile.contents import Price
 from tests.case_files import FOLDER, cases
 from tests.results import write
 
@@ -355,13 +354,3 @@ def test_profile_of_the_folder_itself_goes_first(tmp_path: Path) -> None:
     """A profile among the rollouts counts before the package's, and two places are no conflict."""
     write(tmp_path, {"blade.toml": "", "rollouts/blade.toml": ""})
     assert profile.beside([tmp_path / "rollouts"]) == tmp_path / "rollouts" / "blade.toml"
-
-
-def test_what_is_built_in_stays_built_in(tmp_path: Path) -> None:
-    """A profile that says again what is built in has no mode of its own; a changed one is its."""
-    text = BUILT_IN.read_text(encoding="utf-8")
-    write(
-        tmp_path, {"same.toml": text, "other.toml": text.replace("cut off by a limit", "too slow")}
-    )
-    assert own_rules(profile.read(tmp_path / "same.toml")) == set()
-    assert {mode.mode for mode in own_rules(profile.read(tmp_path / "other.toml"))} == {"CUT_OFF"}

@@ -16,7 +16,7 @@ from tests import results
 from tests.case_files import cases
 from tests.fact_files import fact
 from tests.lean import CHECKED, only
-from tests.results import Content, Results, asked, call, rollout, write
+from tests.results import Content, Results, asked, call, called, rollout, write
 
 analyzed = partial(results.analyzed, needs=("rollouts", "runs", "expected"))
 
@@ -197,3 +197,17 @@ def test_a_column_of_nulls_can_be_compared(tmp_path: Path) -> None:
     assert results.one(query) == 0
     with duckdb.connect(str(results.path), read_only=True) as plain, pytest.raises(duckdb.Error):
         plain.execute(query)
+
+
+def test_a_mode_may_ask_which_tools_answered(tmp_path: Path) -> None:
+    """A call that was answered with an error, or not at all, is none that a tool accepted."""
+    attempts = [
+        [*called("search", {}, "ok"), *called("book", {}, "Error: no seat")],
+        [*called("search", {}, "ok"), *called("book", {}, None)],
+        [*called("book", {}, "Error: no seat"), *called("book", {}, "ok")],
+        [],
+    ]
+    rows = [rollout(task, 0, reward=0.0, output=output) for task, output in enumerate(attempts)]
+    found = analyzed(tmp_path, {"a_rollouts.jsonl": rows}, needs=["rollout_features"])
+    answered = found.column("select answered_tools from rollout_features order by task_id")
+    assert answered == [["search"], ["search"], ["book"], []]

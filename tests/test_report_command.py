@@ -411,15 +411,12 @@ def test_labels_given_now(demo: Path, tmp_path: Path) -> None:
     ended, was = said(demo, *asked, "--labels", labels), said(demo, *asked).stdout
     given = "- cause: data (DA), given by a person: `row 7 of 12 is stale`; see "
     assert f"{given}`{ASTER}/9:0`, `{ASTER}/9:1#1`\n" in ended.stdout
-    assert "given by a person" not in was and "- suggested cause: knowledge gap (KG)" in was
-    page = said(demo, *asked[:-1], "dominant_failure_modes", "--format", "html", "--labels", labels)
-    assert "<code>row 7 of 12 is stale</code>" in page.stdout
-    # A task of KG less, and one of DA more.
-    query = f"select cause, n_tasks from report.causes where run_id = '{ASTER}'"
+    assert "given by a person" not in was and "cause: " not in was
+    # Task 9 had no cause.
+    query = f"select task_id, cause, source from root_causes where run_id = '{ASTER}'"
     with pipeline.open_warehouse(demo) as one, rerender.relabel(demo, labels) as other:
-        before_, after = (dict(each.execute(query).fetchall()) for each in (one, other))
-    changed = {cause: n - before_[cause] for cause, n in after.items() if n != before_[cause]}
-    assert changed == {"DA": 1, "KG": -1}
+        before_, after = (set(each.execute(query).fetchall()) for each in (one, other))
+    assert after - before_ == {("9", "DA", "label")} and not before_ - after
     for line, told in zip(ended.stderr.splitlines(), REFUSED, strict=True):
         assert line.startswith(told)
     assert hashlib.sha256(demo.read_bytes()).hexdigest() == before
@@ -441,7 +438,7 @@ def test_labels_given_now_are_those_of_an_analysis(demo: Path, tmp_path: Path) -
     none = write(tmp_path, {"labels.jsonl": ""}) / "labels.jsonl"
     with rerender.relabel(out / "warehouse.duckdb", none) as opened:
         assert opened.execute("from labels").fetchall() == []
-        assert opened.execute("from root_causes where not is_suggested").fetchall() == []
+        assert opened.execute("from root_causes where source = 'label'").fetchall() == []
         kept = "select path from artifacts where kind = 'labels'"
         assert opened.execute(kept).fetchall() == [("labels.jsonl",)]
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from pipeline.settings import SQL_DIR
 from pipeline.warehouse import create_macros
+from tests.attempts import no, ok
 from tests.case_files import cases
 from tests.fact_files import check
-from tests.mode_cases import no, ok
 from tests.results import analyzed, failure, rollout
 
 Macro = Callable[..., object]

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import re
 import time
 from pathlib import Path
+from typing import Any
 
+import duckdb
 import pytest
 
 from pipeline.package.verify import (
@@ -99,7 +102,8 @@ def test_forms_bind_words_to_what_is_cited(demo: Path) -> None:
         f"| rollout | outcome |\n| - | - |\n| {a} | failed |\n| {b} | **fail** |\n\n"
         f"| pass | fail |\n| - | - |\n| {b} | {a} |\n| {a} | {b} |\n\n"
         "| task | bucket |\n| - | - |\n| `10` | sometimes |\n| `9` | always |\n\n"
-        f"| mode | see |\n| - | - |\n| `EXTRA_WRITE` | {a} |\n| THRASH | {a} |\n\n"
+        f"| mode | see |\n| - | - |\n| `no shared sign` | {a} |\n"
+        f"| reward is not recorded | {a} |\n\n"
         f"| task | see |\n| - | - |\n| `10` | {a} |\n| `9` | {a} |\n"
     )
     findings = found(text, demo)
@@ -234,30 +238,63 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.slow
-def test_the_warehouse_of_a_package_is_kept(tmp_path: Path) -> None:
-    """The next call builds nothing, until a row changes; the cache is no part of the package.
-
-    What is quoted of redacted text may have stood there: it is unchecked.
-    """
-    report = "3 of 4 pass.\n<!-- from run_metrics where run_id = 'a': n_passed, n_scored -->\n"
+def four_rollouts(folder: Path, claim: str) -> tuple[Path, list[dict[str, Any]]]:
+    """The golden report of a package in which 3 of 4 rollouts pass, and its rows."""
+    source = "<!-- from run_metrics where run_id = 'a': n_passed, n_scored -->\n"
+    report = f"{claim} pass.\n{source}"
     report += '\nIt says "The mail to ann@x.example went out" (`a/0:0#1`).\n'
     said = {"type": "message", "role": "assistant", "content": "The mail to [redacted-email-1] w"}
     rows = [rollout(task, 0, reward=float(task > 0), output=[said]) for task in range(4)]
     files = {"golden_reports/a_golden_report.md": report, "rollouts/a_rollouts.jsonl": rows}
-    package = write(tmp_path / "package", files)
-    path, cache = package / "golden_reports" / "a_golden_report.md", package / ".blade_cache"
-    time.sleep(0.1)  # a file that was just written may be written again within a step of its clock
+    return write(folder, files) / "golden_reports" / "a_golden_report.md", rows
+
+
+@pytest.mark.slow
+def test_the_warehouse_of_a_package_is_cached(tmp_path: Path) -> None:
+    """The next call builds nothing, until a byte changes; nothing is written into the package.
+
+    What is quoted of redacted text may have stood there: it is unchecked.
+    """
+    package = tmp_path / "package"
+    path, rows = four_rollouts(package, "3 of 4")
+    before = sorted(package.rglob("*"))
     first, second = call("verify", path), call("verify", path)
     assert (first.code, second.code, first.stdout) == (0, 0, second.stdout)
     assert "quotes 1 unchecked" in first.stdout
     assert "making" in first.stderr and "making" not in second.stderr
-    assert (cache / ".gitignore").read_text() == "*\n"
-    write(package, {"rollouts/a_rollouts.jsonl": rows[1:]})
+    assert sorted(package.rglob("*")) == before
+    rollouts = package / "rollouts" / "a_rollouts.jsonl"
+    state, content = rollouts.stat(), rollouts.read_bytes()
+    rollouts.write_bytes(content.replace(b'"reward": 1.0', b'"reward": 0.0', 1))
+    os.utime(rollouts, ns=(state.st_atime_ns, state.st_mtime_ns))
     third = call("verify", path)
     assert third.code == 1 and "making" in third.stderr
-    assert len([each for each in cache.iterdir() if each.is_dir()]) == 1
-    assert "blade_cache" not in call("sanitize", package, "--check").stdout
+    write(package, {"rollouts/a_rollouts.jsonl": rows})
+    assert call("verify", path).code == 0
+    assert call("clean", package).stdout != call("clean", package).stdout
+    assert "making" in call("verify", path).stderr
+
+
+@pytest.mark.slow
+def test_a_cache_that_came_with_a_package_is_not_believed(tmp_path: Path) -> None:
+    """A warehouse in the package's own folder that says what the report says changes nothing."""
+    package = tmp_path / "package"
+    path, _ = four_rollouts(package, "4 of 4")
+    time.sleep(0.1)  # a file that was just written may be written again within a step of its clock
+    planted = part(
+        Settings((package / "rollouts",), package / ".blade_cache/rollouts", follow_links=True)
+    )
+    state = planted.stat()
+    with duckdb.connect(str(planted)) as db:
+        db.execute("update main.run_metrics set n_passed = 4")
+    with planted.open("ab") as file:
+        file.write(bytes(1 << 20))  # as long as the engine takes it to be
+    os.utime(planted, ns=(state.st_atime_ns, state.st_mtime_ns))
+    for command in (("verify", path), ("validate", "--benchmark-dir", package)):
+        assert call(*command).code == 1
+    assert "3" in call("verify", path).stdout
+    # It is a file of the package like any other: what is shared is looked into.
+    assert "blade_cache" in call("sanitize", package, "--check").stdout
 
 
 @pytest.mark.slow
@@ -326,3 +363,29 @@ def test_the_summary_counts_each_finding_once(demo: Path) -> None:
     counts = summary(found(f"{TITLE}See `{RUN}/10:3`, 5 of 10 (50%).\n", demo))
     assert counts["citations"]["verified"] == counts["arithmetic"]["verified"] == 1
     assert (counts["verified"], counts["unchecked"], counts["contradicted"]) == (2, 3, 0)
+
+
+def test_links_out_of_the_rollouts_are_not_followed_unasked(tmp_path: Path) -> None:
+    """As an analysis does: where nothing else is there, the option is named."""
+    outside = write(tmp_path / "outside", {"a_rollouts.jsonl": [rollout(0, 0)]})
+    results = write(tmp_path, {"report.md": "# Report\n\nSee a/0:0.\n"}) / "results"
+    results.mkdir()
+    (results / "a_rollouts.jsonl").symlink_to(outside / "a_rollouts.jsonl")
+    for command in ("verify", "analyze"):
+        given = [tmp_path / "report.md", "--results"] if command == "verify" else []
+        ended = call(command, *given, results)
+        assert ended.code == 3 and "--follow-links reads 1 more" in ended.stderr
+
+
+@pytest.mark.slow
+def test_links_out_of_the_rollouts_are_followed_where_asked(tmp_path: Path) -> None:
+    """Else what they lead to is not known, and they are named."""
+    outside = write(tmp_path / "outside", {"b_rollouts.jsonl": [rollout(0, 0)]})
+    results = write(tmp_path / "results", {"a_rollouts.jsonl": [rollout(0, 0)]})
+    (results / "b_rollouts.jsonl").symlink_to(outside / "b_rollouts.jsonl")
+    report = write(tmp_path, {"report.md": "# Report\n\nSee `a/0:0` and `b/0:0`.\n"}) / "report.md"
+    ended = call("verify", report, "--results", results)
+    assert ended.code == 1 and "b/0:0" in ended.stdout
+    assert "links that lead out of the rollouts are not read: b_rollouts.jsonl" in ended.stderr
+    ended = call("verify", report, "--results", results, "--follow-links")
+    assert ended.code == 0 and "not read" not in ended.stderr

@@ -35,6 +35,7 @@ from tests.viewed import Reader, viewed
 ASTER, BIRCH = "office_desk_aster-8b", "office_desk_birch-70b"
 FAILING = f"{ASTER}/0:0"
 PAIR = f"{ASTER}/{BIRCH}"
+MODE = "calendar_delete expected, not made as expected"
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +106,7 @@ def test_the_matrix_has_every_task_and_run(reader: Reader, demo: Path) -> None:
     page = reader.get("/", benchmark="office_desk")
     assert {ASTER, BIRCH} <= set(page.words.split())
     row = page.words[page.words.index("Uma up to and including") - 120 :]
-    assert "sometimes 1/4 BI always 4/4" in row
+    assert "sometimes 1/4 always 4/4" in row
     with pipeline.open_warehouse(demo) as opened:
         query = f"select pass_at_1 from run_metrics where run_id = '{ASTER}'"
         ((rate,),) = opened.execute(query).fetchall()
@@ -116,15 +117,34 @@ def test_the_matrix_has_every_task_and_run(reader: Reader, demo: Path) -> None:
 def test_the_matrix_filters(
     reader: Reader, demo: Path, asked: dict[str, str], condition: str
 ) -> None:
-    """By run, bucket, cause, failure, slice and words: as SQL says."""
+    """By run, bucket, cause, mode, sign, slice and words: as SQL says, and each finds some."""
     with pipeline.open_warehouse(demo) as opened:
         rows = opened.execute(
             "select distinct task_id from task_outcomes as outcomes "
             "left join root_causes using (run_id, task_id) "
             f"where benchmark = 'office_desk' and {condition} order by try_cast(task_id as int)"
         ).fetchall()
-    assert tasks(reader, sort="task", **asked) == [name for (name,) in rows]
+    assert rows and tasks(reader, sort="task", **asked) == [name for (name,) in rows]
     assert tasks(reader, q="no such words") == []
+
+
+def test_modes_lead_to_their_tasks(reader: Reader, demo: Path) -> None:
+    """The first page lists them with failures and passes; each leads to its tasks, as do signs."""
+    page = reader.get("/", benchmark="office_desk")
+    with pipeline.open_warehouse(demo) as opened:
+        ((n_failures, n_all, n_passes, n_all_passes, n_tasks),) = opened.execute(
+            "select n_failures, n_failures_observed, n_passes, n_passes_observed, n_tasks "
+            f"from failure_modes where mode = '{MODE}' and run_id is null"
+        ).fetchall()
+    row = f"{MODE} {n_failures} of {n_all} {n_passes} of {n_all_passes} {n_tasks} tested"
+    assert row in page.words
+    (link,) = [each for each in page.links if each.endswith(f"mode={quote(MODE)}")]
+    found = re.findall(r'<th scope="row"><a href="/task', reader.get(link).text)
+    assert len(found) == n_tasks == 3
+    transcript = reader.get("/rollout", at=FAILING)
+    signs = [each for each in transcript.links if "sign=" in each]
+    assert any(each.endswith("sign=calls%20calendar_delete") for each in signs)
+    assert tasks(reader, sign="calls calendar_delete") and not tasks(reader, sign="no such sign")
 
 
 def test_hardest_first_and_pages(small: Path) -> None:
@@ -143,17 +163,25 @@ def test_a_task_shows_its_attempts(reader: Reader) -> None:
     page = reader.get("/task", benchmark="office_desk", task="0")
     attempts = [link for link in page.links if re.search(r"at=[^&]*%3A\d$", link)]
     assert len(set(attempts)) == 8
-    assert "Remove all meetings with Uma" in page.words and "THRASH" in page.words
+    assert "Remove all meetings with Uma" in page.words
+    assert f"{MODE} #8 calendar_delete answered with an error" in page.words
     missing = reader.get("/task", benchmark="office_desk", task="13")
     assert missing.status == 200 and "missing" in missing.words
 
 
 def test_a_transcript_says_first_why_it_failed(reader: Reader) -> None:
-    """Modes, expected beside actual and the closest pass come before the events."""
+    """Modes, what the record says, expected beside actual and the closest pass precede events."""
     page = reader.get("/rollout", at=FAILING)
     places = [
         page.text.index(each)
-        for each in ("THRASH", "calendar_delete: never made", 'id="transcript"', 'id="e1"')
+        for each in (
+            f"<b>{MODE}</b>",
+            "called otherwise, and refused: event_id: expected &#34;00073742&#34;, got ",
+            "calendar_delete: never made",
+            "First difference from the closest pass",
+            'id="transcript"',
+            'id="e1"',
+        )
     ]
     assert places == sorted(places)
     assert f"/diff?at={FAILING.replace('/', '%2F').replace(':', '%3A')}" in "".join(
@@ -214,7 +242,7 @@ def test_a_line_of_a_ledger_opens_its_tasks(reader: Reader, demo: Path) -> None:
             f" where base || '/' || candidate = '{PAIR}' and metric = 'pass_at_1'"
         ).fetchall()
     links = [link for link in page.links if link.startswith("/compare/tasks?")]
-    assert len(links) == len(counts) > 50
+    assert len(links) == len(counts) > 30
     for policy, ledger, slice_key, line, effect, n_tasks in counts:
         asked = {"policy": policy, "ledger": ledger, "slice": slice_key, "line": line}
         opened_line = reader.get(
@@ -259,11 +287,12 @@ def test_slow_sql_is_ended(demo: Path) -> None:
 
 def test_long_rows_are_not_held(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where rows are long, fewer of them are fetched, and that is said."""
-    monkeypatch.setattr(question, "MOST_HELD", 1000)
+    monkeypatch.setattr(question, "MOST_BYTES", 1000)
     with Followed(demo).opened() as opened:
         query = {"query": "select repeat('x', 100) from range(100)"}
         found = question.question(opened, query)
-    assert len(found["rows"]) == 20 and found["is_cut"]
+    # Messages have 1, 4, 16 and more rows of 100 characters each.
+    assert len(found["rows"]) == 5 and found["is_cut"]
 
 
 def test_only_who_has_the_key_is_answered(reader: Reader) -> None:

@@ -1,8 +1,9 @@
-"""blade failures and blade why: how runs fail, and why one task does."""
+"""blade failures and blade why: what failures share, and what the record says of one task."""
 
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from functools import partial
 from pathlib import Path
@@ -17,7 +18,8 @@ from tests.results import Outcome, Results, Row, asked, call, called, failure, r
 from tests.results import said as words
 from tests.test_security import EVIL, TERMINAL_ACTIVE
 
-diagnosed = partial(results.analyzed, needs=(*LOADED, *METRICS, *DIAGNOSIS))
+LISTED = "report.looked report.concentrations report.expected_tools report.failure_lines".split()
+diagnosed = partial(results.analyzed, needs=(*LOADED, *METRICS, *DIAGNOSIS, *LISTED))
 
 LONG = "word " * 40_000
 
@@ -116,46 +118,181 @@ def told(results: Results, *arguments: str) -> Any:
     return json.loads(found.stdout)
 
 
+@pytest.fixture(scope="module")
+def booked(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """Two runs at 20 tasks of two kinds: `pay` is expected everywhere.
+
+    Run a pays at tasks 0 to 3 only, run b at tasks 0 to 9: who pays passes. Of the tasks that are
+    not paid for, those from 10 on are of kind hard. Each attempt has two checks, and `settled` of
+    the row says whether it passed. No answer is empty, none ends at a limit.
+    """
+    files = {
+        f"{run}_rollouts.jsonl": [
+            rollout(
+                task,
+                0,
+                reward=float(task < n_paid),
+                output=[
+                    *called("look", {"id": task}),
+                    *(called("pay", {"id": task}) if task < n_paid else []),
+                    *words("done"),
+                ],
+                expected_actions=[{"name": "pay", "arguments": {"id": task}}],
+                kind="hard" if task >= 10 else "easy",
+                settled=task < n_paid,
+                tests=[
+                    {"name": "reads", "passed": task % 3 > 0},
+                    {"name": "charges", "passed": task < n_paid or task % 2 == 0},
+                ],
+            )
+            for task in range(20)
+        ]
+        for run, n_paid in (("a", 4), ("b", 10))
+    }
+    files["blade.toml"] = 'benchmark = "shop"\nslices = ["kind"]\n'
+    return diagnosed(tmp_path_factory.mktemp("booked"), files)
+
+
 def test_failures_counts_what_did_not_pass(desk: Results) -> None:
-    """Every attempt that is no pass, whatever it is instead, and the share no rule explains."""
-    (run,) = told(desk, "failures", "a")["runs"]
+    """Every attempt that is no pass counts; each has one mode, or none is shared."""
+    (found,) = told(desk, "failures", "a")["benchmarks"]
+    (run,) = found["runs"]
     counts = ("n_attempts", "n_passed", "n_failed", "n_failed_attempts", "n_missing")
     assert [run[name] for name in counts] == [7, 2, 3, 1, 1]
-    assert run["n_not_passed"] == 5 == sum(mode["n_rollouts"] for mode in run["modes"])
+    primary = [mode["n_primary"] for mode in [*found["modes"], found["no_shared_sign"]]]
+    assert run["n_not_passed"] == 5 == sum(primary)
     page = said(desk, "failures", "a").stdout
     assert page.startswith(
         "a\n5 of 7 attempts did not pass: 3 failed, 1 failed attempts, 1 missing\n"
     )
-    assert page.splitlines()[2].startswith("UNEXPLAINED  ")
+    (mode,) = found["modes"]
+    assert (mode["mode"], mode["n_failures"]) == ("no row recorded", 2)
+    # One was given up, and of one there is no trace.
+    parts = {part["mode"]: part["n_failures"] for part in mode["parts"]}
+    assert parts == {"attempt failed: transient": 1, "no failure recorded": 1}
+    assert re.search(r"^└ attempt failed: transient +1 of 5 ", page, re.M)
+
+
+def test_modes_stand_beside_passes_and_runs(booked: Results) -> None:
+    """Of all runs: failures and passes that bear a mode, each run's own, where it concentrates."""
+    (found,) = told(booked, "failures")["benchmarks"]
+    assert [run["run_id"] for run in found["runs"]] == ["a", "b"]
+    (mode,) = [each for each in found["modes"] if each["kind"] == "expected"]
+    # Run a fails 16 tasks, run b 10 of them; nobody who fails pays.
+    assert mode["mode"] in ("pay expected, never called", "pay expected, not made as expected")
+    counts = ("n_failures", "n_failures_observed", "n_passes", "n_passes_observed", "n_tasks")
+    assert [mode[name] for name in counts] == [26, 26, 0, 14, 16]
+    assert [(each["run_id"], each["n_failures"], each["n_passes"]) for each in mode["runs"]] == [
+        ("a", 16, 0),
+        ("b", 10, 0),
+    ]
+    page = said(booked, "failures").stdout
+    assert re.search(r"^pay expected.* 26 of 26 +0 of 14 +16 +16/0 +10/0 +tested", page, re.M)
+    assert "A  a  16 of 20 attempts did not pass: 16 failed\n" in page
+    (own,) = told(booked, "failures", "b")["benchmarks"]
+    (mode,) = [each for each in own["modes"] if each["kind"] == "expected"]
+    assert [mode[name] for name in counts] == [10, 10, 0, 10, 10] and mode["runs"] == []
+
+
+def test_expected_stands_beside_actual(booked: Results) -> None:
+    """Tool by tool, failures and passes, said to be counted and not tested."""
+    (found,) = told(booked, "failures")["benchmarks"]
+    first, second = found["expected_tools"]
+    names = ("tool", "n_failures_not_met", "n_passes_not_met", "n_failures_never")
+    assert [first[name] for name in names] == ["pay", 26, 0, 26]
+    assert (second["tool"], second["n_failures_unasked"], second["n_passes_unasked"]) == (
+        "look",
+        26,
+        14,
+    )
+    page = said(booked, "failures").stdout
+    assert "expected beside actual, counted, not tested: failures/passes, of 26 and 14\n" in page
+    assert re.search(r"^pay +26/0 +26/0 ", page, re.M) and re.search(r"^look +26/14 ", page, re.M)
+
+
+def test_what_was_looked_at_is_said(booked: Results) -> None:
+    """How much was looked at, what says the score again, and what no attempt shows."""
+    (found,) = told(booked, "failures")["benchmarks"]
+    assert found["looked_at"]["same_as_score"] == ["settled"]
+    # It fails in half of the failures and in no pass.
+    assert found["looked_at"]["parts_of_score"] == ["tests: charges"]
+    assert found["not_found"] == [
+        {"what": "empty answers", "n_observed": 40},
+        {"what": "ungraded attempts", "n_observed": 40},
+    ]
+    page = " ".join(said(booked, "failures").stdout.split())
+    assert (
+        "2 checks, 2 tools; same as the score: settled; part of the score: tests: charges "
+        "not found empty answers (0 of 40), "
+        "ungraded attempts (0 of 40) next" in page
+    )
+
+
+def test_few_failures_are_told_one_by_one(desk: Results, booked: Results) -> None:
+    """What the record says of each; of many failures three are examples."""
+    (found,) = told(desk, "failures", "a")["benchmarks"]
+    lines = {line["citation"]: line["notes"] for line in found["failure_lines"]}
+    note = ["error: disk <n> is full", "timed_out = true"]
+    assert lines == {"a/1:0": note, "a/1:1": note}
+    page = said(desk, "failures", "a").stdout
+    assert "\nsingle failures, as the record says\n  a/1:0\n    error: disk <n> is full; " in page
+    (found,) = told(booked, "failures")["benchmarks"]
+    assert len(found["failure_lines"]) == 3
+    assert "\nexamples, as the record says\n" in said(booked, "failures").stdout
+
+
+def test_a_concentration_is_said(demo: Path) -> None:
+    """One slice that holds most failures of a mode and few attempts, as the relation has it."""
+    found = json.loads(call("failures", "--json", "--warehouse", demo).stdout)["benchmarks"]
+    modes = {mode["mode"]: mode for each in found for mode in each["modes"]}
+    held = modes["crm_update expected, not made as expected"]["concentration"]
+    assert (held["slice_key"], held["slice_value"]) == ("category", "crm")
+    with open_warehouse(demo) as warehouse:
+        ((n_attempts, n_all),) = warehouse.execute("""
+            select count(*) filter (slices['category'] = 'crm'), count(*)
+            from expected inner join tasks using (task_id)
+            where benchmark = 'office_desk' and run_id like 'office_desk%'
+        """).fetchall()
+    words = f"are in category = crm, where {n_attempts} of {n_all} attempts are"
+    assert words in call("failures", "--warehouse", demo).stdout
+    one = call("failures", "office_desk_aster-8b", "--warehouse", demo).stdout
+    assert "are in category" not in one, "slices are counted over all runs"
+
+
+def test_no_cause_is_printed_that_nobody_gave(demo: Path, desk: Results) -> None:
+    """A cause comes with who gave it: a label, the profile or the record."""
+    (found,) = told(desk, "failures", "a")["benchmarks"]
+    given = [(each["cause"], each["source"]) for each in found["runs"][0]["root_causes"]]
+    assert sorted(given) == [("BI+KG", "label"), ("IR", "record")]
+    page = call("failures", "--warehouse", demo).stdout
+    for absent in ("(BI)", "(KG)", "(UK)", "(DA)", "suggest", "cause of"):
+        assert absent not in page
 
 
 def test_every_example_leads_somewhere(demo: Path) -> None:
-    """What is recorded can be shown, and what is not is told of by `why`."""
-    runs = json.loads(call("failures", "--json", "--warehouse", demo).stdout)["runs"]
-    modes = [mode for run in runs for mode in run["modes"] if mode["n_rollouts"]]
-    recorded = {mode["example"]: mode["is_example_recorded"] for mode in modes}
-    with open_warehouse(demo) as warehouse:
-        rollouts = warehouse.execute("select run_id || '/' || rollout_id from rollouts").fetchall()
-    known = {citation for (citation,) in rollouts}
-    assert recorded == {example: example.partition("#")[0] in known for example in recorded}
-    for command, kind in (("show", True), ("why", False)):
-        example = next(name for name, is_recorded in recorded.items() if is_recorded is kind)
-        assert call(command, example, "--warehouse", demo).code == 0
+    """What is cited of a mode can be shown, and `why` tells of its task."""
+    found = json.loads(call("failures", "--json", "--warehouse", demo).stdout)["benchmarks"]
+    cited = [mode["failing_citations"] for each in found for mode in each["modes"]]
+    firsts = [citations[0] for citations in cited if citations]
+    assert len(firsts) > 5
+    for example in firsts[::3]:
+        for command in ("show", "why"):
+            citation = example if command == "show" else example.partition("#")[0]
+            assert call(command, citation, "--warehouse", demo).code == 0, citation
 
 
 def test_failures_is_bounded_by_its_limit(demo: Path) -> None:
-    """So many modes are listed, and how much is left is said."""
+    """So many modes are listed, and how many are left is said."""
     arguments = ("failures", "office_desk_aster-8b", "--limit", "2", "--warehouse", demo)
-    (run,) = json.loads(call(*arguments, "--json").stdout)["runs"]
-    assert (len(run["modes"]), len(run["error_signatures"])) == (2, 2)
-    n_rest = run["n_not_passed"] - sum(mode["n_rollouts"] for mode in run["modes"])
-    lists_all = f"and {n_rest} attempts of other modes: --limit {run['n_modes']} lists all\n"
-    assert lists_all in call(*arguments).stdout
+    (found,) = json.loads(call(*arguments, "--json").stdout)["benchmarks"]
+    assert (len(found["modes"]), len(found["runs"][0]["error_signatures"])) == (2, 2)
+    n_more, n_all = found["n_modes"] - 2, found["n_modes"]
+    assert f"and {n_more} more modes: --limit {n_all} lists all\n" in call(*arguments).stdout
 
 
 def test_a_run_without_failures_says_so(desk: Results) -> None:
     """No table of nothing."""
-    assert said(desk, "failures", "b").stdout == "b  all 3 attempts passed: no failures\n"
+    assert said(desk, "failures", "b").stdout == "b\nall 3 attempts passed: no failures\n"
 
 
 def test_an_unsettled_threshold_calls_nothing_failing(desk: Results) -> None:
@@ -163,21 +300,22 @@ def test_an_unsettled_threshold_calls_nothing_failing(desk: Results) -> None:
     page = said(desk, "failures", "odd").stdout
     assert "from -1 to 2" in page and "pass_threshold = 2" in page and "blade.toml" in page
     assert "did not pass" not in page
-    (run,) = told(desk, "failures", "odd")["runs"]
+    (found,) = told(desk, "failures", "odd")["benchmarks"]
+    (run,) = found["runs"]
     assert (run["is_pass_settled"], run["n_passed"], run["n_failed"]) == (False, None, None)
-    assert (run["n_not_passed"], run["unexplained_share"]) == (0, None)
+    assert (run["n_not_passed"], found["modes"], found["no_shared_sign"]) == (0, [], None)
     why = said(desk, "why", "odd/Age:5").stdout
     assert "pass unknown, reward -1" in why and "pass_threshold" in why
 
 
 def test_why_tells_of_every_attempt(desk: Results) -> None:
-    """In order, with verdict, primary mode and evidence; what was lost is there too."""
+    """In order, with verdict and mode; what was lost is there too."""
     story = told(desk, "why", "a/0")
     assert [attempt["citation"] for attempt in story["attempts"]] == ["a/0:0", "a/0:1", "a/0:2"]
     verdicts = [attempt["verdict"] for attempt in story["attempts"]]
     assert verdicts == ["passed", "failed", "missing"]
-    assert story["attempts"][0]["primary"] is None
-    assert story["attempts"][2]["primary"]["mode"] == "MISSING_ROW"
+    modes = [[mode["mode"] for mode in attempt["modes"]] for attempt in story["attempts"]]
+    assert modes == [[], ["no shared sign"], ["no row recorded"]]
     page = said(desk, "why", "a/0").stdout
     assert page.index("a/0:0  passed") < page.index("a/0:1  failed") < page.index("a/0:2  missing")
     assert "question 0" in page
@@ -215,32 +353,40 @@ def test_why_compares_runs_only_where_they_ask_the_same(desk: Results) -> None:
     assert "blade why b/1" in said(desk, "why", "a/1").stdout
 
 
-def test_why_tells_a_label_from_a_suggestion(desk: Results) -> None:
-    """A curated cause comes with who said so and where, and what the rules would have said."""
+def test_why_says_who_gave_a_cause(desk: Results) -> None:
+    """A label comes with who said so and where; of what the record states, that it does."""
     own = told(desk, "why", "a/1")["runs"][0]
-    assert (own["cause"], own["is_suggested"], own["said_by"]) == ("BI+KG", False, "the review")
+    assert (own["cause"], own["source"], own["said_by"]) == ("BI+KG", "label", "the review")
     assert own["label_source"] == "labels.jsonl:1"
     assert own["note"] == {"text": "never frees the disk", "n_characters": 20}
     page = said(desk, "why", "a/1").stdout
-    for part in ("curated label", "never frees", "labels.jsonl:1", "by the review", "a/1:0#2"):
+    for part in ("by the label", "never frees", "labels.jsonl:1", "by the review", "a/1:0#2"):
         assert part in page
-    assert "the rules suggest " in " ".join(page.split())
     assert "behaviour (BI) and knowledge gap (KG)" in page
-    assert "suggestion" in said(desk, "why", "a/0").stdout
+    own, other = told(desk, "why", "a/0")["runs"]
+    assert (own["cause"], own["source"], other["cause"]) == ("IR", "record", None)
+    assert "by the record" in said(desk, "why", "a/0").stdout
 
 
-def test_why_dives_where_nothing_passes(desk: Results) -> None:
-    """What the attempts share, the best of them, and who does pass the task."""
-    dive = told(desk, "why", "a/1")["dive"]
-    assert (dive["shared_tools"], dive["n_with_error"], dive["passing_runs"]) == (
-        ["save"],
-        2,
-        ["b"],
-    )
+def test_why_shows_what_the_record_says(desk: Results, booked: Results) -> None:
+    """Of each failing attempt its notes with the event; expected calls beside those made."""
+    first, second = told(desk, "why", "a/1")["attempts"]
+    notes = [(each["kind"], each["note"]["text"], each["seq"]) for each in first["notes"]]
+    assert notes == [("error", "error: disk <n> is full", 2), ("field", "timed_out = true", None)]
+    assert len(second["notes"]) == 2
     page = said(desk, "why", "a/1").stdout
-    assert "never passed in this run" in page and "passed by b" in page
-    assert "disk <n> is full" in page
-    assert told(desk, "why", "a/0")["dive"] is None
+    assert "  error           error: disk <n> is full #2\n" in page
+    assert "blade show 'a/1:0#2'" in page
+    calls = told(booked, "why", "a/12")["expected_calls"]
+    assert [(call["status"], call["tool"]) for call in calls] == [
+        ("never", "pay"),
+        ("unasked", "look"),
+    ]
+    page = said(booked, "why", "a/12").stdout
+    assert "expected beside actual: 0 of 1 expected call made as expected\n" in page
+    assert '  never made      a/12:0 pay {"id":12}\n' in page
+    # Nothing says that `look` changes anything.
+    assert "  also calls      look\n" in page
 
 
 def test_why_tells_of_a_task_the_run_lacks(desk: Results) -> None:

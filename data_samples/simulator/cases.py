@@ -3,30 +3,19 @@
     terminal(seed, n_tasks=12, n_repeats=5, checks="mapping" | "list", model=.., timeout_rate=0.3)
         No transcript, but usage, per-test results and `failure_mode`. Runs of one seed and two
         models with two timeout rates differ by their timeouts alone.
-    capped(seed, n_tasks=12, n_repeats=5, is_said=True) -> Case
-        Cut by a turn cap, which `termination_reason` says or only the longest attempts show;
-        `reward_info` is null or a parse error where the verifier did not run.
-    submitting(seed, n_tasks=12, n_repeats=5) -> Case
-        Every attempt ends on a call of `submit`, passes and failures alike.
-    wrapped_errors(seed, n_tasks=12, n_repeats=5, wrapping="tool_error" | "returncode") -> Case
-        Tool errors inside the tags of a harness; failures ignore the last one.
     acting(seed, n_tasks=16, n_repeats=5) -> Case
         Tasks to act on and tasks to refuse, with `expected_actions`.
-    null_signs(seed, n_tasks=40, n_repeats=5) -> Case
-        Signs of the record and of the trajectory that have nothing to do with the outcome.
-    effect_signs(seed, effects={...}, n_tasks=40, n_repeats=8) -> Case
-        Signs that lower the pass rate of every task by a known difference.
     write_case(folder, case) -> Path
         `<run>_rollouts.jsonl`, and the truth in `.planted/<run>.jsonl`, which no analysis reads.
 
 `Case.truth` has one entry per row, in the rows' order; `Case.facts` is what holds of the whole run.
-Modes have the names that `rollout_modes` gives them; `event_seq` counts from 1 over the output.
+`mode` names what was planted; `event_seq` counts from 1 over the output.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -36,10 +25,7 @@ from simulator.phrases import dumps, generator, person, sentence
 CASE_MODEL = "cedar-13b"
 TESTS = ("test_file_exists", "test_header", "test_row_count", "test_totals", "test_no_leftovers")
 SUSPECT_CHECK = "test_timezone"
-TURN_CAP = 12
 READS = ("get_reservation_details", "get_user_details", "calculate")
-SIGNS = ("sandbox_status=restarted", "retry_reason=rate_limit", "exit_kind=late")
-TOOL_ERROR_SIGN = "tool_error"
 
 
 @dataclass(frozen=True)
@@ -187,86 +173,6 @@ def _test_results(names: list[str], failed: list[str], *, as_list: bool) -> obje
     ]
 
 
-def capped(seed: int, *, n_tasks: int = 12, n_repeats: int = 5, is_said: bool = True) -> Case:
-    """No attempt at the cap passes; most of them were not graded, some were and failed.
-
-    Now and then the verifier's answer to an attempt that ended by itself could not be parsed.
-    """
-    case = Case(f"capped_{'said' if is_said else 'seen'}_{seed}", facts={"turn_cap": TURN_CAP})
-    for attempt in _attempts("capped" if is_said else "capped_seen", seed, n_tasks, n_repeats):
-        rng, episode, is_pass = attempt.rng, attempt.episode, attempt.passes
-        # Task 0 never passes: it reaches the cap in any seed.
-        is_cut = not is_pass and (rng.random() < 0.35 or attempt.task == 0)
-        is_ungraded = not is_pass and rng.random() < (0.7 if is_cut else 0.1)
-        n_turns = TURN_CAP if is_cut else rng.randint(3, TURN_CAP - 2)
-        for page in range(n_turns - (not is_cut)):
-            episode.call("search_records", {"query": sentence(rng), "page": page}, _found(rng))
-        if not is_cut:
-            episode.say(f"Done: {sentence(rng)}")
-        record: Item | None = {"reward": float(is_pass), "info": {"r_actions": float(is_pass)}}
-        if is_ungraded:
-            record = rng.choice((None, {"error": "parse_error", "info": None}))
-        mode = "UNGRADED" if is_ungraded else "CUT_OFF" if is_cut else "UNEXPLAINED"
-        reason = "max_steps" if is_cut else "agent_stop"
-        case.add(
-            attempt,
-            None if is_pass else mode,
-            facts={"is_cut": is_cut, "n_turns": n_turns},
-            reward_info=record,
-            **({"turns_used": n_turns, "termination_reason": reason} if is_said else {}),
-        )
-    return case
-
-
-def submitting(seed: int, *, n_tasks: int = 12, n_repeats: int = 5) -> Case:
-    """What is submitted decides, and how it ends does not: no words follow the last call."""
-    case = Case(f"submitting_{seed}")
-    for attempt in _attempts("submitting", seed, n_tasks, n_repeats):
-        rng, episode, is_pass = attempt.rng, attempt.episode, attempt.passes
-        for page in range(rng.randint(1, 4)):
-            episode.call("open_file", {"path": f"notes/{page}.txt"}, _found(rng))
-        answer = attempt.task * 100 + (0 if is_pass else rng.randint(1, 50))
-        seq = episode.call("submit", {"answer": str(answer)}, "")
-        if attempt.repeat % 2:
-            # Some harnesses end at the call itself and record no result of it.
-            episode.items.pop()
-        mode, decisive = (None, None) if is_pass else ("UNEXPLAINED", seq)
-        case.add(attempt, mode, event_seq=decisive)
-    return case
-
-
-def wrapped_errors(
-    seed: int, *, n_tasks: int = 12, n_repeats: int = 5, wrapping: str = "tool_error"
-) -> Case:
-    """Passes try again after an error; failures say that all went well. Other results are fine."""
-    case = Case(f"wrapped_{wrapping}_{seed}")
-    for attempt in _attempts(f"wrapped_{wrapping}", seed, n_tasks, n_repeats):
-        rng, episode, is_pass = attempt.rng, attempt.episode, attempt.passes
-        # A result that is fine speaks of errors too.
-        fine = _wrapped(wrapping, f"{sentence(rng).strip()} 0 errors, 0 failed", is_error=False)
-        error = f"make: *** No rule to make target '{rng.randint(1, 99)}.csv'.  Stop."
-        for _ in range(rng.randint(1, 3)):
-            episode.call("bash", {"command": f"cat {rng.randint(1, 99)}.log"}, fine)
-        command = {"command": f"make report-{attempt.task}"}
-        errors = []
-        if not is_pass or rng.random() < 0.4:
-            result = _wrapped(wrapping, error, is_error=True)
-            errors.append(episode.call("bash", command, result) + 1)
-        if is_pass:
-            episode.call("bash", command, fine)
-        episode.say("The report has been built and everything is in place.")
-        mode, seq = (None, None) if is_pass else ("ERROR_IGNORED", errors[-1])
-        case.add(attempt, mode, event_seq=seq, facts={"error_seqs": errors})
-    return case
-
-
-def _wrapped(wrapping: str, text: str, *, is_error: bool) -> str:
-    if wrapping == "returncode":
-        return f"<returncode>{int(is_error)}</returncode>\n<output>\n{text}\n</output>"
-    tag = "tool_error" if is_error else "tool_result"
-    return f"<{tag}>{text}</{tag}>"
-
-
 def acting(seed: int, *, n_tasks: int = 16, n_repeats: int = 5) -> Case:
     """Of four tasks three ask for a change and one must be refused, with or without a look first.
 
@@ -332,51 +238,6 @@ def _flawed(
     change = {"total_baggages": 9} if wrong else rng.choice(changes)
     changed = writes[wrong] | {"kwargs": writes[wrong]["kwargs"] | change}
     return [*writes[:wrong], changed, *writes[wrong + 1 :]], wrong, list(change)
-
-
-def null_signs(seed: int, *, n_tasks: int = 40, n_repeats: int = 5) -> Case:
-    """Hard tasks bear the signs more often, but within a task they tell nothing."""
-    return _signed("null", seed, n_tasks, n_repeats, dict.fromkeys((*SIGNS, TOOL_ERROR_SIGN), 0.0))
-
-
-def effect_signs(
-    seed: int,
-    *,
-    effects: Mapping[str, float] = {SIGNS[0]: 0.3},
-    n_tasks: int = 40,
-    n_repeats: int = 8,
-) -> Case:
-    """Each sign lowers the chance to pass by its effect, on every task and beside any other sign.
-
-    `facts` has the risk differences and the shares of rows that bear each sign; times one another
-    they are the points an association should give.
-    """
-    return _signed("effect", seed, n_tasks, n_repeats, effects)
-
-
-def _signed(
-    name: str, seed: int, n_tasks: int, n_repeats: int, effects: Mapping[str, float]
-) -> Case:
-    lowest = sum(effects.values())
-    case = Case(f"{name}_signs_{seed}", facts={"effects": dict(effects)})
-    for attempt in _attempts(f"{name}_signs", seed, n_tasks, n_repeats):
-        rng, episode = attempt.rng, attempt.episode
-        # Differences add up, so that they are the same for every task: ease starts above them all.
-        ease = generator("ease", name, seed, attempt.task).random()
-        signs = [sign for sign in effects if rng.random() < 0.6 - 0.4 * ease]
-        chance = lowest + (1 - lowest) * ease - sum(effects[sign] for sign in signs)
-        mode = None if rng.random() < chance else "UNEXPLAINED"
-        episode.call("search_records", {"query": sentence(rng)}, _found(rng))
-        if TOOL_ERROR_SIGN in signs:
-            episode.call("search_records", {"query": ""}, {"error": "query is empty"})
-        episode.call("read_record", {"record": rng.randint(1, 99)}, _found(rng))
-        episode.say(f"The answer is: {sentence(rng)}")
-        named = [(sign, *sign.split("=")) for sign in effects if sign != TOOL_ERROR_SIGN]
-        fields = {key: value if sign in signs else "normal" for sign, key, value in named}
-        case.add(attempt, mode, facts={"signs": signs}, **fields)
-    borne = [sign for truth in case.truth for sign in truth.facts["signs"]]
-    case.facts["shares"] = {sign: borne.count(sign) / len(case.rows) for sign in effects}
-    return case
 
 
 def _found(rng: random.Random) -> Item:

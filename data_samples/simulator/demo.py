@@ -17,7 +17,7 @@ from simulator.phrases import dumps, generator
 from simulator.response import MAX_OUTPUT_TOKENS, TEMPERATURE, TOP_P
 from simulator.rows import Rollout, input_row, rollout
 
-# An analysis knows one mode of limits, whose fault they are shows in the cause.
+# Limits have one name; whose fault they are shows in the cause.
 NAMED = dict.fromkeys(("truncated", "limit_too_low", "timeout"), "CUT_OFF")
 NAMED["verifier_error"] = "UNGRADED"
 CAUSES = {mode.code: mode.cause for mode in OFFICE_MODES + SUMS_MODES} | LOST_CAUSES
@@ -128,7 +128,6 @@ def _cause(attempt: Attempt, played: list[Rollout]) -> Item:
         "run": attempt.run,
         "_ng_task_index": attempt.task.index,
         "_ng_rollout_index": attempt.repeat,
-        # By the name that an analysis gives it.
         "mode": NAMED.get(attempt.mode, attempt.mode.upper()),
         "cause": CAUSES[attempt.mode],
         "event_seq": mine[0].event_seq if mine else None,

@@ -1,6 +1,6 @@
 """What SQL alone cannot say: relations computed in Python from the rows of others."""
 
-from pipeline.analysis.associations import ASSOCIATIONS, MODE_TESTS
+from pipeline.analysis.concentration import MODE_SLICES, SIZE_CONTRASTS
 from pipeline.analysis.contrasts import ALIGNED
 from pipeline.analysis.intervals import (
     COMPARISON_TESTS,
@@ -9,16 +9,15 @@ from pipeline.analysis.intervals import (
     MEASURE_CHANGES,
 )
 from pipeline.analysis.ledgers import FUNNEL_EFFECTS, TRANSITION_NOISE
+from pipeline.analysis.modes import MODES
 from pipeline.analysis.permutation import CHANGE_TESTS
-from pipeline.analysis.separation import SEPARATORS
 from pipeline.analysis.standings import STANDINGS
 from pipeline.analysis.trends import TRENDS
 from pipeline.analysis.votes import MAJORITIES
 from pipeline.relation import Computed
 
 COMPUTED: tuple[Computed, ...] = (
-    *(ESTIMATES, STANDINGS, MAJORITIES, SEPARATORS, ALIGNED, TRENDS),
-    *(MODE_TESTS, ASSOCIATIONS),
+    *(ESTIMATES, STANDINGS, MAJORITIES, MODES, MODE_SLICES, SIZE_CONTRASTS, ALIGNED, TRENDS),
     *(CHANGE_TESTS, COMPARISON_TESTS, MEASURE_CHANGES),
     *(FUNNEL_EFFECTS, LEDGER_LINES, TRANSITION_NOISE),
 )

@@ -104,6 +104,11 @@ def compared(
         yield overlaid, [*chosen, *(each for each in made if not each.is_named)]
 
 
+def flip_signs(found: Sequence[Comparison]) -> list[Row]:
+    """What the failing side shows on tasks that only one run of a comparison fails."""
+    return [dict(row.values) for each in found for row in each.flip_signs]
+
+
 def _asked(opened: Warehouse, words: Sequence[str]) -> list[tuple[str, str, str]]:
     first = find_run(opened, words[0])
     base, benchmark = first["run_id"], first["benchmark"]
@@ -212,10 +217,14 @@ def series(path: Path, words: Sequence[str]) -> list[Row]:
 
 def compared_objects(
     path: Path, names: Sequence[str], *, metric: str | None, margin: float = MARGIN
-) -> list[Row]:
-    """The same as `blade compare --json` prints it."""
+) -> Row:
+    """The same as `blade compare --json` prints it: comparisons, and the signs of their flips."""
     with compared(path, names, margin=margin) as (_, found):
-        return report.sidecar.comparison_objects(by_metric(found, metric, is_asked=bool(names)))
+        found = by_metric(found, metric, is_asked=bool(names))
+        return {
+            "comparisons": report.sidecar.comparison_objects(found),
+            "flip_signs": flip_signs(found),
+        }
 
 
 def every_series(warehouse: Warehouse) -> list[Row]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pipeline.errors import matching, resolved
-from pipeline.warehouse import Warehouse
+
+if TYPE_CHECKING:
+    from pipeline.warehouse import Warehouse
 
 Row = dict[str, Any]
 LONGEST_WORD = 200

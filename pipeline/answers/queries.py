@@ -1,21 +1,20 @@
-"""Any question in SQL, within a time: its rows by column name."""
+"""Any question in SQL, within limits of time and memory: its rows by column name."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from itertools import chain, count, islice
-from typing import Any, TypeVar
+from collections.abc import Iterator, Sequence
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-import duckdb
-
-from pipeline import timed
 from pipeline.answers.names import Row
-from pipeline.errors import UsageError, resolved
+from pipeline.errors import resolved
+from pipeline.query_worker import MOST_BYTES, Answer, Bounds, ask
 from pipeline.text import parsed
-from pipeline.warehouse import Warehouse
 
-FETCHED = 1000
-Answer = TypeVar("Answer")
+if TYPE_CHECKING:
+    from pipeline.warehouse import Warehouse
+
 SCHEMA_QUERY = """
     select
         table_name as relation,
@@ -33,37 +32,20 @@ SCHEMA_QUERY = """
 """
 
 
-def schema_query(warehouse: Warehouse, name: str | None) -> str:
-    """The query of all relations and their columns, or of the relation meant by a name."""
-    if name is None:
-        return SCHEMA_QUERY
-    known = warehouse.column(f"select distinct relation from ({SCHEMA_QUERY}) order by all")
-    found = resolved("relation", name, known).replace("'", "''")
-    return f"from ({SCHEMA_QUERY}) where relation = '{found}'"
+RELATIONS_QUERY = f"select distinct relation from ({SCHEMA_QUERY}) order by all"
 
 
-def in_time(warehouse: Warehouse, answer: Callable[[], Answer], timeout: float) -> Answer:
-    """What a query gives, unless it takes too long."""
-    try:
-        with warehouse.explained():
-            return timed.in_time(answer, timeout, interrupt=warehouse.interrupt)
-    except TimeoutError as error:
-        raise UsageError(
-            f"the query took longer than {timeout:g} s and was ended.",
-            hint="Ask for less, or give it more time with: blade sql --timeout SECONDS",
-        ) from error
+def schema_query(relations: Sequence[str], name: str) -> str:
+    """The query of the columns of the relation meant by a name."""
+    relation = resolved("relation", name, relations).replace("'", "''")
+    return f"from ({SCHEMA_QUERY}) where relation = '{relation}'"
 
 
-def fetched(result: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
-    """The rows of a result, many at a time."""
-    return chain.from_iterable(iter(lambda: result.fetchmany(FETCHED), []))
-
-
-def objects(result: duckdb.DuckDBPyConnection) -> Iterator[Row]:
+def objects(answer: Answer) -> Iterator[Row]:
     """The rows by column name; what a column of JSON holds is opened."""
-    names = apart([column[0] for column in result.description or []])
-    is_json = [str(column[1]) == "JSON" for column in result.description or []]
-    for row in fetched(result):
+    names = apart(answer.names)
+    is_json = [kind == "JSON" for kind in answer.types]
+    for row in answer:
         yield {
             name: parsed(value) if nested and value is not None else value
             for name, nested, value in zip(names, is_json, row, strict=True)
@@ -85,17 +67,15 @@ def apart(names: list[str]) -> list[str]:
 
 def schema(warehouse: Warehouse, name: str | None) -> list[Row]:
     """All relations and their columns, or those of one."""
-    return warehouse.rows(schema_query(warehouse, name))
+    if name is None:
+        return warehouse.rows(SCHEMA_QUERY)
+    return warehouse.rows(schema_query(warehouse.column(RELATIONS_QUERY), name))
 
 
-def first_rows(warehouse: Warehouse, query: str, most: int) -> tuple[list[Row], int | None]:
+def first_rows(
+    path: Path, query: str, most: int, *, seconds: float, memory_limit: str | None
+) -> tuple[list[Row], int | None]:
     """The first rows of a query, and how many it has in all; unknown where it cannot be counted."""
-    found = list(islice(objects(warehouse.execute(query)), most + 1))
-    if len(found) <= most:
-        return found, len(found)
-    try:
-        text = query.strip().removesuffix(";")
-        (n_rows,) = warehouse.column(f"select count(*) from ({text}\n)")
-    except UsageError:
-        n_rows = None
-    return found[:most], n_rows
+    bounds = Bounds(most_rows=most, most_bytes=MOST_BYTES, is_counted=True)
+    with ask(path, query, seconds=seconds, memory_limit=memory_limit, bounds=bounds) as answer:
+        return list(objects(answer)), answer.n_rows

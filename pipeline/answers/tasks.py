@@ -18,23 +18,13 @@ from pipeline.warehouse import Warehouse
 
 MOST_ATTEMPTS = 32
 MOST_RUNS = 40
-MOST_TOOLS = 20
+MOST_CALLS = 20
 MOST_ERRORS = 5
 LONGEST_TITLE = 300
 SIDES = ("failing", "passing")
-# What was said of an attempt by what judged or ran it, and under which name.
-SAYERS = {
-    "failed_checks": "checks",
-    "verifier_text": "verifier",
-    "verifier_error": "verifier error",
-    "sandbox_error": "sandbox",
-    "model_error": "model call",
-    "failure_message": "failed attempt",
-}
 # How much of a text is kept for a program, and how much of it a page shows.
-KEPT = {"prompt": 1000, "note": 1000, "answer": 400, "snippet": 240} | {
-    **dict.fromkeys(SAYERS, 400),
-    **{f"{side}_event": 300 for side in SIDES},
+KEPT = {"prompt": 1000, "note": 1000, "answer": 400, "snippet": 240, "failure_message": 400} | {
+    f"{side}_event": 300 for side in SIDES
 }
 NAMES = ("said_by", "failure_class", "tool")
 # Of queries on a task, $1 is its run and $2 the task.
@@ -54,9 +44,8 @@ QUESTION = """
 RUNS = """
     select
         run_id, outcomes.bucket, n_passed, n_scored, n_expected, mean_reward,
-        list_contains(questions, $4) as is_same_question,
-        cause, confidence, is_suggested, rule, note, intervention, evidence,
-        suggested_cause, suggested_rule, said_by, label_source
+        case when $4 is not null then list_contains(questions, $4) end as is_same_question,
+        cause, source, note, intervention, evidence, said_by, label_source
     from (select run_id from runs where benchmark = $3)
     left join (from task_outcomes where task_id = $2) as outcomes using (run_id)
     left join (
@@ -82,8 +71,7 @@ ATTEMPTS = """
         rollout_index, outcome, is_pass, reward, answer, last_stage, failure_class,
         n_turns, n_tool_calls, n_tool_errors,
         n_checks_passed, n_checks_passed + n_checks_failed as n_checks,
-        n_matched_actions, n_expected_actions,
-        failed_checks, verifier_text, verifier_error, sandbox_error, model_error, failure_message,
+        n_met_calls, n_expected_calls, failure_message,
         count(*) over () as n_attempts
     from rollout_features
     left join (select run_id, task_id, rollout_index, answer from rollouts)
@@ -95,29 +83,34 @@ ATTEMPTS = """
 """
 MODES = """
     select
-        rollout_index, mode, title, cause, intervention, rule, evidence_seq as seq, kind, tool,
+        rollout_index, mode, reason, is_primary, evidence_seq as seq, events.kind, tool,
         snippet, n_characters as snippet_chars
-    from (from rollout_modes where run_id = $1 and task_id = $2)
-    left join (select mode, title from failure_modes where run_id = $1) using (mode)
+    from (from rollout_modes where run_id = $1 and task_id = $2) as modes
     left join (
         select rollout_index, seq as evidence_seq, kind, tool from events
         where run_id = $1 and task_id = $2
-    ) using (rollout_index, evidence_seq)
-    order by rollout_index, is_primary desc, severity desc, mode
+    ) as events using (rollout_index, evidence_seq)
+    order by rollout_index, is_primary desc, mode
 """
-# Of the attempt that was cited, else of the first that failed: the changes its task expects that it
-# did not make so, and those that nobody asked for.
+NOTES = """
+    select rollout_index, kind, note, seq
+    from failure_notes
+    where run_id = $1 and task_id = $2
+    order by rollout_index, note_no
+"""
+# Of the attempt that was cited, else of the first that failed: the calls its task expects that it
+# did not make so, and those that nobody expects. What only reads is not to be asked for.
 EXPECTED = """
     select
         $1 || '/' || $2 || ':' || rollout_index || coalesce('#' || seq, '') as citation,
-        calls.* exclude (run_id, task_id, rollout_index, call_no, call_key),
+        calls.* exclude (run_id, task_id, rollout_index, call_no),
         n_expected, n_made
     from expected_calls as calls
     inner join (
         select
             rollout_index,
-            count(*) filter (is_write and expected_no is not null) as n_expected,
-            count(*) filter (is_write and calls.status = 'made') as n_made
+            count(*) filter (expected_no is not null) as n_expected,
+            count(*) filter (calls.status = 'made') as n_made
         from expected_calls as calls
         left join rollouts using (run_id, task_id, rollout_index)
         where run_id = $1 and task_id = $2
@@ -125,8 +118,12 @@ EXPECTED = """
         order by coalesce(rollout_index <> $3, true), min(is_pass), rollout_index
         limit 1
     ) using (rollout_index)
-    where run_id = $1 and task_id = $2 and is_write and status <> 'made'
-    order by is_first desc, call_no
+    where
+        run_id = $1 and task_id = $2
+        and status not in ('made', 'none')
+        and (status <> 'unasked' or coalesce(is_write, true))
+    order by status = 'unasked', call_no
+    limit $4
 """
 # The attempt that was cited, else the closest pair of the task.
 CONTRAST = """
@@ -146,10 +143,6 @@ CONTRAST = """
     order by rollout_index is distinct from $3, is_closest desc, rollout_index
     limit 1
 """
-SUSPICIONS = """
-    select * exclude (run_id, task_id) from suspicions where run_id = $1 and task_id = $2
-    order by case confidence when 'strong' then 1 when 'moderate' then 2 else 3 end, rule
-"""
 ERRORS = """
     select
         source,
@@ -165,11 +158,10 @@ ERRORS = """
     order by n_rollouts desc, n_events desc, source, signature
     limit $3
 """
-DIVE = "select * exclude (run_id, task_id) from never_dives where run_id = $1 and task_id = $2"
 KEY = "run_id = ? and task_id = ? and rollout_index = ?"
 PROMPTS = """
     select system_prompt, prompt from task_prompts
-    where run_id = ? and task_id = ? and prompt_sha = ?
+    where run_id = ? and task_id = ? and prompt_sha is not distinct from ?
 """
 EVENTS = f"""
     select * exclude (run_id, task_id, rollout_index) from events where {KEY} order by seq
@@ -213,12 +205,9 @@ def task_story(warehouse: Warehouse, task: str) -> Row:
     runs = [_cut(run) for run in warehouse.rows(RUNS, *key, benchmark, question["prompt_sha"])]
     found = warehouse.rows(ATTEMPTS, *key, asked["rollout_index"], MOST_ATTEMPTS)
     n_attempts = [attempt.pop("n_attempts") for attempt in found]
-    modes = grouped(map(_cut, warehouse.rows(MODES, *key) if found else []), "rollout_index")
+    modes = grouped(map(_cut, warehouse.rows(MODES, *key)), "rollout_index")
+    notes = grouped(map(_cut, warehouse.rows(NOTES, *key)), "rollout_index")
     contrasts = [_cut(row) for row in warehouse.rows(CONTRAST, *key, asked["rollout_index"])]
-    dives = warehouse.rows(DIVE, *key)
-    for dive in dives:
-        dive["shared_tools"] = [short(tool) for tool in dive["shared_tools"][:MOST_TOOLS]]
-        dive["passing_runs"] = [run["run_id"] for run in runs if run["n_passed"]][:MOST_RUNS]
     return {
         **asked,
         "question": _cut(question)["prompt"],
@@ -226,12 +215,17 @@ def task_story(warehouse: Warehouse, task: str) -> Row:
         "n_runs": len(runs),
         "runs": runs[:MOST_RUNS],
         "n_attempts": n_attempts[0] if found else 0,
-        "attempts": [_attempt(_cut(attempt), modes[attempt["rollout_index"]]) for attempt in found],
-        "expected_calls": warehouse.rows(EXPECTED, *key, asked["rollout_index"]),
+        "attempts": [
+            {
+                **_cut(attempt),
+                "modes": modes[attempt["rollout_index"]],
+                "notes": notes[attempt["rollout_index"]],
+            }
+            for attempt in found
+        ],
+        "expected_calls": warehouse.rows(EXPECTED, *key, asked["rollout_index"], MOST_CALLS),
         "contrast": contrasts[0] if contrasts else None,
-        "suspicions": [_cut(suspicion) for suspicion in warehouse.rows(SUSPICIONS, *key)],
         "error_signatures": warehouse.rows(ERRORS, *key, MOST_ERRORS),
-        "dive": dives[0] if dives else None,
     }
 
 
@@ -243,16 +237,6 @@ def _cut(row: Row) -> Row:
         else (short(value) if name in NAMES else value)
         for name, value in row.items()
         if not name.endswith("_chars")
-    }
-
-
-def _attempt(attempt: Row, modes: list[Row]) -> Row:
-    said = {name: attempt.pop(name) for name in SAYERS}
-    return {
-        **attempt,
-        "said": {name: text for name, text in said.items() if text and text["text"]},
-        "primary": modes[0] if modes else None,
-        "others": modes[1:],
     }
 
 

@@ -18,6 +18,7 @@ from pipeline.cli.options import (
     DEFAULT_OUT,
     PATH,
     Number,
+    follow_option,
     json_option,
     memory_option,
     shown_progress,
@@ -94,9 +95,7 @@ def _named(
     type=Number(),
     help="Reward from which a rollout passes.  [default: 1.0, unless rewards leave 0..1]",
 )
-@click.option(
-    "--follow-links", is_flag=True, help="Read what links lead to outside the results too."
-)
+@follow_option
 @click.option(
     "--max-line-bytes",
     type=click.IntRange(1, LARGEST_LINE_LIMIT),
@@ -119,17 +118,17 @@ def _named(
 @click.option("--address", default="auto", help="Of the Ray cluster: HOST:PORT.", show_default=True)
 @click.option(
     "--no-cache",
-    "is_kept",
+    "use_cache",
     is_flag=True,
     flag_value=False,
     default=True,
-    help="Read everything, and make everything anew.",
+    help="Ignore the cache and rebuild everything.",
 )
 @click.option(
     "--rehash",
-    "is_rehashed",
+    "by_content",
     is_flag=True,
-    help="Tell by its bytes, not by its time, whether a file has changed.",
+    help="Detect changed files by content hash instead of inode and times.",
 )
 @click.option("--watch", is_flag=True, help="Analyze again whenever results change, until Ctrl-C.")
 @click.option(
@@ -188,7 +187,7 @@ def analyze(
     show(analysis)
     cache = settings.out / remote.CACHE_NAME
     if cache.is_dir():
-        size = remote.kept(cache)
+        size = f"{remote.n_bytes(cache) / 1e6:,.1f} MB"
         echo(neutral(f"{cache}: {size} kept for next time; blade clean removes it"))
 
 
@@ -300,7 +299,7 @@ def finding_command(row: Finding) -> list[str]:
     """What to run to see more of a finding; nothing where its sentence says what to do."""
     if row.kind not in TOLD["findings"] and isinstance(row.example, str):
         return ["why", EVENT.sub("", row.example)]
-    words = TOLD["findings"].get(row.kind, TOLD["findings"]["recommendation"])
+    words = TOLD["findings"].get(row.kind, TOLD["findings"]["other"])
     return [word.format_map(row.values) for word in words]
 
 

@@ -125,6 +125,7 @@ def compare(
         ]
     if as_json:
         content: dict[str, Any] = {"comparisons": report.sidecar.comparison_objects(found)}
+        content |= {"flip_signs": comparisons.flip_signs(found)}
         content |= {"gates": gates} if policy else {}
         content |= {"false_alarms": alarms} if false_alarms else {}
         click.echo(json_text(content, indent=2))

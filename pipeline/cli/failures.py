@@ -1,4 +1,4 @@
-"""blade failures: the ways in which runs fail, the commonest first."""
+"""blade failures: what failures have in common, beside the passes that have it too."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ from pathlib import Path
 
 import click
 
-from pipeline.answers.runs import UNEXPLAINED, ranked_failures
+from pipeline.answers.names import Row
+from pipeline.answers.runs import ranked_failures
 from pipeline.cli.options import command, json_option, warehouse_option
 from pipeline.cli.page import print_next
 from pipeline.cli.terminal import print_page
 from pipeline.text import json_text
 from pipeline.warehouse import open_warehouse
 
-MOST_MODES = 8
-MOST_OF_MANY = 4
+MOST_MODES = 12
+# Beyond so many runs a table of them side by side is too wide.
+ALIASES = "ABCDEF"
 
 
 @click.command()
@@ -22,12 +24,12 @@ MOST_OF_MANY = 4
 @click.option(
     "--limit",
     type=click.IntRange(1),
-    help="Most modes and errors listed for each run.  [default: 8 and 5; --json: all modes]",
+    help="Most modes, tools and errors listed.  [default: 12, 12 and 5; --json: all]",
 )
 @warehouse_option
 @json_option
 def failures(run: str | None, limit: int | None, warehouse: Path, as_json: bool) -> None:
-    """Rank the failure modes of all runs, or of RUN, with an example of each.
+    """List the failure modes of all runs, or of RUN, with the passes that bear each.
 
     \b
     Examples:
@@ -36,25 +38,46 @@ def failures(run: str | None, limit: int | None, warehouse: Path, as_json: bool)
       blade failures quick_math_aster-8b --json
     """
     with open_warehouse(warehouse) as opened:
-        runs = ranked_failures(opened, run, limit)
+        benchmarks = ranked_failures(opened, run, limit)
     if as_json:
-        click.echo(json_text({"runs": runs}, indent=2))
+        click.echo(json_text({"benchmarks": benchmarks}, indent=2))
         return
-    is_brief = len(runs) > 1 and limit is None
-    for each in runs:
-        each["root_causes"].sort(key=lambda cause: cause["cause"] == UNEXPLAINED)
-    most_modes = limit or (MOST_OF_MANY if is_brief else MOST_MODES)
-    print_page("failures", runs=runs, is_brief=is_brief, most_modes=most_modes)
-    shown = [
-        command("show", mode["example"], warehouse)
-        for each in runs
-        for mode in each["modes"]
-        if mode["is_example_recorded"]
+    print_page(
+        "failures",
+        benchmarks=benchmarks,
+        aliases=_aliases,
+        beside=_beside,
+        most=limit or MOST_MODES,
+    )
+    print_next(_next(benchmarks, warehouse))
+
+
+def _aliases(runs: list[Row]) -> dict[str, str]:
+    """A letter for each run, where several stand side by side."""
+    if not 1 < len(runs) <= len(ALIASES):
+        return {}
+    return {run["run_id"]: ALIASES[place] for place, run in enumerate(runs)}
+
+
+def _beside(mode: Row, aliases: dict[str, str]) -> list[str]:
+    """Failures and passes of each run that stand side by side."""
+    counts = {run["run_id"]: f"{run['n_failures']}/{run['n_passes']}" for run in mode["runs"]}
+    return [counts.get(run_id, "0/0") for run_id in aliases]
+
+
+def _next(benchmarks: list[Row], warehouse: Path) -> list[str]:
+    """A run by itself, a failing attempt to open, and its task."""
+    opened = [
+        citation
+        for each in benchmarks
+        for mode in [*each["modes"], each["no_shared_sign"]]
+        if mode
+        for citation in mode["failing_citations"][:1]
     ]
-    causes = [
-        command("why", each["root_causes"][0]["example"], warehouse)
-        for each in runs
-        if each["root_causes"]
-    ]
-    whole = [command("failures", each["run_id"], warehouse) for each in runs if is_brief]
-    print_next([*whole[:1], *causes[:1], *shown[:1]])
+    several = [run["run_id"] for each in benchmarks for run in each["runs"] if run["n_not_passed"]]
+    commands = [command("failures", name, warehouse) for name in several[:1] if len(several) > 1]
+    for citation in opened[:1]:
+        attempt = citation.partition("#")[0] if "#" in citation else citation
+        commands.append(command("why", attempt, warehouse))
+        commands.append(command("show", citation, warehouse))
+    return commands

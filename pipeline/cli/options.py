@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pipeline.outputs import replacing
-from pipeline.settings import WAREHOUSE_NAME, Settings
+from pipeline.settings import WAREHOUSE_NAME, Settings, warehouse_file
 from pipeline.text import neutral
 
 if TYPE_CHECKING:
@@ -78,8 +78,6 @@ def nearest_warehouse() -> Path | None:
 
 def _warehouse(_context: click.Context, _parameter: click.Parameter, value: Path | None) -> Path:
     """Commands get a file, whether it is there or not."""
-    from pipeline.warehouse import warehouse_file
-
     if value is not None:
         return warehouse_file(value)
     return nearest_warehouse() or DEFAULT_OUT / WAREHOUSE_NAME
@@ -105,6 +103,9 @@ warehouse_option = click.option(
     callback=_warehouse,
     help="Output folder of blade analyze, or its warehouse file.  "
     "[default: blade_out, here or in a folder above]",
+)
+follow_option = click.option(
+    "--follow-links", is_flag=True, help="Read what links lead to outside the results too."
 )
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print JSON for a program to read."
@@ -133,7 +134,7 @@ def analyzed(*results: Path, follow_links: bool = False) -> Iterator[Analysis]:
 
     with tempfile.TemporaryDirectory(prefix="blade-") as folder:
         out = Path(folder) / "out"
-        settings = Settings(results=results, out=out, follow_links=follow_links)
+        settings = Settings(results, out, follow_links=follow_links, use_cache=False)
         with shown_progress() as progress:
             analysis = run(settings, progress=progress)
         yield analysis

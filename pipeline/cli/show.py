@@ -16,7 +16,9 @@ from pipeline.warehouse import open_warehouse
 
 SHOWN_CHARACTERS = 2000
 FACTS = (
-    "status finish_reason n_turns n_tool_calls n_tool_errors input_tokens output_tokens duration_s"
+    "status finish_reason limit_reached is_masked n_checks_met n_checks_total n_turns n_tool_calls "
+    "n_tool_errors n_tool_timeouts n_subagents n_compactions sandbox_outcome input_tokens "
+    "output_tokens duration_s"
 ).split()
 
 

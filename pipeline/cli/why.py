@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from pipeline.answers.names import Row
-from pipeline.answers.tasks import SAYERS, SIDES, refuse_malformed, task_story
+from pipeline.answers.tasks import SIDES, refuse_malformed, task_story
 from pipeline.cli.options import command, json_option, warehouse_option
 from pipeline.cli.page import print_next
 from pipeline.cli.terminal import print_page
@@ -21,7 +21,7 @@ from pipeline.warehouse import open_warehouse
 @warehouse_option
 @json_option
 def why(task: str, warehouse: Path, as_json: bool) -> None:
-    """Show why RUN fails TASK: how all runs do on it, then each attempt with its evidence.
+    """Show what the record says of RUN at TASK: how all runs do on it, then each attempt.
 
     With a rollout, that attempt comes first, and the contrast is its own.
 
@@ -38,7 +38,7 @@ def why(task: str, warehouse: Path, as_json: bool) -> None:
     if as_json:
         click.echo(json_text(story, indent=2))
         return
-    print_page("why", story=story, sayers=SAYERS)
+    print_page("why", story=story)
     print_next(story["next"])
 
 
@@ -59,15 +59,13 @@ def _next(story: Row, warehouse: Path) -> list[str]:
 
 
 def _evidence(story: Row) -> Iterator[str]:
-    """Both sides where two attempts diverge; else the first failing attempt, and the best."""
+    """Both sides where two attempts diverge; else the first failing attempt."""
     if story["contrast"]:
         yield from (story["contrast"][side] for side in SIDES)
         return
     recorded = [each for each in story["attempts"] if each["outcome"] in ("scored", "unscored")]
-    first = next((each for each in recorded if each["primary"]), next(iter(recorded), None))
+    first = next((each for each in recorded if each["modes"]), next(iter(recorded), None))
     if first:
-        seq = first["primary"] and first["primary"]["seq"]
-        yield first["citation"] + ("" if seq is None else f"#{seq}")
-    best = story["dive"] and story["dive"]["best_rollout"]
-    if best and best != (first and first["citation"]):
-        yield best
+        places = [*first["modes"], *first["notes"]]
+        seqs = [place["seq"] for place in places if place["seq"] is not None]
+        yield first["citation"] + (f"#{seqs[0]}" if seqs else "")

@@ -6,6 +6,8 @@ Files of one export change together, and only those of an earlier one are replac
 from __future__ import annotations
 
 import json
+import os
+import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -21,6 +23,15 @@ from pipeline.text import json_text
 from pipeline.warehouse import Warehouse, grains, of_this_version, open_warehouse
 
 LISTING = "export.json"
+# The names of all that an export writes: nothing else is removed, whatever a listing names.
+NAMES = re.compile(
+    r"[a-z0-9_]+\.(parquet|csv)"
+    r"|events/run_id=[^/]+/events\.(parquet|csv)"
+    r"|[A-Za-z0-9._-]+/(quality_summary|compare_report|[A-Za-z0-9._-]+-[0-9]+)\.json"
+    r"|[A-Za-z0-9._-]+/(rollout_verdicts|manifest)\.jsonl"
+    r"|benchmarks/[A-Za-z0-9._-]+/golden_reports/"
+    r"(failed_task_register|model_comparison_statistics)\.json"
+)
 COPIED = {
     "parquet": "format parquet, compression zstd, row_group_size 16384",
     "csv": "format csv, header true",
@@ -96,16 +107,18 @@ def write(
 
 
 def _refuse_strange(out: Path, names: set[str]) -> None:
-    if strange := sorted(name for name in names if (out / name).exists()):
+    if strange := sorted(name for name in names if os.path.lexists(out / name)):
         message = f"{out / strange[0]}: is not of an earlier export, and would be overwritten."
         raise UsageError(message, hint="Choose another folder with --out.")
 
 
 def _listed(out: Path) -> set[str]:
-    """The files of an earlier export; a name that leads out of the folder is not one."""
+    """The files of this user's earlier export; none where the listing names what none writes."""
+    if not files.is_own(out / LISTING):
+        return set()
     try:
-        listing = json.loads(files.content(out / LISTING))
-        names = {name for name in listing["n_rows"] if ".." not in Path(name).parts}
-        return {LISTING, *(name for name in names if not Path(name).is_absolute())}
+        names = set(json.loads(files.content(out / LISTING))["n_rows"])
+        is_export = all(NAMES.fullmatch(name) and files.is_inside(out, name) for name in names)
+        return {LISTING, *names} if is_export else set()
     except (files.UnreadableError, ValueError, KeyError, TypeError, RecursionError):
         return set()

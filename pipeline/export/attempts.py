@@ -23,7 +23,10 @@ ATTEMPTS = """
         tasks.slices, said.events, verifier::varchar as verifier
     from rollouts
     inner join runs using (run_id)
-    left join task_prompts as prompts using (run_id, task_id, prompt_sha)
+    left join (
+        select task_id as asked_task, prompt_sha as asked_sha, prompt, system_prompt
+        from task_prompts where run_id = $1
+    ) as prompts on asked_task = task_id and asked_sha is not distinct from rollouts.prompt_sha
     left join tasks on tasks.benchmark = runs.benchmark and tasks.task_id = rollouts.task_id
     left join (
         select
@@ -33,9 +36,10 @@ ATTEMPTS = """
         from events
         where run_id = $1
         group by all
-    ) as said using (task_id, rollout_index)
+    ) as said
+        on said.task_id = rollouts.task_id and said.rollout_index = rollouts.rollout_index
     where rollouts.run_id = $1
-    order by try_cast(rollouts.task_id as bigint), rollouts.task_id, rollout_index
+    order by try_cast(rollouts.task_id as bigint), rollouts.task_id, rollouts.rollout_index
 """
 
 

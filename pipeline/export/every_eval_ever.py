@@ -33,7 +33,7 @@ def every_eval_ever(warehouse: Warehouse, folder: Path, timestamp: int, note: No
 
 
 def _pair(warehouse: Warehouse, run: Row, folder: Path, timestamp: str) -> Written:
-    model = run["model"] if run["has_model"] else f"unknown/{run['run_id']}"
+    model = run["model"] or f"unknown/{run['run_id']}"
     organization, _, name = model.rpartition("/")
     places = (run["benchmark"], organization.rpartition("/")[2] or "unknown", name)
     key = json.dumps([run["benchmark"], run["run_id"], model]).encode()

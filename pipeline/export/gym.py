@@ -114,7 +114,7 @@ TESTS = """
     with named as (
         select
             run_id,
-            if(count(*) over (partition by benchmark, model) = 1 and has_model, model, run_id)
+            if(count(*) over (partition by benchmark, model) = 1, coalesce(model, run_id), run_id)
                 as name
         from runs
     ),
@@ -151,7 +151,7 @@ FAILED = """
     order by try_cast(task_id as bigint), task_id
 """
 MODELS = """
-    select if(count(*) over (partition by model) = 1 and has_model, model, run_id) as name
+    select if(count(*) over (partition by model) = 1, coalesce(model, run_id), run_id) as name
     from runs where benchmark = $1 order by run_id
 """
 

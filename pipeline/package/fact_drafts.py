@@ -1,7 +1,8 @@
 """Draft facts of a golden report, from what has a form: rows, labels, citations, quotes, sources.
 
-A cause is a label in a column or before a colon, a count is a figure with its query, a mode is a
-name beside a citation; the words between them are not read. A person edits the drafts.
+A cause is a label in a column or before a colon, a count is a figure with its query. A mode is the
+text that a column of modes or the query of a block names; a sentence that repeats it speaks of it.
+The words between them are not read. A person edits the drafts.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from pipeline.package.verify.units import (
     HEADS,
     Unit,
     head,
+    is_headed,
+    names_in,
     short_names,
     title_task,
     units,
@@ -122,6 +125,15 @@ class _Reader:
             run: re.compile(rf"(?<![^\W_]){re.escape(short)}(?![\w-])")
             for run, short in short_names(runs).items()
         }
+        self.modes = {name.replace("''", "'") for name in FORM["mode"].findall(told)}
+        self.modes |= {
+            _told("mode", visible(unit.raw(span)))
+            for unit in every
+            if unit.is_row
+            for span in unit.spans
+            if is_headed(span, "mode")
+        }
+        self.modes -= {""}
         self.tasks = {task for unit in every for _, task in unit.tasks}
         self.tasks |= {each.task_id for each in cited}
         # Whose the tasks below a heading are: the run that is cited there first.
@@ -180,14 +192,16 @@ class _Reader:
         text = prefix + seen
         names = [*self._names(unit), *(each[1:-1] for each in QUOTED.findall(seen))]
         labels = [*filter(None, (unit.label(span, start) for span, start, *_ in unit.cites))]
-        # What stands in code may be anybody's text, but for a name by itself.
-        bare = re.sub(
-            r"`([^`]*)`", lambda code: code[1] * bool(FORM["mode"].fullmatch(code[1])), seen
-        )
-        modes = list(dict.fromkeys(FORM["mode"].findall(bare)))
+        modes = self._modes(seen)
         if subject.task and (match := FORM["cause"].search(seen)):
             yield "cause", match["cause"], subject, text, _query("cause", subject)
-        if subject.task and names and (match := FORM["expected"].search(seen)):
+        # A mode may hold the word, and is no call.
+        others = re.sub(r"`([^`]*)`", lambda code: "" if code[1] in self.modes else code[0], seen)
+        noted = FORM["noted"].match(names[0]) if names else None
+        if subject.task and noted:
+            query = _query("expected_call", subject, tool=noted["tool"])
+            yield "expected_call", noted["tool"], subject, text, query
+        elif subject.task and names and (match := FORM["expected"].search(others)):
             query = _query("expected_call", subject, tool=names[0])
             is_tool = match[0].endswith(":")
             yield "expected_call", names[0], subject, text, query if is_tool else None
@@ -195,7 +209,7 @@ class _Reader:
             yield "check", names[0], subject, text, None
         if labels and len(subject.rollouts) == 1:
             yield "outcome", labels[0], subject, text, _query("outcome", subject)
-        elif len(modes) == 1 and (subject.task or unit.cites):
+        elif len(modes) == 1 and (subject.task or unit.cites or unit.block.sources):
             yield "mode", modes[0], subject, text, _query("mode", subject, mode=modes[0])
         yield from _figures(unit, subject, text)
         if unit.cites or (subject.task and (names or quotes)):
@@ -206,10 +220,10 @@ class _Reader:
         whole = {name: f"{name}: {told}".lstrip(": ") for name, told in cells.items() if told}
         for name, cell in cells.items():
             predicate = next((each for each in TOLD["rows"] if HEADS[each].fullmatch(name)), "")
-            value = _told(predicate, cell.strip("`")) if predicate else ""
+            value = _told(predicate, cell) if predicate else ""
             listed = unit.listed_tasks if predicate == "cause" else []
             for about in [Subject(self.run, task) for task in listed] or [subject]:
-                if value and (unit.cites if predicate == "mode" else about.task):
+                if value and (predicate == "mode" or about.task):
                     rest = "; ".join(each for other, each in whole.items() if other != name)
                     said = {"task": about.task, "value": value, "rest": rest}
                     also = {"mode": value} if predicate == "mode" else {}
@@ -254,14 +268,19 @@ class _Reader:
             return ""
         return title_task(title) or (plain if plain in self.tasks else "")
 
+    def _modes(self, seen: str) -> list[str]:
+        """The modes that a sentence names; what else stands in code may be anybody's text."""
+        bare = re.sub(r"`([^`]*)`", lambda code: code[1] if code[1] in self.modes else "|", seen)
+        return names_in(bare, self.modes)
+
     def _names(self, unit: Unit) -> list[str]:
         plain = [told for *_, told in unit.codes if parse(told) is None]
-        return [told for told in plain if told not in self.tasks and told not in self.runs]
+        return [told for told in plain if told not in {*self.tasks, *self.runs, *self.modes}]
 
     def _terms(self, unit: Unit, text: str) -> tuple[str, ...]:
         """Names first, then words that the report uses least."""
         names = [each[1:-1] for each in QUOTED.findall(text) if len(each.split()) < 3]
-        names += self._names(unit) + FORM["mode"].findall(text) + FORM["names"].findall(text)
+        names += self._names(unit) + self._modes(text) + FORM["names"].findall(text)
         short = [name for name in dict.fromkeys(names) if 2 < len(name) <= 40][:MOST_TERMS]
         words = FORM["words"].findall(re.sub(r"`[^`]*`|\"[^\"]*\"", " ", text))
         told = set(map(str.casefold, words)) - COMMON - {name.casefold() for name in short}
@@ -272,9 +291,13 @@ class _Reader:
 def _told(predicate: str, cell: str) -> str:
     """The value that a cell gives; nothing where it gives none."""
     if predicate == "check":
-        return cell
-    match = FORM["mode"].search(cell) if predicate == "mode" else CELLS[predicate].fullmatch(cell)
-    if match is None or predicate in ("mode", "cause"):
+        return cell.strip("`")
+    if predicate == "mode":
+        code = re.search(r"`([^`]+)`", cell)
+        name = (code[1] if code else cell).strip(" *")
+        return "" if FORM["no_mode"].fullmatch(name) else name
+    match = CELLS[predicate].fullmatch(cell.strip("`"))
+    if match is None or predicate == "cause":
         return match[0] if match else ""
     return match["bucket"].lower() if predicate == "bucket" else match.lastgroup or ""
 
@@ -314,11 +337,16 @@ def _queries(block: Block) -> dict[int, str]:
 
 
 def _query(predicate: str, subject: Subject, **also: str) -> str | None:
-    """What a relation says of a task, or of some of its rollouts; none where the run is unknown."""
-    if subject.run is None or subject.task is None:
+    """What a relation says of a task, or of some of its rollouts; none where the run is unknown.
+
+    A mode may be one of the whole run.
+    """
+    if subject.run is None or (subject.task is None and predicate != "mode"):
         return None
     select, relation = PREDICATES[predicate]["select"], PREDICATES[predicate]["from"]
-    where = f"run_id = {literal(subject.run)} and task_id = {literal(subject.task)}"
+    where = f"run_id = {literal(subject.run)}"
+    if subject.task is not None:
+        where += f" and task_id = {literal(subject.task)}"
     if subject.rollouts and relation in ("rollouts", "rollout_modes"):
         where += f" and rollout_index in ({', '.join(map(str, subject.rollouts))})"
     where += "".join(f" and {name} = {literal(value)}" for name, value in also.items())

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import dataclass
-from functools import cache
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -32,19 +30,20 @@ PREDICATES = {
     "completed without truncation": "not is_truncated",
     "reached the verifier": "is_scored",
     "received feedback": "has_feedback",
+    "graded": "is_graded",
     "passed": "is_pass",
 }
 BUILT_IN_STAGES = tuple(PREDICATES)
 # Every funnel begins and ends with these.
-FIXED_STAGES = ("expected", "recorded", "passed")
+FIRST_STAGES = ("expected", "recorded")
+LAST_STAGES = ("graded", "passed")
+FIXED_STAGES = (*FIRST_STAGES, *LAST_STAGES)
 WHEN_EXAMPLE = 'when = "n_tool_calls > 0"'
 
 # Root causes, and what can be done about them (BLADE's labels).
 CAUSES = ("KG", "UK", "BI", "TI", "IR", "DA")
 INTERVENTIONS = ("harness", "prompt", "data", "training", "verifier repair", "infrastructure")
 UNEXPLAINED = "UNEXPLAINED"
-BUILT_IN = Path(__file__).with_name("failure_modes.toml")
-RECORD_WORDS = Path(__file__).with_name("record_words.toml")
 DEFAULT_SEVERITY, WORST = 50, 100
 # A mode is a key of tables, files and pages.
 PLAIN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,59}")
@@ -60,12 +59,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class FailureMode:
-    """A way to fail, and the predicate that shows it; `evidence` is a column that holds the proof.
-
-    `source` says where the sign is seen. It has to separate failures from passes to count, unless
-    it `is_always` so or only `is_description`: how an attempt failed by what the verifier compares.
-    `is_words` where the signal is only what a text says.
-    """
+    """A way to fail, and its predicate; `evidence` is a column that holds the proof."""
 
     mode: str
     title: str
@@ -74,10 +68,6 @@ class FailureMode:
     severity: int
     intervention: str | None
     evidence: str | None
-    source: str
-    is_always: bool
-    is_description: bool
-    is_words: bool
 
 
 @dataclass(frozen=True)
@@ -216,10 +206,6 @@ def _complete_mode(_entry: Entry, values: dict[str, Any]) -> None:
     values["title"] = values["title"] or values["mode"].replace("_", " ").lower()
     values["cause"] = values["cause"] or UNEXPLAINED
     values["severity"] = values["severity"] or DEFAULT_SEVERITY
-    values["source"] = values["source"] or "trajectory"
-    values["is_always"] = bool(values.pop("always"))
-    values["is_description"] = bool(values.pop("describes"))
-    values["is_words"] = values.pop("signal") == "words"
 
 
 PREDICATE = (toml.text, "a SQL predicate")
@@ -250,10 +236,6 @@ CONTRACT = Contract(
         "failure_mode.severity": (toml.integer, WORST, "severity = 50"),
         "failure_mode.intervention": (toml.choice, *INTERVENTIONS),
         "failure_mode.evidence": (_evidence,),
-        "failure_mode.signal": (toml.choice, "field", "words"),
-        "failure_mode.source": (toml.choice, "record", "check", "trajectory"),
-        "failure_mode.always": (toml.flag,),
-        "failure_mode.describes": (toml.flag,),
     },
     tables={
         "fields": Table(example='fields.reward = "metrics.score"'),
@@ -299,16 +281,3 @@ def read(path: Path, *, name: str | None = None) -> Profile:
         failure_modes=tuple(FailureMode(**mode) for mode in values["failure_mode"]),
         prices=tuple(Price(**price) for price in values["price"]),
     )
-
-
-@cache
-def built_in() -> tuple[FailureMode, ...]:
-    """The modes of every benchmark, written as a profile would write them."""
-    tables = toml.read(BUILT_IN, BUILT_IN.name, CONTRACT)["failure_mode"]
-    return tuple(FailureMode(**mode) for mode in tables)
-
-
-@cache
-def record_words() -> dict[str, list[str]]:
-    """What names and words of a row's own fields mean, by the part they play."""
-    return tomllib.loads(RECORD_WORDS.read_text(encoding="utf-8"))

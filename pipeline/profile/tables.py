@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import duckdb
 
 from pipeline.profile.askable import EVENTS, LONG_COLUMNS, ROLLOUT_COLUMNS
 from pipeline.profile.contents import (
+    FIRST_STAGES,
     FIXED_STAGES,
+    LAST_STAGES,
     PREDICATES,
     FailureMode,
     Profile,
-    built_in,
-    record_words,
 )
 from pipeline.profile.fields import json_path
 from pipeline.relation import Relation, create_table
@@ -26,13 +24,10 @@ SETTINGS = (
 )
 RULES = (
     "rule_no bigint, mode varchar, title varchar, predicate varchar, cause varchar, "
-    "severity bigint, intervention varchar, is_words boolean, is_profile boolean, "
-    "evidence varchar, source varchar, is_always boolean, is_description boolean"
+    "severity bigint, intervention varchar"
 )
 # Left out where no rollout of the benchmark shows it: it then cannot, and says nothing.
 OPTIONAL = frozenset(PREDICATES) - {*FIXED_STAGES, "reached the verifier"}
-# Of a text that shows a mode so much is kept, and its length.
-LONGEST_SNIPPET = 240
 
 
 def write(db: duckdb.DuckDBPyConnection, profile: Profile) -> None:
@@ -63,33 +58,29 @@ def write(db: duckdb.DuckDBPyConnection, profile: Profile) -> None:
     create_table(
         db, "raw.funnel_stages", "stage_no bigint, stage varchar, is_optional boolean", funnel
     )
-    words = [
-        (role, place, word)
-        for role, listed in record_words().items()
-        for place, word in enumerate(listed)
-    ]
-    create_table(db, "raw.record_words", "role varchar, place bigint, word varchar", words)
-    own = own_rules(profile)
-    # A mode that is built in stays what it is where a profile words it again.
-    sources = {rule.mode: rule.source for rule in built_in()}
-    listed = [
+    rules = [
         (
-            *(number, rule.mode, rule.title, rule.when, rule.cause, rule.severity),
-            *(rule.intervention, rule.is_words, rule in own, rule.evidence),
-            *(sources.get(rule.mode, "profile"), rule.is_always, rule.is_description),
+            number,
+            rule.mode,
+            rule.title,
+            rule.when,
+            rule.cause,
+            rule.severity,
+            rule.intervention,
         )
-        for number, rule in enumerate(rules(profile), start=1)
+        for number, rule in enumerate(profile.failure_modes, start=1)
     ]
-    create_table(db, "raw.failure_rules", RULES, listed)
+    create_table(db, "raw.failure_rules", RULES, rules)
 
 
 def stages(profile: Profile) -> dict[str, str]:
     """Stages by predicate: the profile's between what is expected and what passed, or built in."""
     if not profile.funnel:
         return PREDICATES
-    *first, last = FIXED_STAGES
+    first = {name: PREDICATES[name] for name in FIRST_STAGES}
     own = {stage.stage: stage.when or PREDICATES[stage.stage] for stage in profile.funnel}
-    return {**{name: PREDICATES[name] for name in first}, **own, last: PREDICATES[last]}
+    last = {name: PREDICATES[name] for name in LAST_STAGES}
+    return {**first, **own, **last}
 
 
 def stage_facts(profile: Profile) -> Relation:
@@ -119,9 +110,12 @@ def stage_facts(profile: Profile) -> Relation:
                 select {", ".join([*KEY, "is_expected", "is_recorded"])} from staging.attempts
             ),
             rollouts as (
-                select {", ".join([*KEY, "is_expected", "is_recorded", *others])}
+                select
+                    {", ".join([*KEY, "is_expected", "is_recorded", *others])},
+                    is_recorded and ungraded.record_id is null as is_graded
                 from attempts
                 left join {source} as rollouts using ({", ".join(KEY)})
+                left join staging.ungraded on ungraded.record_id = rollouts.record_id
             )
             select
                 {", ".join(KEY)},
@@ -132,32 +126,17 @@ def stage_facts(profile: Profile) -> Relation:
     )
 
 
-def rules(profile: Profile) -> list[FailureMode]:
-    """The profile's modes, then those built in that it does not replace."""
-    own = {mode.mode for mode in profile.failure_modes}
-    return [*profile.failure_modes, *(mode for mode in built_in() if mode.mode not in own)]
-
-
-def own_rules(profile: Profile) -> set[FailureMode]:
-    """The profile's own: a built-in mode that it only words as it is stays built in."""
-    sources = {rule.mode: rule.source for rule in built_in()}
-    return {
-        rule
-        for rule in profile.failure_modes
-        if replace(rule, source=sources.get(rule.mode, rule.source)) not in built_in()
-    }
-
-
 def rule_matches(profile: Profile) -> Relation:
-    """Every rule that a rollout matches, passing ones too: they show what a signal is worth."""
-    numbered = list(enumerate(rules(profile), start=1))
-    n_own, key = len(profile.failure_modes), ", ".join(KEY)
-    parts = [_matches(number, rule, key) for number, rule in numbered[n_own:]]
-    if n_own:
-        # Only a profile's rules may ask the long texts, which are read once for all of them.
-        long = ", ".join(f"rollouts.{name}" for name in LONG_COLUMNS)
-        matches = ", ".join(_match(number, rule) for number, rule in numbered[:n_own])
-        parts.append(f"""
+    """The modes of the profile that an attempt matches, passing ones too."""
+    key = ", ".join(KEY)
+    long = ", ".join(f"rollouts.{name}" for name in LONG_COLUMNS)
+    rules = enumerate(profile.failure_modes, start=1)
+    matches = ", ".join(_match(number, rule) for number, rule in rules)
+    empty = "null::bigint as rule_no, null::bigint as seq"
+    query = f"select {key}, {empty} from main.rollout_features where false"
+    if matches:
+        # The long texts are read once for all rules.
+        query = f"""
             select {key}, unnest(matches, recursive := true)
             from (
                 select {key}, list_filter([{matches}], lambda match: match is not null) as matches
@@ -166,34 +145,20 @@ def rule_matches(profile: Profile) -> Relation:
                     left join main.rollouts as rollouts using ({key})
                 )
             )
-        """)
+        """
     return Relation(
         name="staging.rule_matches",
-        purpose="The rules that each attempt matches, whether it passed or not.",
+        purpose="The modes of the profile that each attempt matches, whether it passed or not.",
         grain=(*KEY, "rule_no"),
         is_table=True,
-        query=" union all by name ".join(parts),
+        query=query,
     )
 
 
-def _matches(number: int, rule: FailureMode, key: str) -> str:
-    # One scan per rule reads only the columns that it asks.
-    shown = ", ".join(f"{value} as {name}" for name, value in _shown(number, rule).items())
-    return f"select {key}, {shown} from main.rollout_features where try(({rule.when}))"
-
-
 def _match(number: int, rule: FailureMode) -> str:
-    shown = ", ".join(f"{name} := {value}" for name, value in _shown(number, rule).items())
-    return f"case when try(({rule.when})) then struct_pack({shown}) end"
-
-
-def _shown(number: int, rule: FailureMode) -> dict[str, str]:
     # A predicate that fails on a value, such as a cast, does not hold.
-    shown = rule.evidence or "null"
-    seq, text = (shown, "null") if shown in EVENTS else ("null", shown)
-    return {
-        "rule_no": f"{number}::bigint",
-        "seq": f"{seq}::bigint",
-        "told": f"left({text}::varchar, {LONGEST_SNIPPET})",
-        "n_told": f"length({text}::varchar)",
-    }
+    seq = rule.evidence if rule.evidence in EVENTS else "null"
+    return (
+        f"case when try(({rule.when})) "
+        f"then struct_pack(rule_no := {number}::bigint, seq := {seq}::bigint) end"
+    )

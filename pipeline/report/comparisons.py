@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pipeline.report.figures import Row, grouped
 from pipeline.report.tables import OF_PAIRS, Source, read
@@ -78,6 +78,7 @@ class Comparison:
     refused: list[Row]
     metrics: list[Row]
     flips: list[Row]
+    flip_signs: list[Row] = field(default_factory=list)
 
     @property
     def differing(self) -> list[Row]:
@@ -154,6 +155,7 @@ def compared(found: Mapping[str, list[Row]]) -> list[Comparison]:
             refused=tables["refused_tasks"][pair],
             metrics=tables["comparison_metrics"][pair],
             flips=tables["flips"][pair],
+            flip_signs=tables["flip_signs"][pair],
         )
         for pair, own in tables["comparisons"].items()
     ]

@@ -148,6 +148,7 @@ class Content:
             "totals": [row for row in totals if row.benchmark not in others],
             "inputs": inputs,
             "notices": self._of("notices", subjects),
+            **self._of_benchmarks(names, {run.benchmark for run in runs}),
         }
         return replace(
             self,
@@ -156,6 +157,17 @@ class Content:
             own={**self.own, **own},
             chosen=[run.run_id for run in runs],
         )
+
+    def _of_benchmarks(self, names: Set[str], benchmarks: Set[str]) -> dict[str, list[Row]]:
+        """What is said over all runs of a benchmark, where all of them are here."""
+        every = (run for run in self.runs if run.benchmark in benchmarks)
+        apart = {run.benchmark for run in every if run.run_id not in names}
+        whole = benchmarks - apart
+        return {
+            table.name: [row for row in self.own[table.name] if row.values["benchmark"] in whole]
+            for table in EVERY.values()
+            if table.of == "benchmark"
+        }
 
     @cached_property
     def _placed(self) -> dict[str, dict[str, list[tuple[int, Any]]]]:

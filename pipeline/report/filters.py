@@ -32,7 +32,6 @@ NO_ID = re.compile(rf"[\s%{PIPE}{OPENING}]|{ACTIVE.pattern}")
 DASHES = re.compile("-(?=-)")
 CURATE = re.compile(r"<!-- curate: (.*?) -->")
 CHART = re.compile(r"<!--blade-chart:([^<>\s]+)-->")
-UNEXPLAINED = "UNEXPLAINED"
 
 
 def marked(formatted: Callable[[Any], str]) -> Callable[[Figure], str]:
@@ -128,8 +127,8 @@ def excerpt(text: str | Figure, limit: int = EXCERPT) -> str:
 
 
 def cause(name: str | Figure) -> str:
-    """A root cause spelled out; nothing where none is suggested."""
-    if not isinstance(name, str) or name == UNEXPLAINED:
+    """A root cause spelled out; nothing where nobody gave one."""
+    if not isinstance(name, str):
         return ""
     is_known = set(name.split("+")) <= set(wording.CAUSES)
     return wording.cause(name) if is_known else ref(name)
@@ -218,10 +217,7 @@ GLOBALS: Mapping[str, Any] = {
     "level": VOICE.level,
     "headline": VOICE.says("headline"),
     "span": span,
-    **{
-        name: wording.WORDS[name]
-        for name in ("advice", "explainers", "metrics", "partings", "wrong_steps")
-    },
+    **{name: wording.WORDS[name] for name in ("metrics", "partings", "reasons")},
 }
 # Comments that no reader of Markdown shows.
 MARKS: Mapping[str, Callable[..., str]] = {"chart": chart, "curate": curate}

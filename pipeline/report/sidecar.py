@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -59,22 +60,21 @@ def run_object(run: RunContent) -> dict[str, Any]:
 
 
 def _failures(run: RunContent) -> dict[str, Any]:
-    """How the run fails: the dominant mode, what is unexplained, and all modes and causes."""
-    by_mode = {row.mode: row.values for row in run.modes}
-    n_unexplained = by_mode.pop("UNEXPLAINED", {}).get("n_rollouts", 0)
-    dominant = next(iter(by_mode.values()), {})
-    n_failures = sum(row.values["n_rollouts"] for row in run.modes)
+    """How the run fails: the mode that is primary most often, how many share none, all modes."""
+    listed = [row.values for row in run.modes if row.values["is_told"]]
+    n_unshared = sum(row.values["n_primary"] for row in run.modes if not row.values["is_told"])
+    n_failures = sum(row.values["n_primary"] for row in run.modes)
+    dominant = max(listed, key=lambda values: values["n_primary"], default={})
     is_settled = not run.headline.is_unsettled
+    causes = Counter(row.values["cause"] for row in run.labelled)
     return {
         "failures": n_failures if is_settled else None,
         "dominant_failure_type": dominant.get("mode"),
-        "dominant_failure_count": dominant.get("n_rollouts"),
-        "dominant_failure_fraction": rounded(dominant.get("share_of_failures")),
-        "unexplained_failures": n_unexplained if is_settled else None,
-        "unexplained_fraction": rounded(n_unexplained / n_failures) if n_failures else None,
-        "failure_modes": _nested(run.modes, ("mode",), RUN["mode"]),
-        "root_causes": _nested(run.causes, ("cause",), RUN["cause"]),
-        "recommendations": _nested(run.recommendations, ("rank",), RUN["recommendation"]),
+        "dominant_failure_count": dominant.get("n_primary"),
+        "dominant_failure_fraction": rounded(dominant.get("share_primary")),
+        "failures_without_shared_sign": n_unshared if is_settled else None,
+        "failure_modes": {values["mode"]: _picked(values, RUN["mode"]) for values in listed},
+        "labelled_causes": dict(sorted(causes.items())),
     }
 
 

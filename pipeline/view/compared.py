@@ -27,8 +27,9 @@ def comparison(opened: Opened, query: Mapping[str, str]) -> Page | None:
         ledgers.setdefault(f"{row['ledger']}{by}{missing}", []).append(row)
     settings = opened.keep(("settings", *key.values()), lambda: opened.rows("settings", **key))
     flips = opened.rows("flips", **key)
+    signs = opened.rows("flip_signs", **key)
     named = {"pairs": pairs, "metrics": metrics, "metric": chosen, "ledgers": ledgers}
-    return {**key, **named, "settings": settings, "flips": flips}
+    return {**key, **named, "settings": settings, "flips": flips, "signs": signs}
 
 
 def line_tasks(opened: Opened, query: Mapping[str, str]) -> Page:

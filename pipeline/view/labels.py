@@ -49,7 +49,10 @@ class LabelFile:
     def append(self, line: str, *, first: Callable[[], Iterable[str]]) -> None:
         """Add a line; a reader sees the old file or the new one. `first` begins a new file."""
         try:
-            path = self.path.resolve()
+            path = self.path
+            if path.is_symlink():
+                message = f"{path}: is a link, and labels are not written through one."
+                raise UsageError(message, hint=f"Name the file: --labels {path.resolve()}")
             held = _held(path)
             try:
                 old = path.read_bytes()
@@ -57,13 +60,9 @@ class LabelFile:
                     old = "".join(f"{each}\n" for each in first()).encode()
                 elif not old.endswith(b"\n"):
                     old += b"\n"
-                beside = path.with_name(f".{path.name}.writing")
-                with beside.open("wb") as file:
-                    os.fchmod(file.fileno(), os.fstat(held).st_mode & 0o777)
-                    file.write(old + f"{line}\n".encode())
-                    file.flush()
-                    os.fsync(file.fileno())
-                beside.replace(path)
+                with files.replacement(path) as beside:
+                    beside.write_bytes(old + f"{line}\n".encode())
+                    files.sync([beside])
             finally:
                 os.close(held)
         except OSError as error:
@@ -76,7 +75,7 @@ class LabelFile:
 def _held(path: Path) -> int:
     """The file, locked: the one that is there now, not one that was just replaced."""
     while True:
-        held = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        held = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
         fcntl.flock(held, fcntl.LOCK_EX)
         with suppress(FileNotFoundError):
             if os.fstat(held).st_ino == path.stat().st_ino:

@@ -9,7 +9,7 @@ from pipeline.view.opened import AbsentError, Opened, Page, page_no, stamp
 
 PAGE, MOST_RUNS, MOST_ATTEMPTS = 50, 12, 200
 # What a query may narrow the tasks by, and their order.
-ASKED = ("run", "bucket", "cause", "mode", "slice", "q", "sort")
+ASKED = ("run", "bucket", "cause", "mode", "sign", "slice", "q", "sort")
 
 
 def matrix(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> Page:
@@ -19,16 +19,17 @@ def matrix(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> Page:
     benchmark = query.get("benchmark") or next(iter(known), "")
     if known and benchmark not in known:
         raise AbsentError(f"{benchmark}: no such benchmark.", hint="The first page lists them.")
-    options, runs = opened.keep(
+    options, runs, modes = opened.keep(
         ("options", benchmark),
         lambda: (
             opened.rows("options", benchmark=benchmark)[0],
             opened.rows("runs", benchmark=benchmark),
+            opened.rows("listed_modes", benchmark=benchmark),
         ),
     )
     asked = {name: query.get(name, "").strip() for name in ASKED}
     key, _, value = asked["slice"].partition("=")
-    conditions = {name: asked[name] for name in ("run", "bucket", "cause", "mode", "sort")}
+    conditions = {name: asked[name] for name in ("run", "bucket", "cause", "mode", "sign", "sort")}
     conditions |= {"q": asked["q"].lower(), "slice_key": key, "slice_value": value}
     all_found = opened.keep(
         ("tasks", benchmark, stamp(labels.path), *conditions.values()),
@@ -61,7 +62,13 @@ def matrix(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> Page:
         for row in found
     ]
     told = {"benchmarks": benchmarks, "benchmark": benchmark, "asked": asked, "options": options}
-    told |= {"runs": shown, "n_runs": len(runs), "runs_page": runs_page, "tasks": tasks}
+    told |= {
+        "modes": modes,
+        "runs": shown,
+        "n_runs": len(runs),
+        "runs_page": runs_page,
+        "tasks": tasks,
+    }
     return {**told, "n_tasks": n_tasks, "page": page, "n_pages": n_pages}
 
 

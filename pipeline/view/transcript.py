@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from itertools import zip_longest
 
 from pipeline.citation import SHAPE, Citation, parse
-from pipeline.report.html.evidence import Marked, beside, marked
+from pipeline.report.html.evidence import Marked, marked
 from pipeline.text import json_text, one_line, parsed
 from pipeline.view.labels import LabelFile
 from pipeline.view.opened import AbsentError, Opened, Page, Row, page_no
@@ -52,7 +52,7 @@ def cited(text: str) -> Citation:
 def reader(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> Page:
     """The page of a transcript that an address asks for: by number, or where an event stands."""
     asked = cited(query.get("at", ""))
-    key, record, rollout = _found(opened, asked)
+    key, rollout = _found(opened, asked)
     count = opened.rows("event_count", **key)[0]
     n_pages = max(1, -(-count["last"] // PAGE))
     page = min(-(-asked.seq // PAGE) if asked.seq else page_no(query.get("page")), n_pages)
@@ -68,7 +68,13 @@ def reader(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> Page:
         "question": asks[0] if asks else None,
         "checks": opened.rows("checks", **key),
         "modes": opened.rows("modes", **key),
-        "differences": [beside(row) for row in opened.rows("differences", **key, **record)],
+        "notes": opened.rows("notes", **key),
+        "signs": opened.rows("signs", **key),
+        "expected_calls": opened.rows("expected_calls", **key),
+        "contrasts": [
+            {**row, "marks": marked(row["passing_event"], row["failing_event"])}
+            for row in opened.rows("contrast", **key)
+        ],
         "passes": [] if rollout["is_pass"] else _passes(opened, key, rollout),
         "events": opened.rows("events", **key, first=first, last=first + PAGE - 1, cut=SHOWN),
         "errors": count["errors"],
@@ -79,12 +85,11 @@ def reader(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> Page:
     }
 
 
-def _found(opened: Opened, asked: Citation) -> tuple[Row, Row, Row]:
-    """The attempt of a citation: its key, the row it came from, and what is recorded of it."""
+def _found(opened: Opened, asked: Citation) -> tuple[Row, Row]:
+    """The attempt of a citation: its key, and what is recorded of it."""
     key = {"run": asked.run_id, "task": asked.task_id, "index": asked.rollout_index}
     found = opened.one("record", str(replace(asked, seq=None)), **key)
-    record = {"record": found["record_id"]}
-    return key, record, opened.rows("rollout", **key, **record)[0]
+    return key, opened.rows("rollout", **key, record=found["record_id"])[0]
 
 
 def _passes(opened: Opened, key: Row, rollout: Row) -> list[str]:
@@ -109,10 +114,9 @@ def diff(opened: Opened, query: Mapping[str, str]) -> Page:
     """Two attempts aligned by what they did: calls, unless everything is asked for."""
     sides = [replace(cited(query.get(name, "")), seq=None) for name in ("at", "with")]
     found = [_found(opened, each) for each in sides]
-    rollouts = [rollout for _, _, rollout in found]
+    rollouts = [rollout for _, rollout in found]
     told = [
-        opened.rows("events", **key, first=1, last=MOST_COMPARED, cut=COMPARED)
-        for key, _, _ in found
+        opened.rows("events", **key, first=1, last=MOST_COMPARED, cut=COMPARED) for key, _ in found
     ]
     has_calls = any(row["kind"] == "tool_call" for rows in told for row in rows)
     is_whole = bool(query.get("all")) or not has_calls

@@ -142,6 +142,18 @@ from main.reported_checks
 where status = 'differs'
 group by run_id
 union all by name
+-- Runs whose rows have no reward: what was read in its place.
+select
+    'warn_reward_field' as check_name,
+    run_id || ' ' || reward_field as subject,
+    count(*) || if(count(*) = 1, ' row has', ' rows have') || ' no reward: ' || reward_field
+        || ' was read as the reward' as message,
+    'Where it is another field, say so in blade.toml: fields.reward = "..."' as hint
+from staging.rollout_keys
+inner join staging.records using (record_id)
+where reward_field is not null and role = 'rollout'
+group by run_id, reward_field
+union all by name
 -- Runs with rollouts that their inputs never asked for.
 select
     'warn_unexpected' as check_name,
@@ -164,6 +176,19 @@ select
 from raw.baselines
 left join main.runs using (run_id)
 where runs.run_id is null
+union all by name
+-- Runs with rollouts that nothing verified: their reward is a constant of the configuration.
+select
+    'warn_unverified' as check_name,
+    run_id as subject,
+    count(*) || if(count(*) = 1, ' rollout was', ' rollouts were')
+        || ' not verified (verification_skipped): ' || if(count(*) = 1, 'its reward is', 'their rewards are')
+        || ' not read, and ' || if(count(*) = 1, 'it counts', 'they count') || ' as unscored' as message,
+    'blade sql "from rollouts where verifier->>''verification_skipped'' = ''true''"' as hint
+from staging.rollout_keys
+inner join staging.records using (record_id)
+where is_verification_skipped and reward is null and role = 'rollout'
+group by run_id
 union all by name
 -- Runs that were re-verified by force.
 select
@@ -197,3 +222,15 @@ select
     '' as hint
 from refused
 where number <= 10
+union all by name
+-- One and the same file in two places counts twice.
+select
+    'warn_copies' as check_name,
+    min(path) as subject,
+    'is the same to the byte as ' || array_to_string(list(path order by path)[2:4], ', ')
+        || if(count(*) > 4, ' and others', '') || ': its rollouts count as runs of their own' as message,
+    'Analyze one of them, or name the runs with --run.' as hint
+from main.artifacts
+where kind = 'rollouts' and n_rows > 0
+group by sha256
+having count(*) > 1

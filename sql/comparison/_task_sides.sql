@@ -7,7 +7,7 @@ with compared as (select distinct unnest([base, candidate]) as run_id from stagi
 questions as (
     select
         run_id, task_id,
-        case when count(*) = 1 and bool_and(has_prompt) then min(prompt_sha) end as question
+        case when count(distinct question) = 1 and bool_and(has_prompt) then min(question) end as question
     from staging.task_prompts
     semi join compared using (run_id)
     group by all

@@ -6,6 +6,19 @@ with prompts as (
     from main.task_prompts
     group by all
 ),
+-- What the request holds in the model's own words, where all attempts at a task hold the same.
+prefills as (
+    select
+        run_id, task_id,
+        case
+            when count(distinct coalesce(records.prefill_hash, '')) = 1
+                then min(coalesce(records.prefill_hash, ''))
+        end as prefill
+    from staging.rollout_keys
+    semi join staging.task_sides using (run_id)
+    inner join staging.records using (record_id)
+    group by all
+),
 -- The fields that a compared run's verifier writes, as one rollout a task shows them, of 100 tasks.
 verifier_fields as (
     select run_id, string_agg(distinct name, ', ' order by name) as names
@@ -30,8 +43,7 @@ settings as (
         ]) as setting,
         unnest([
             runs.benchmark,
-            -- A model that nothing names has the name of its run.
-            case when runs.has_model then runs.model end,
+            runs.model,
             runs.checkpoint,
             runs.agent,
             runs.pass_threshold::varchar,
@@ -45,19 +57,30 @@ settings as (
     union all
     -- Rows and configs may write one number in two ways: 1 and 1.0.
     select
-        run_id,
-        entry.key as setting,
+        run_id, setting,
         case
-            when try_cast(entry.value ->> '$' as double) = try_cast(entry.value ->> '$' as bigint)
-                then try_cast(entry.value ->> '$' as bigint)::varchar
-            else entry.value ->> '$'
+            when try_cast(value as double) = try_cast(value as bigint) then try_cast(value as bigint)::varchar
+            else value
         end as value
     from (
-        select
-            run_id,
-            unnest(map_entries(json_fields(sampling)) || map_entries(json_fields(limits))) as entry
-        from main.runs
-    ) as entries
+        select run_id, entry.key as setting, entry.value ->> '$' as value
+        from (
+            select
+                run_id,
+                unnest(map_entries(json_fields(sampling)) || map_entries(json_fields(limits))) as entry
+            from main.runs
+        ) as entries
+        union
+        -- Every other setting that stands beside a run; those above are read from rows first.
+        select run_id, name as setting, value
+        from staging.run_settings
+        where name not in (
+            'notes', 'policy_model_name', 'model_name', 'model', 'model_id',
+            'checkpoint', 'checkpoint_path', 'ckpt', 'ckpt_path', 'step', 'global_step',
+            'temperature', 'top_p', 'top_k', 'max_output_tokens', 'max_tokens',
+            'num_repeats', 'n_repeats', 'pass_threshold'
+        )
+    ) as named
 )
 select
     pairs.base, pairs.candidate, settings.setting,
@@ -86,4 +109,20 @@ left join prompts as candidates
 where
     tasks.pairing = 'contradicted'
     or (tasks.is_paired and bases.system_prompt is distinct from candidates.system_prompt)
-group by all order by base, candidate, setting
+group by all
+union all
+-- Only where the questions are the same: a prefill is then put to the same task.
+select
+    tasks.base, tasks.candidate,
+    'prefilled messages' as setting,
+    null as base_value,
+    null as candidate_value,
+    count(*) as n_tasks
+from main.comparison_tasks as tasks
+inner join prefills as bases on bases.run_id = tasks.base and bases.task_id = tasks.task_id
+inner join prefills as candidates
+    on candidates.run_id = tasks.candidate
+    and candidates.task_id = tasks.task_id
+where tasks.is_paired and bases.prefill <> candidates.prefill
+group by all
+order by base, candidate, setting

@@ -46,8 +46,11 @@ judged as (
     from paired
 )
 select
-    base, candidate, task_id,
+    base, candidate, judged.task_id,
     pairs.benchmark, pairing, is_paired, is_common,
+    -- Each run's rows have an id of their own.
+    is_paired and coalesce(of_base.recorded_task_id, judged.task_id)
+        <> coalesce(of_candidate.recorded_task_id, judged.task_id) as is_by_question,
     columns('base_.*'),
     columns('candidate_.*'),
     -- Divided once, so that equal changes are equal.
@@ -59,3 +62,7 @@ select
         as reward_change
 from judged
 inner join staging.run_pairs as pairs using (base, candidate)
+left join main.paired_tasks as of_base on of_base.run_id = base and of_base.task_id = judged.task_id
+left join main.paired_tasks as of_candidate
+    on of_candidate.run_id = candidate
+    and of_candidate.task_id = judged.task_id

@@ -7,6 +7,7 @@ with pairings as (
         base, candidate,
         count(*) filter (where is_common and pairing = 'verified') as n_verified,
         count(*) filter (where is_common and pairing = 'unverified') as n_unverified,
+        count(*) filter (where is_common and is_by_question) as n_by_question,
         count(*) filter (where pairing = 'contradicted') as n_contradicted,
         count(*) filter (where pairing = 'base only') as n_base_only,
         count(*) filter (where pairing = 'candidate only') as n_candidate_only,
@@ -17,8 +18,8 @@ with pairings as (
 select
     base, candidate, metric, benchmark,
     pair_no, is_named, is_lead, n_base_tasks, n_candidate_tasks, n_common_tasks, n_verified,
-    n_unverified, n_contradicted, n_base_only, n_candidate_only, n_not_scored, base_value,
-    candidate_value,
+    n_unverified, n_by_question, n_contradicted, n_base_only, n_candidate_only, n_not_scored,
+    base_value, candidate_value,
     difference(candidate_value, base_value) as total_change,
     base_common, candidate_common, delta, se_new_tasks, se_same_tasks, ci_new_tasks_low,
     ci_new_tasks_high, ci_same_tasks_low, ci_same_tasks_high, p_mean, p_any,

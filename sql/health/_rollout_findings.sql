@@ -107,16 +107,26 @@ every as (
     inner join main.runs using (run_id)
     where runs.is_unsafe
     union all
+    select
+        run_id, task_id, rollout_index,
+        finding(
+            'rollout_masked_sample', '',
+            'the harness masks the sample: it takes the reward for unreliable', 'mask_sample true'
+        ) as finding
+    from staging.rollouts
+    where is_masked
+    union all
     -- A reward without a verdict behind it: no claim rests on it.
     select
         run_id, task_id, rollout_index,
         finding(
             'verdict_unsupported', '',
             'the reward has no verdict of the verifier behind it',
-            concat_ws('; ', ungraded_by, cut_by)
+            reason
         ) as finding
-    from main.rollout_features
-    where is_scored and ungraded_by is not null
+    from staging.ungraded
+    inner join staging.rollouts using (record_id)
+    where is_scored
     union all
     select keys.run_id, keys.task_id, keys.rollout_index, found.finding
     from found

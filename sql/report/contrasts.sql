@@ -31,11 +31,13 @@ questions as (
 )
 select
     chosen.*,
-    questions.prompt, causes.cause, causes.confidence, causes.is_suggested, causes.note,
-    causes.rule, causes.intervention, causes.evidence, modes.mode,
-    changes.status as wrong_kind,
-    changes.tool as wrong_name,
-    changes.detail as wrong_detail,
+    questions.prompt,
+    causes.cause,
+    causes.source as cause_source,
+    causes.note,
+    coalesce(causes.evidence, []) as evidence,
+    modes.mode,
+    coalesce(notes.notes, []) as notes,
     run_id || '/' || task_id || ':' || chosen.rollout_index || coalesce('#' || chosen.seq, '')
         as failing,
     run_id || '/' || task_id || ':' || chosen.passing_index || coalesce('#' || chosen.passing_seq, '')
@@ -48,9 +50,12 @@ left join main.rollout_modes as modes
     and modes.task_id = chosen.task_id
     and modes.rollout_index = chosen.rollout_index
     and modes.is_primary
-left join main.expected_calls as changes
-    on changes.run_id = chosen.run_id
-    and changes.task_id = chosen.task_id
-    and changes.rollout_index = chosen.rollout_index
-    and changes.is_first
+left join (
+    select run_id, task_id, rollout_index, list(note order by note_no)[:3] as notes
+    from main.failure_notes
+    group by all
+) as notes
+    on notes.run_id = chosen.run_id
+    and notes.task_id = chosen.task_id
+    and notes.rollout_index = chosen.rollout_index
 order by run_id, rank

@@ -1,41 +1,76 @@
--- Tasks of each run that never pass, those others pass or that came nearest first.
--- With a pass of another run; how many such tasks the run has in all, and the mode that most share.
+-- Tasks of each run that never pass, those that others pass or that came nearest first.
+-- With what the record says of the attempt that came nearest, and a pass of another run.
 -- grain: run_id, task_id
--- needs: main.never_dives
-with
--- Several modes may be equally common.
-commonest as (
-    select run_id, list(mode order by mode) as common_modes, max(n_tasks) as n_common_mode
-    from (
-        select run_id, mode, count(*) as n_tasks
-        from main.never_dives
-        where mode <> 'UNEXPLAINED'
-        group by run_id, mode
-        qualify rank() over (partition by run_id order by count(*) desc) = 1
-    )
+-- needs: main.task_outcomes where bucket = 'never'
+with outcomes as (from main.task_outcomes where bucket = 'never'),
+modes as (
+    select
+        run_id,
+        task_id,
+        mode,
+        count(*) as n_with_mode
+    from main.rollout_modes
+    semi join outcomes using (run_id, task_id)
+    semi join (from staging.rollouts where is_scored) using (run_id, task_id, rollout_index)
+    where is_primary
+    group by run_id, task_id, mode
+    qualify row_number() over (
+        partition by run_id, task_id order by mode = 'no shared sign', count(*) desc, mode
+    ) = 1
+),
+checks as (
+    select
+        run_id,
+        task_id,
+        rollout_index,
+        count(*) filter (where is_passed) as n_met
+    from main.checks
+    semi join outcomes using (run_id, task_id)
+    where is_passed is not null
     group by all
+),
+-- By reward, then by the verifier's own checks.
+nearest as (
+    select
+        run_id,
+        task_id,
+        rollout_index,
+        rollouts.reward,
+        rollouts.prompt_sha,
+        rollouts.record_id,
+        coalesce(checks.n_met, rollouts.n_checks_met) as n_met
+    from outcomes
+    inner join staging.rollouts using (run_id, task_id)
+    left join checks using (run_id, task_id, rollout_index)
+    qualify row_number() over (
+        partition by run_id, task_id
+        order by reward desc nulls last, n_met desc nulls last, rollout_index
+    ) = 1
 ),
 -- Texts come last: a window over them would hold all of them.
 chosen as materialized (
     select
-        dives.*,
+        nearest.*,
+        outcomes.benchmark,
+        outcomes.n_scored,
+        modes.mode,
+        modes.n_with_mode,
+        coalesce(passes.n_passing_runs, 0) as n_passing_runs,
         count(*) over own as n_never_tasks,
-        count(*) filter (where dives.n_passing_runs > 0) over own as n_passed_elsewhere,
-        coalesce(commonest.common_modes, []) as common_modes,
-        commonest.n_common_mode, outcomes.benchmark, questions.prompt_sha,
+        count(*) filter (where passes.n_passing_runs > 0) over own as n_passed_elsewhere,
         row_number() over (
             partition by run_id
             order by
-                dives.n_passing_runs desc,
-                best_reward desc,
-                coalesce(n_checks_passed, n_matched_actions, 0) desc,
+                passes.n_passing_runs desc,
+                nearest.reward desc,
+                coalesce(n_met, 0) desc,
                 try_cast(task_id as bigint),
                 task_id
         ) as rank
-    from main.never_dives as dives
-    inner join main.task_outcomes as outcomes using (run_id, task_id)
-    left join staging.run_tasks as questions using (run_id, task_id)
-    left join commonest using (run_id)
+    from outcomes
+    inner join nearest using (run_id, task_id)
+    inner join modes using (run_id, task_id)
+    left join staging.run_tasks as passes using (run_id, task_id)
     window own as (partition by run_id)
     qualify rank <= 8
 ),
@@ -45,67 +80,67 @@ prompts as (
     inner join staging.task_prompts as prompts using (run_id, task_id, prompt_sha)
     inner join raw.texts on texts.record_id = prompts.prompt_record
 ),
-bests as materialized (
-    select chosen.run_id, chosen.task_id, chosen.benchmark, rollouts.prompt_sha, rollouts.record_id
-    from chosen
-    inner join staging.rollouts
-        on rollouts.run_id = chosen.run_id
-        and rollouts.task_id = chosen.task_id
-        and rollouts.run_id || '/' || rollouts.rollout_id = chosen.best_rollout
-),
 -- A pass of another run that was asked the same.
-passes as materialized (
+passing as materialized (
     select
-        bests.run_id, bests.task_id,
-        rollouts.run_id || '/' || rollouts.rollout_id as passing,
-        rollouts.record_id
-    from bests
+        chosen.run_id,
+        chosen.task_id,
+        rollouts.run_id || '/' || rollouts.rollout_id as citation,
+        rollouts.record_id,
+        bearing.mode is not null as is_mode_shared
+    from chosen
     inner join main.runs using (benchmark)
     inner join staging.rollouts
         on rollouts.run_id = runs.run_id
-        and rollouts.task_id = bests.task_id
-        and rollouts.prompt_sha = bests.prompt_sha
-    where rollouts.is_pass and rollouts.run_id <> bests.run_id
+        and rollouts.task_id = chosen.task_id
+        and rollouts.prompt_sha = chosen.prompt_sha
+    left join staging.attempt_modes as bearing
+        on bearing.run_id = rollouts.run_id
+        and bearing.task_id = rollouts.task_id
+        and bearing.rollout_index = rollouts.rollout_index
+        and bearing.mode = chosen.mode
+    where rollouts.is_pass and rollouts.run_id <> chosen.run_id
     qualify row_number() over (
-        partition by bests.run_id, bests.task_id order by rollouts.run_id, rollouts.rollout_index
+        partition by chosen.run_id, chosen.task_id order by rollouts.run_id, rollouts.rollout_index
     ) = 1
 ),
 last_words as (
     select record_id, left(final_text, 400) as final_text
     from staging.final_texts
     semi join (
-        select record_id from bests
+        select record_id from chosen
         union all
-        select record_id from passes
+        select record_id from passing
     ) using (record_id)
 ),
--- Where the comparison with such a run knows where a failure and a pass part.
-flips as (
+notes as (
     select
-        *,
-        case side when 'lost' then candidate else base end as run_id
-    from main.flips
-    qualify row_number() over (
-        partition by case side when 'lost' then candidate else base end, task_id
-        order by n_common_first desc, base, candidate
-    ) = 1
+        run_id,
+        task_id,
+        rollout_index,
+        list(note order by note_no)[:4] as notes
+    from main.failure_notes
+    semi join chosen using (run_id, task_id, rollout_index)
+    group by all
 )
 select
-    chosen.* exclude (prompt_sha),
-    prompts.prompt, causes.cause, causes.confidence, causes.is_suggested, causes.note, causes.rule,
-    causes.evidence,
-    coalesce(flips.failing, chosen.best_rollout) as failing,
-    chosen.best_rollout || '#' || chosen.wrong_seq as wrong_place,
-    coalesce(flips.passing, passes.passing) as passing,
-    case when flips.task_id is null then best_words.final_text else left(flips.failing_event, 400) end as failing_text,
-    case when flips.task_id is null then passing_words.final_text else left(flips.passing_event, 400) end
-        as passing_text
+    chosen.* exclude (record_id, prompt_sha),
+    chosen.run_id || '/' || chosen.task_id || ':' || chosen.rollout_index as failing,
+    failing_words.final_text as failing_text,
+    passing.citation as passing,
+    coalesce(passing.is_mode_shared, false) as is_mode_shared,
+    passing_words.final_text as passing_text,
+    prompts.prompt,
+    coalesce(notes.notes, []) as notes,
+    causes.cause,
+    causes.source as cause_source,
+    causes.note,
+    coalesce(causes.evidence, []) as evidence
 from chosen
 left join prompts using (run_id, task_id)
+left join passing using (run_id, task_id)
+left join notes using (run_id, task_id, rollout_index)
 left join main.root_causes as causes using (run_id, task_id)
-left join bests using (run_id, task_id)
-left join passes using (run_id, task_id)
-left join last_words as best_words on best_words.record_id = bests.record_id
-left join last_words as passing_words on passing_words.record_id = passes.record_id
-left join flips using (run_id, task_id)
-order by run_id, chosen.rank
+left join last_words as failing_words on failing_words.record_id = chosen.record_id
+left join last_words as passing_words on passing_words.record_id = passing.record_id
+order by run_id, rank

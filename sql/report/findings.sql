@@ -193,49 +193,6 @@ attempts as (
     from main.funnel
     group by all
 ),
--- Of several signs of one task the one that most attempts bear; weak signs hold for few of them.
-suspected as (
-    select
-        run_id, task_id,
-        arg_min(cause, (-n_with, cause, rule)) as cause,
-        -- Other runs and passes may bear witness; what is cited is a failure of this one.
-        arg_min(
-            list_filter(evidence, lambda cited: starts_with(cited, run_id || '/')
-                and not list_contains(coalesce(passes, []), regexp_replace(cited, '#[0-9]+$', '')))[1],
-            (-n_with, cause, rule)
-        ) as example,
-        max(n_with) as n_with
-    from main.suspicions
-    left join (
-        select run_id, task_id, list(run_id || '/' || rollout_id) as passes
-        from staging.rollouts
-        semi join main.suspicions using (run_id, task_id)
-        where is_pass
-        group by all
-    ) using (run_id, task_id)
-    where confidence <> 'weak' and n_with > 0
-    group by all
-),
--- How many failures of a run may come from the task, its verifier, the data or the infrastructure.
-suspects as (
-    select
-        suspected.run_id,
-        'suspect' as kind,
-        false as is_overturning,
-        sum(suspected.n_with) / nullif(any_value(attempts.n_attempts), 0) as stake,
-        array_to_string(list(distinct suspected.cause order by suspected.cause), ', ') as subject,
-        cast(sum(suspected.n_with) as bigint) as n_concerned,
-        any_value(modes.n_failures) as n_total,
-        sum(suspected.n_with) / nullif(any_value(modes.n_failures), 0) as share,
-        count(*) as n_tasks,
-        arg_min(suspected.example, (-suspected.n_with, suspected.example))
-            filter (where suspected.example is not null) as example
-    from suspected
-    inner join attempts using (run_id)
-    inner join (select run_id, max(n_failures) as n_failures from main.failure_modes group by all) as modes
-        using (run_id)
-    group by suspected.run_id
-),
 -- Where a run loses most: stage, mode, retries; and what to look into first. The stake is half of what
 -- is lost there.
 stages as (
@@ -273,22 +230,23 @@ funnel as (
     left join lost using (run_id, stage)
     where stages.rank = 1 and stages.n_lost > 0 and stages.stage not in ('recorded', 'passed')
 ),
--- What no rule explains is told apart from what most have: it names nothing.
+-- The first mode of a run, with how many passes bear it.
 modes as (
     select
         run_id,
-        case when mode = 'UNEXPLAINED' then 'unexplained' else 'mode' end as kind,
-        n_rollouts / nullif(2 * n_attempts, 0) as stake,
+        'mode' as kind,
+        n_failures / nullif(2 * n_attempts, 0) as stake,
         mode as subject,
-        title,
-        n_rollouts as n_concerned,
-        n_failures as n_total,
+        n_failures as n_concerned,
+        n_failures_observed as n_total,
+        n_passes as n_beside,
+        n_passes_observed as n_beside_of,
         share_of_failures as share,
-        example
+        citations[1] as example
     from main.failure_modes
     inner join attempts using (run_id)
-    where n_rollouts > 0
-    qualify row_number() over (partition by run_id, kind order by n_rollouts desc, mode) = 1
+    where is_told and parent is null and n_failures > 0 and reason <> 'behaviour'
+    qualify row_number() over (partition by run_id order by rank, mode) = 1
 ),
 retries as (
     select
@@ -307,23 +265,6 @@ retries as (
         and contrasts.rank = 1
     where not heads.is_single_repeat
 ),
-recommended as (
-    select
-        run_id,
-        'recommendation' as kind,
-        topic || chr(9) || subject as subject,
-        note as title,
-        coalesce(points / 100, n_rollouts / nullif(2 * n_attempts, 0)) as stake,
-        risk_difference as value,
-        risk_low as low,
-        risk_high as high,
-        n_rollouts as n_concerned,
-        n_total, n_tasks, share,
-        citations[1] as example
-    from main.recommendations
-    inner join attempts using (run_id)
-    where rank = 1
-),
 found as (
     select * from changes
     union all by name
@@ -339,15 +280,11 @@ found as (
     union all by name
     select * from unhealthy
     union all by name
-    select * from suspects
-    union all by name
     select * from funnel
     union all by name
     select * from modes
     union all by name
     select * from retries
-    union all by name
-    select * from recommended
 ),
 -- Doubt that could overturn the rest comes first, then a change between runs that is settled.
 weighed as (
@@ -360,8 +297,8 @@ weighed as (
         end as tier,
         list_position(
             [
-                'unscored', 'unsettled', 'unknown', 'reported', 'change', 'missing', 'suspect',
-                'unhealthy', 'funnel', 'mode', 'unexplained', 'recommendation', 'retries'
+                'unscored', 'unsettled', 'unknown', 'reported', 'change', 'missing',
+                'unhealthy', 'funnel', 'mode', 'retries'
             ],
             found.kind
         ) as kind_no,
@@ -403,7 +340,7 @@ select
     ) as finding_no,
     run_rank, kind, run_id, benchmark,
     coalesce(metric, 'pass_at_1') as metric,
-    stake, subject, title, base, verdict, value, ours, low, high, n_concerned, n_total, share,
-    n_tasks, n_alike, example
+    stake, subject, base, verdict, value, ours, low, high, n_concerned, n_total, n_beside,
+    n_beside_of, share, n_tasks, n_alike, example
 from opening
 order by finding_no

@@ -23,7 +23,7 @@ with texts (gap_no, gap, unit, missing, claims, collect) as (
         '`pass_threshold` in blade.toml, or --pass-threshold'),
     (13, 'rewards', 'reward', 'rewards that differ', 'how single attempts did: all have one reward',
         'one reward per attempt'),
-    (14, 'labels', 'task', 'causes given by a person', 'root causes as facts: all are suggestions of rules',
+    (14, 'labels', 'task', 'causes given by a person', 'why tasks fail: no person has labelled them',
         '`labels.jsonl` beside the results'),
     (15, 'redacted', 'rollout', 'text before redaction', 'what stood there', 'the results before redaction'),
     (16, 'rejects', 'line', 'lines that can be read', 'what the rejected lines held', 'these lines again')
@@ -49,8 +49,13 @@ unobserved as (
     group by all
 ),
 causes as (
-    select run_id, count(*) as n_tasks, count(*) filter (where not is_suggested) as n_curated
-    from main.root_causes
+    select
+        run_id,
+        count(*) as n_tasks,
+        count(*) filter (where labels.task_id is not null) as n_curated
+    from main.task_outcomes
+    left join main.labels using (run_id, task_id)
+    where bucket in ('sometimes', 'never', 'missing')
     group by all
 ),
 -- Of files that are read row by row, and of any other that could not be read.
@@ -85,7 +90,7 @@ lacking as (
             lack_of('scores', heads.n_unscored, heads.n_rollouts),
             lack_of('settled', case when heads.is_unsettled then heads.n_scored end, heads.n_scored),
             lack_of('rewards', case when heads.has_constant_reward then heads.n_scored end, heads.n_scored),
-            lack_of('labels', case when causes.n_curated = 0 then causes.n_tasks end, causes.n_tasks),
+            lack_of('labels', causes.n_tasks - causes.n_curated, causes.n_tasks),
             lack_of('redacted', recorded.n_redacted, heads.n_rollouts),
             lack_of('rejects', lines.n_rejects, lines.n_lines)
         ], recursive := true)

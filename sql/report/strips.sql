@@ -75,8 +75,10 @@ failed_checks as (
             from main.checks
         )
         inner join shown using (run_id, task_id)
-        left join staging.check_outcomes using (benchmark, source, check_name)
-        where not is_passed and not coalesce(is_verdict, false) and not is_reward
+        left join (from staging.modes where reason in ('same as score', 'measure')) as same
+            on same.benchmark = shown.benchmark
+            and same.name = source || ': ' || check_name
+        where not is_passed and same.mode is null and not is_reward
         group by all
     )
     group by all

@@ -7,12 +7,9 @@ import json
 import tempfile
 from pathlib import Path
 
-from tests.bench import decisions, pairs, scale, signs
+from tests.bench import decisions, findings, pairs, scale
 from tests.bench.scale import BLADE, measured
-from tests.diagnosis_score import score
 from tests.simulated import simulator
-
-HELD_OUT_SEEDS = range(1000, 1008)
 
 
 def bench_many(folder: Path) -> None:
@@ -28,18 +25,6 @@ def bench_many(folder: Path) -> None:
     _tell("2,000 files of one row", "analyze", path.parent, "--out", folder / "out2000")
     _tell("blade --help", "--help")
     _tell("blade sql", "sql", "from runs", "--warehouse", out / "warehouse.duckdb")
-
-
-def bench_diagnosis(folder: Path) -> None:
-    """Simulated runs of seeds that no rule was written with: what was planted, what was found."""
-    found = score(folder, HELD_OUT_SEEDS)
-    print(f"planted causes, {found.modes.total()} failing attempts of {len(HELD_OUT_SEEDS)} seeds")
-    for line in found.lines():
-        print(f"  {line}")
-    print(
-        f"  primary mode right {found.accuracy:.1%}, macro-F1 {found.macro_f1:.3f}, "
-        f"divergence at the planted event {found.divergence_rate:.1%}"
-    )
 
 
 def bench_metrics(folder: Path) -> None:
@@ -60,9 +45,8 @@ def main() -> None:
     sizes = parser.parse_args().megabytes or scale.SIZES
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        bench_diagnosis(folder / "planted")
         decisions.main()
-        signs.main()
+        findings.tally(findings.N_FOLDERS)
         bench_many(folder)
         bench_metrics(folder)
         pairs.main(folder / "pairs")

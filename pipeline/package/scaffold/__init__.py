@@ -20,7 +20,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from pipeline.errors import InputError
-from pipeline.files import UnreadableError, content
+from pipeline.files import UnreadableError, content, is_inside
 from pipeline.outputs import MAKE_ROOM, explained, replacing
 from pipeline.package.files import write_text
 from pipeline.package.layout import DRAFTS, GOLDEN_REPORTS, ROLLOUTS, SKILLS, UNSAFE, package
@@ -93,9 +93,10 @@ def lay_out(
         with part(results, ["main.artifacts", "main.runs"]) as warehouse:
             base = results if results.is_dir() else results.parent
             chosen = select(warehouse, base, benchmark, home)
-    _refuse_obstacles(folder, [*chosen.files, PROFILE, skill])
+    drafts = f"{GOLDEN_REPORTS}/{DRAFTS}"
+    _refuse_obstacles(folder, [*chosen.files, PROFILE, skill, f"{drafts}/{PROFILE}"])
     steps = [_incoming(folder, name, path) for name, path in chosen.files.items()]
-    for name in (str(Path(skill).parent), home, f"{GOLDEN_REPORTS}/{DRAFTS}"):
+    for name in (str(Path(skill).parent), home, drafts):
         with explained(folder / name):
             (folder / name).mkdir(parents=True, exist_ok=True)
     named = folder.absolute().name or "package"
@@ -123,7 +124,7 @@ def lay_out(
                     texts[PROFILE] = profile_text(warehouse, benchmark)
                 texts[skill] = skill_text(warehouse, benchmark, folder=named, home=folder / home)
                 for run_id, model in _draft_names(warehouse).items():
-                    stem = f"{GOLDEN_REPORTS}/{DRAFTS}/{model}_draft_report"
+                    stem = f"{drafts}/{model}_draft_report"
                     for end, file in ((".md", "report.md"), ("_metrics.json", "metrics.json")):
                         made = out / "runs" / run_id / file
                         texts[stem + end] = made.read_text(encoding="utf-8")
@@ -160,6 +161,7 @@ def lay_out(
             name=shlex.quote(benchmark),
             is_known=is_known,
             model=first,
+            is_linked=any(path.is_symlink() for path in package(folder).rollouts),
             is_begun=(folder / GOLDEN_REPORTS / f"{first}_golden_report.md").exists(),
         ),
     )
@@ -167,7 +169,8 @@ def lay_out(
 
 def _draft_names(source: Source) -> dict[str, str]:
     """The name of each run's draft: its model's, its own where two would be alike."""
-    runs = asked(source, "select run_id, model from main.runs order by run_id")
+    query = "select run_id, coalesce(model, run_id) as model from main.runs order by run_id"
+    runs = asked(source, query)
     models = {row["run_id"]: UNSAFE.sub("-", row["model"]).strip("-.") for row in runs}
     # `_vs_` would make it a comparison.
     names = {run: name[:LONGEST_NAME].replace("_vs_", "-vs-") for run, name in models.items()}
@@ -222,11 +225,14 @@ def _restore(path: Path, text: str | None) -> None:
 
 
 def _refuse_obstacles(folder: Path, names: Sequence[str]) -> None:
-    """Nothing is written over a folder or below a file."""
+    """Nothing is written over a folder, below a file or through a linked folder."""
+    linked = [folder / name for name in names if not is_inside(folder, name)]
     for path in (folder, *(folder / name for name in names)):
         wrong = next((each for each in path.parents if each.exists() and not each.is_dir()), None)
         if wrong is None and path.is_dir() != (path == folder) and path.exists():
             wrong = path
+        if wrong is None and path in linked:
+            wrong = path.parent
         if wrong is not None:
             raise InputError(
                 f"{wrong}: is in the way of the package.",
@@ -237,8 +243,8 @@ def _refuse_obstacles(folder: Path, names: Sequence[str]) -> None:
 def _copy(source: Path, path: Path, *, link: bool) -> None:
     """A copy or a link, made beside and moved into place."""
     with replacing(path, hint=MAKE_ROOM) as beside:
-        beside.unlink(missing_ok=True)
         if link:
+            beside.unlink()
             beside.symlink_to(os.path.relpath(source.resolve(), path.parent.resolve()))
         else:
             shutil.copyfile(source, beside)

@@ -6,17 +6,23 @@ A form is a column head, a label such as `pass:` before a citation, or a heading
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pipeline.citation import Citation
 from pipeline.package.sources import CONTRADICTED, JUDGED, UNCHECKED, VERIFIED, Finding, Opened
-from pipeline.package.verify.units import CELLS, FORMS, Unit, is_headed, title_task, visible
+from pipeline.package.verify.units import (
+    CELLS,
+    FORMS,
+    Unit,
+    is_headed,
+    names_in,
+    title_task,
+    visible,
+)
 from pipeline.text import is_redacted
 
-NAMES = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*")
 OUTCOMES = {True: "passes", False: "fails", None: "is not scored"}
 LARGEST = 2**31 - 1
 MOST_NAMES, MOST_KNOWN = 3, 10_000
@@ -185,8 +191,10 @@ def _modes(unit: Unit, known: Evidence) -> Iterator[Finding]:
     """A column of modes: at least one of the rollouts that a row cites has the mode."""
     there = [each for each in unit.cited if each.rollout in known.rollouts]
     for span in unit.spans:
-        names = [name for name in NAMES.findall(unit.raw(span)) if name in known.modes]
-        if not is_headed(span, "mode") or len(names) != 1 or not there:
+        if not is_headed(span, "mode") or not there:
+            continue
+        names = names_in(visible(unit.raw(span)), known.modes)
+        if len(names) != 1:
             continue
         (mode,) = names
         found = {name for each in there for name in known.rollouts[each.rollout].modes}

@@ -97,6 +97,9 @@ def check(sidecar: Sidecar, known: Mapping[str, Mapping[str, Any]]) -> Iterator[
             yield Finding(line, CONTRADICTED, claim, told, "runs", CHECK, sidecar.file)
             continue
         ours = {name: known[run].get(SYNONYMS.get(name, name), UNKNOWN) for name in given}
+        if known[run].get("model_name") is None:
+            # The data do not name it: whoever wrote the sidecar may.
+            ours |= {name: UNKNOWN for name in given if SYNONYMS.get(name, name) == "model_name"}
         for place, status, value, expected in _compared(path, given, ours):
             claim = ".".join(place) + (f": {value}" if value else "")
             line, source = sidecar.line(place), f"the figures of {run}"

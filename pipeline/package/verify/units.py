@@ -158,6 +158,17 @@ def title_task(title: str) -> str | None:
     return match["name"].strip("`").rstrip("-") if match else None
 
 
+def names_in(text: str, known: Iterable[str]) -> list[str]:
+    """Those of the known names that stand in a text whole, longest first; none within another."""
+    found = []
+    for name in sorted(known, key=lambda each: (-len(each), each)):
+        pattern = rf"(?<![\w/-]){re.escape(name)}(?![\w/-])"
+        text, n_times = re.subn(pattern, " | ", text)
+        if n_times:
+            found.append(name)
+    return found
+
+
 def visible(text: str) -> str:
     """What a reader sees of Markdown, but for backquotes."""
     return html.unescape(ESCAPE.sub(r"\1", text))

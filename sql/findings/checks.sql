@@ -1,0 +1,309 @@
+-- What the verifier checked of an attempt: tests, criteria, rubric items, parts of its reward.
+-- Recognised by shape: a list of objects with a name and a verdict, an object of verdicts, lists of
+-- names below `passed` and `failed`, a list of verdicts beside one of names, lines of pytest.
+-- grain: run_id, task_id, rollout_index, source, check_name
+-- kind: table
+with
+-- The keys of the objects in a list, each in its place.
+item_fields as (
+    select
+        record_id,
+        path,
+        item_no,
+        unnest(keys) as key,
+        generate_subscripts(keys, 1) as place,
+        unnest(json_extract(item, '$.*')) as value
+    from (
+        select *, json_keys(item) as keys
+        from staging.entries
+        -- Definitions of tools are told by the schemas in them.
+        where item is not null and not contains(item, '"properties"')
+    )
+),
+valued as (
+    select
+        record_id,
+        path,
+        item_no,
+        key,
+        place,
+        json_as_text(value) as text,
+        starts_with(value, '"') and length(value) <= 400 as is_short_text,
+        starts_with(value, '"') as is_text,
+        value in ('true', 'false') as is_boolean,
+        json_as_number(value) between 0 and 1 as is_share,
+        is_verdict(json_as_text(value)) is not null as is_verdict
+    from item_fields
+),
+item_keys as (
+    select
+        path,
+        key,
+        min(place) as place,
+        bool_and(is_boolean) as is_boolean,
+        bool_and(is_verdict) and bool_or(is_text) as is_word,
+        bool_and(is_share) as is_share,
+        bool_and(is_short_text) as is_short_text,
+        bool_and(is_text) as is_text,
+        max(length(text)) as n_characters,
+        -- A weight is the same whenever the check is made.
+        count(distinct text) > 1 as is_varying,
+        count(distinct (record_id, text)) = count(*) as is_distinct,
+        count(*) as n_items
+    from valued
+    where text is not null
+    group by all
+),
+list_sizes as (
+    select path, count(*) as n_items
+    from staging.entries
+    where item is not null
+    group by all
+),
+-- Which key says whether a check held, which one names it, and which one says why; only those that fail
+-- may have a message.
+list_keys as (
+    select
+        path,
+        arg_min(key, (not is_boolean, not is_word, not is_varying, place)) filter (
+            where is_usual and (is_boolean or is_word or is_share and is_score_name(key))
+        ) as verdict_key,
+        arg_min(key, (not is_distinct, place)) filter (where is_common and is_short_text and not is_word) as name_key,
+        arg_max(key, (n_characters, -place)) filter (where is_text and not is_word) as message_key
+    from (
+        select
+            item_keys.*,
+            item_keys.n_items >= 0.9 * list_sizes.n_items as is_common,
+            -- What could not be judged has a name all the same.
+            2 * item_keys.n_items >= list_sizes.n_items as is_usual
+        from item_keys
+        inner join list_sizes using (path)
+    )
+    group by path
+),
+listed as (
+    select
+        record_id,
+        path as source,
+        item_no,
+        max(text) filter (where key = name_key) as check_name,
+        max(try_cast(text as double)) filter (where key = verdict_key and is_share) as score,
+        -- A score of less than all is not met: else it would vanish from "1 of 2 met".
+        coalesce(is_verdict(max(text) filter (where key = verdict_key)), score >= 1 - 1e-9) as is_passed,
+        max(text) filter (where key = message_key and message_key <> name_key) as message
+    from valued
+    inner join list_keys using (path)
+    where verdict_key is not null and name_key is not null
+    group by record_id, path, item_no
+),
+-- Objects of nothing but verdicts, at least two of them or a map; numbers are verdicts where all are
+-- 0 or 1.
+members as (
+    select
+        record_id,
+        parent as source,
+        name as check_name,
+        value,
+        kind,
+        key <> '' as is_map
+    from staging.entries
+    where item_no = 0 and parent <> ''
+),
+objects as (
+    select record_id, source
+    from members
+    group by all
+    having
+        bool_and(coalesce(is_verdict(value) is not null, false))
+        and (count(*) > 1 or bool_and(is_map))
+),
+-- A boolean that is false in half of the passes that have it says something else (patch_is_None).
+flags as (
+    select
+        benchmark,
+        source,
+        check_name
+    from members
+    inner join objects using (record_id, source)
+    inner join staging.rollouts using (record_id)
+    inner join staging.run_benchmarks using (run_id)
+    where kind = 'BOOLEAN' and not is_map and is_pass
+    group by all
+    having 2 * count(*) filter (where value = 'false') >= count(*)
+),
+grouped as (
+    select
+        record_id,
+        source,
+        -- A test that fails may carry its message behind its name; a file is no test.
+        if(
+            not is_verdict(value) and regexp_matches(check_name, '^[^\s/]+ - '),
+            regexp_extract(check_name, '^\S+'),
+            check_name
+        ) as check_name,
+        is_verdict(value) as is_passed,
+        if(kind in ('DOUBLE', 'UBIGINT', 'BIGINT'), try_cast(value as double), null) as score,
+        nullif(regexp_extract(check_name, '^[^\s/]+ - (.*)$', 1), '') as message
+    from members
+    inner join objects using (record_id, source)
+    inner join staging.rollouts using (record_id)
+    inner join staging.run_benchmarks using (run_id)
+    anti join flags using (benchmark, source, check_name)
+),
+-- Names of tests under what became of them.
+sorted as (
+    select
+        record_id,
+        parent as source,
+        item_no,
+        value as check_name,
+        is_verdict(lower(regexp_replace(name, '_?(tests?|checks?)$', ''))) as is_passed
+    from staging.entries
+    where item_no > 0 and kind = 'VARCHAR' and is_passed is not null
+),
+-- A list of verdicts beside the list of their names.
+lists as (
+    select
+        record_id,
+        path,
+        parent,
+        bool_and(kind = 'BOOLEAN') as is_boolean,
+        bool_and(kind = 'VARCHAR' and n_characters <= 200) as is_text,
+        count(*) as n_items
+    from staging.entries
+    where item_no > 0 and item is null
+    group by all
+),
+beside as (
+    select
+        verdicts.record_id,
+        verdicts.path as source,
+        entries.item_no,
+        coalesce(names.value, entries.item_no::varchar) as check_name,
+        entries.value = 'true' as is_passed
+    from lists as verdicts
+    inner join staging.entries as entries
+        on entries.record_id = verdicts.record_id
+        and entries.path = verdicts.path
+        and entries.item_no > 0
+    left join (
+        select record_id, parent, n_items, min(path) as path
+        from lists
+        where is_text
+        group by all
+    ) as texts
+        on texts.record_id = verdicts.record_id
+        and texts.parent = verdicts.parent
+        and texts.n_items = verdicts.n_items
+    left join staging.entries as names
+        on names.record_id = verdicts.record_id
+        and names.path = texts.path
+        and names.item_no = entries.item_no
+    where verdicts.is_boolean
+),
+-- What a run of pytest printed, in either of its forms.
+logged as (
+    select
+        record_id,
+        'log' as source,
+        coalesce(nullif(line.test, ''), line.named) as check_name,
+        coalesce(nullif(line.became, ''), line.began) = 'PASSED' as is_passed,
+        nullif(line.said, '') as message
+    from (
+        select
+            record_id,
+            unnest(list_transform(
+                regexp_extract_all(
+                    -- In JSON the end of a line is a letter, which would begin the next one's name.
+                    regexp_replace(verifier, '\\[nrt]', chr(10), 'g'),
+                    '[\w./-]+\.py::[\w:.\[\]-]+ (?:PASSED|FAILED|ERROR)\b'
+                    || '|\b(?:FAILED|ERROR) [\w./-]+\.py::[\w:.\[\]-]+(?: - [^\\"\n]{1,200})?'
+                ),
+                lambda line: regexp_extract(
+                    line,
+                    '^(?:(\S+::\S+) (PASSED|FAILED|ERROR)|(FAILED|ERROR) (\S+::\S+)(?: - (.*))?)$',
+                    ['test', 'became', 'began', 'named', 'said']
+                )
+            )) as line
+        from staging.rollout_keys
+        inner join raw.texts using (record_id)
+        where contains(verifier, '.py::')
+    )
+),
+components as (
+    select
+        record_id,
+        'reward_components' as source,
+        entry.key as check_name,
+        json_as_measure(entry.value) as score,
+        case when score between 0 and 1 then score >= 1 - 1e-9 end as is_passed
+    from (
+        select record_id, unnest(map_entries(json_fields(reward_components))) as entry
+        from staging.rollout_keys
+        inner join staging.records using (record_id)
+        where reward_components is not null
+    )
+),
+every as (
+    from listed
+    union all by name
+    from grouped
+    union all by name
+    from sorted
+    union all by name
+    from beside
+    union all by name
+    from logged
+    union all by name
+    from components
+),
+-- A name that stands twice in a list is two checks; a log tells of one test twice.
+numbered as (
+    select
+        *,
+        bounded_name(check_name) as bounded,
+        row_number() over (
+            partition by record_id, source, bounded
+            order by item_no, is_passed, message nulls last
+        ) as nth
+    from every
+    where check_name <> '' and (is_passed is not null or score is not null)
+    qualify nth = 1 or source not in ('log')
+),
+-- What most attempts have is a measure, and no verdict, where it takes values between 0 and 1.
+measures as (
+    select
+        benchmark,
+        source,
+        check_name
+    from numbered
+    inner join staging.rollouts using (record_id)
+    inner join staging.run_benchmarks using (run_id)
+    inner join (
+        select benchmark, count(*) as n_attempts
+        from staging.rollouts
+        inner join staging.run_benchmarks using (run_id)
+        group by all
+    ) using (benchmark)
+    where n_attempts > 4
+    group by benchmark, source, check_name, n_attempts
+    having
+        2 * count(*) > n_attempts
+        and count(*) filter (where score not in (0, 1)) > 0
+        -- The reward itself is passed or not.
+        and bool_or(score is distinct from rollouts.reward)
+)
+select
+    run_id,
+    task_id,
+    rollout_index,
+    if(source = '', 'row', bounded_name(source)) as source,
+    if(nth = 1, bounded, bounded || ' (' || nth || ')') as check_name,
+    if(measures.check_name is null, is_passed, null) as is_passed,
+    score,
+    -- Who explains a verdict ends with it.
+    if(length(message) > 400, left(message, 190) || ' … ' || right(message, 200), message) as message
+from numbered
+inner join staging.rollouts using (record_id)
+inner join staging.run_benchmarks using (run_id)
+left join measures using (benchmark, source, check_name)

@@ -1,0 +1,291 @@
+-- How often failures bear each mode, and passes beside them; where run_id is null, over all runs.
+-- A mode with a parent is a part of it; one that is not told says the score again.
+-- grain: benchmark, run_id, mode, parent
+-- kind: table
+with listed as (
+    select
+        benchmark,
+        mode,
+        reason,
+        rank,
+        kind,
+        name,
+        value,
+        parent,
+        members,
+        p_adjusted
+    from staging.modes
+    where reason not in ('same as score', 'part of score', 'measure')
+    union all by name
+    select distinct
+        benchmark,
+        mode,
+        reason,
+        rank,
+        kind
+    from staging.attempt_modes
+    where rank = 0
+    union all by name
+    select distinct
+        benchmark,
+        part as mode,
+        'part' as reason,
+        kind,
+        mode as parent
+    from staging.attempt_modes
+    where part is not null
+    union all by name
+    select distinct
+        benchmark,
+        'no shared sign' as mode,
+        'none' as reason,
+        'none' as kind
+    from main.rollout_modes
+    inner join staging.run_benchmarks using (run_id)
+    where mode = 'no shared sign'
+),
+attempts as (
+    select
+        benchmark,
+        run_id,
+        task_id,
+        rollout_index,
+        is_recorded,
+        coalesce(is_pass, false) as is_pass,
+        coalesce(not is_pass, not is_scored) as is_failure
+    from staging.attempts
+    inner join staging.run_benchmarks using (run_id)
+),
+totals as (
+    select
+        benchmark,
+        run_id,
+        count(*) filter (where is_failure) as n_failed,
+        count(*) filter (where is_pass) as n_passed
+    from attempts
+    group by all
+),
+-- Who bears a mode, and a part of one.
+bearing as (
+    select benchmark, mode, null as parent, run_id, task_id, rollout_index, seq
+    from staging.attempt_modes
+    union all
+    select benchmark, part as mode, mode as parent, run_id, task_id, rollout_index, seq
+    from staging.attempt_modes
+    where part is not null
+    union all
+    select
+        listed.benchmark,
+        listed.mode,
+        listed.parent,
+        run_id,
+        task_id,
+        rollout_index,
+        signs.seq
+    from listed
+    inner join staging.run_benchmarks using (benchmark)
+    inner join main.signs using (run_id, kind, name, value)
+    left join (select distinct benchmark, mode as parent, run_id, task_id, rollout_index from staging.attempt_modes)
+        as within using (benchmark, parent, run_id, task_id, rollout_index)
+    where listed.parent is not null and (listed.reason = 'terminal' or within.run_id is not null)
+    union all
+    select
+        run_benchmarks.benchmark,
+        mode,
+        null as parent,
+        run_id,
+        task_id,
+        rollout_index,
+        null as seq
+    from main.rollout_modes
+    inner join staging.run_benchmarks using (run_id)
+    where mode = 'no shared sign'
+),
+primaries as (
+    select run_id, mode, count(*) as n_primary
+    from main.rollout_modes
+    where is_primary
+    group by all
+),
+-- Of a check those who have it count, of a field the runs that record it; of all else, all.
+known_checks as (
+    select
+        benchmark,
+        source || ': ' || check_name as name,
+        run_id,
+        count(*) filter (where not coalesce(is_pass, false)) as n_failed,
+        count(*) filter (where is_pass) as n_passed
+    from main.checks
+    inner join staging.rollouts using (run_id, task_id, rollout_index)
+    inner join staging.run_benchmarks using (run_id)
+    where (benchmark, source || ': ' || check_name) in (select benchmark, name from listed where kind = 'check')
+    group by all
+),
+known_runs as (
+    select distinct run_id, kind, if(kind in ('field', 'call'), name, '') as name
+    from main.signs
+    where kind in ('field', 'expected', 'call')
+),
+counted as (
+    select
+        listed.*,
+        totals.run_id,
+        case
+            when listed.kind = 'check' then coalesce(known_checks.n_failed, 0)
+            when listed.kind in ('field', 'expected', 'call') and known_runs.run_id is null then 0
+            else totals.n_failed
+        end as n_failures_observed,
+        case
+            when listed.kind = 'check' then coalesce(known_checks.n_passed, 0)
+            when listed.kind in ('field', 'expected', 'call') and known_runs.run_id is null then 0
+            else totals.n_passed
+        end as n_passes_observed,
+        totals.n_failed as n_all_failures
+    from listed
+    inner join totals using (benchmark)
+    left join known_checks
+        on known_checks.benchmark = listed.benchmark
+        and known_checks.name = listed.name
+        and known_checks.run_id = totals.run_id
+    left join known_runs
+        on known_runs.run_id = totals.run_id
+        and known_runs.kind = listed.kind
+        and known_runs.name = if(listed.kind in ('field', 'call'), listed.name, '')
+),
+-- One attempt to open of each task, of the task with most of them first.
+examples as (
+    select
+        benchmark,
+        mode,
+        parent,
+        run_id,
+        task_id,
+        is_failure,
+        is_pass,
+        count(*) as n_rollouts,
+        arg_min(
+            if(is_recorded, run_id || '/' || task_id || ':' || rollout_index || coalesce('#' || seq, ''), null),
+            rollout_index
+        ) as citation
+    from bearing
+    inner join attempts using (benchmark, run_id, task_id, rollout_index)
+    group by all
+),
+per_run as (
+    select
+        benchmark,
+        mode,
+        parent,
+        run_id,
+        cast(coalesce(sum(n_rollouts) filter (where is_failure), 0) as bigint) as n_failures,
+        cast(coalesce(sum(n_rollouts) filter (where is_pass), 0) as bigint) as n_passes,
+        list(distinct task_id) filter (where is_failure) as tasks,
+        min_by(citation, (-n_rollouts, task_id), 3) filter (where is_failure and citation is not null)
+            as failing,
+        arg_min(citation, (-n_rollouts, task_id)) filter (where is_pass) as passing,
+        list({task_id: task_id, n: n_rollouts}) filter (where is_failure) as task_counts
+    from examples
+    group by all
+),
+rows_of_runs as (
+    select
+        counted.*,
+        coalesce(per_run.n_failures, 0) as n_failures,
+        coalesce(per_run.n_passes, 0) as n_passes,
+        coalesce(len(per_run.tasks), 0) as n_tasks,
+        coalesce(primaries.n_primary, 0) as n_primary,
+        coalesce(per_run.task_counts, []) as task_counts,
+        coalesce(per_run.failing, []) as failing,
+        per_run.passing
+    from counted
+    left join per_run
+        on per_run.benchmark = counted.benchmark
+        and per_run.mode = counted.mode
+        and per_run.parent is not distinct from counted.parent
+        and per_run.run_id = counted.run_id
+    left join primaries
+        on primaries.run_id = counted.run_id
+        and primaries.mode = counted.mode
+        and counted.parent is null
+),
+rows_of_benchmarks as (
+    select
+        benchmark,
+        mode,
+        any_value(reason) as reason,
+        any_value(rank) as rank,
+        any_value(kind) as kind,
+        any_value(name) as name,
+        any_value(value) as value,
+        parent,
+        any_value(members) as members,
+        any_value(p_adjusted) as p_adjusted,
+        cast(null as varchar) as run_id,
+        cast(sum(n_failures_observed) as bigint) as n_failures_observed,
+        cast(sum(n_passes_observed) as bigint) as n_passes_observed,
+        cast(sum(n_all_failures) as bigint) as n_all_failures,
+        cast(sum(n_failures) as bigint) as n_failures,
+        cast(sum(n_passes) as bigint) as n_passes,
+        len(list_distinct(list_transform(flatten(list(task_counts)), lambda each: each.task_id))) as n_tasks,
+        cast(sum(n_primary) as bigint) as n_primary,
+        flatten(list(task_counts)) as task_counts,
+        flatten(list(failing order by n_failures desc, run_id))[:3] as failing,
+        arg_min(passing, (-n_passes, run_id)) as passing
+    from rows_of_runs
+    group by benchmark, mode, parent
+),
+every as (
+    from rows_of_runs
+    union all by name
+    from rows_of_benchmarks
+)
+select
+    benchmark,
+    run_id,
+    mode,
+    parent,
+    kind,
+    reason,
+    n_failures,
+    n_failures_observed,
+    n_passes,
+    n_passes_observed,
+    n_tasks,
+    n_primary,
+    n_failures / nullif(n_failures_observed, 0) as share_of_failures,
+    n_passes / nullif(n_passes_observed, 0) as share_of_passes,
+    n_primary / nullif(n_all_failures, 0) as share_primary,
+    n_all_failures,
+    p_adjusted,
+    -- Attempts without a row come first.
+    case
+        when rank is not null then rank + if(
+            benchmark in (select benchmark from listed where rank = 0), 1, 0
+        )
+    end as rank,
+    rank is not null as is_told,
+    case
+        when mode = 'no row recorded' then 'harness'
+        when reason = 'ungraded' then 'verifier or harness'
+        when kind = 'limit' or reason = 'terminal' then 'harness'
+        when kind = 'answer' and starts_with(value, 'equals the key') then 'verifier or prompt'
+        when kind = 'error' then 'tool, prompt or training'
+        when kind in ('expected', 'call', 'answer') then 'prompt or training'
+        when kind = 'profile' then 'profile'
+    end as look_at,
+    coalesce(members, []) as members,
+    -- The tasks with most of these failures, each with how many.
+    list_transform(
+        list_sort(list_transform(
+            list_distinct(list_transform(task_counts, lambda each: each.task_id)),
+            lambda id: {
+                n: -list_sum(list_transform(list_filter(task_counts, lambda each: each.task_id = id), lambda each: each.n)),
+                task_id: id
+            }
+        ))[:5],
+        lambda each: each.task_id || ' (' || (-each.n)::bigint || ')'
+    ) as top_tasks,
+    list_concat(failing, if(passing is null, [], [passing])) as citations,
+    failing as failing_citations,
+    passing as passing_citation
+from every

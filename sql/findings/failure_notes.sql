@@ -1,0 +1,346 @@
+-- What the record says of one failing attempt, item by item.
+-- Checks, answer and key, expected calls, limits, what is empty, files of a patch, counters, numbers,
+-- the grader's words.
+-- grain: run_id, task_id, rollout_index, note_no
+-- kind: table
+-- needs: staging.attempts where is_recorded and is_pass is distinct from true
+with failing as (
+    select
+        rollouts.*,
+        benchmark
+    from staging.rollouts
+    inner join staging.run_benchmarks using (run_id)
+    where coalesce(not is_pass, not is_scored)
+),
+checks as (
+    select
+        run_id,
+        task_id,
+        rollout_index,
+        count(*) as n_checks,
+        count(*) filter (where is_passed) as n_met,
+        min_by(check_name, (source, check_name), 3) filter (where not is_passed) as failed
+    from main.checks
+    inner join staging.run_benchmarks using (run_id)
+    -- What says the score again says nothing of it.
+    left join (from staging.modes where reason in ('same as score', 'measure')) as scores
+        on scores.benchmark = run_benchmarks.benchmark
+        and scores.name = checks.source || ': ' || checks.check_name
+    where is_passed is not null and scores.mode is null
+    group by all
+),
+checked as (
+    select
+        record_id,
+        'checks' as kind,
+        n_met || ' of ' || n_checks || ' checks met'
+            || coalesce(', fails ' || array_to_string(
+                list_transform(failed, lambda name: left(name, 80)), ', '
+            ) || if(n_checks - n_met > 3, ', …', ''), '') as note
+    from checks
+    inner join failing using (run_id, task_id, rollout_index)
+    where n_met < n_checks
+),
+criteria as (
+    select
+        record_id,
+        'checks' as kind,
+        n_checks_met || ' of ' || n_checks_total || ' criteria met' as note
+    from failing
+    anti join (from checks where n_checks > 1) using (run_id, task_id, rollout_index)
+    where n_checks_total is not null
+),
+answered as (
+    select
+        record_id,
+        'answer' as kind,
+        'answer ' || case
+            when length(answers.answer) <= 80 then answers.answer
+            -- Of two long texts from where they differ; else what the answer comes to.
+            when length(answers.key) > 80 then cut_around(answers.answer, answers.key, 80, 100)
+            else '…' || right(answers.answer, 80)
+        end || ', key ' || cut_around(answers.key, answers.answer, 80, 100) as note
+    from staging.answers
+    inner join failing using (record_id)
+    -- Nothing to see where they are the same, as shown.
+    where answers.answer <> answers.key
+),
+expected as (
+    select
+        record_id,
+        'expected' as kind,
+        tool || case expected_calls.status
+            when 'never' then ' expected, never called: '
+            when 'fewer' then ' expected, called fewer times: '
+            when 'failed' then ' answered with an error: '
+            when 'differs' then ' called otherwise: '
+            when 'refused' then ' called otherwise, and refused: '
+            else ' called, not expected: '
+        end || left(coalesce(detail, ''), 200) as note,
+        seq,
+        -- What changes something comes before what only looks.
+        row_number() over (
+            partition by record_id
+            order by not coalesce(is_write, true), expected_calls.status = 'unasked', call_no
+        ) as nth
+    from main.expected_calls
+    inner join failing using (run_id, task_id, rollout_index)
+    where
+        expected_calls.status not in ('made', 'none')
+        -- Who looks is not to be asked.
+        and (expected_calls.status <> 'unasked' or coalesce(is_write, false))
+    qualify nth <= 3
+),
+-- How many attempts, and how many passes, say the same.
+common as (
+    select
+        benchmark,
+        kind,
+        name,
+        value,
+        count(*) filter (where is_pass) as n_passes,
+        count(*) as n
+    from main.signs
+    inner join staging.rollouts using (run_id, task_id, rollout_index)
+    inner join staging.run_benchmarks using (run_id)
+    group by all
+),
+totals as (
+    select
+        benchmark,
+        count(*) as n_all,
+        count(*) filter (where is_pass) as n_all_passes
+    from staging.rollouts
+    inner join staging.run_benchmarks using (run_id)
+    group by all
+),
+same as (
+    select benchmark, kind, name
+    from staging.modes
+    where reason in ('same as score', 'part of score', 'measure')
+),
+rare as (
+    select
+        record_id,
+        signs.kind,
+        sign as note,
+        seq,
+        row_number() over (partition by record_id, signs.kind order by n_passes, seq desc, sign) as nth_of_kind,
+        row_number() over (
+            partition by record_id
+            order by
+                list_position(['ungraded', 'profile', 'limit', 'answer', 'error', 'field'], signs.kind),
+                n_passes,
+                value not in ('is null', 'is empty'),
+                sign
+        ) as nth
+    from main.signs
+    inner join failing using (run_id, task_id, rollout_index)
+    inner join common using (benchmark, kind, name, value)
+    inner join totals using (benchmark)
+    inner join (
+        select
+            benchmark,
+            task_id,
+            kind,
+            name,
+            value,
+            count(*) as n_of_task
+        from main.signs
+        inner join staging.run_benchmarks using (run_id)
+        group by all
+    ) as of_task using (benchmark, task_id, kind, name, value)
+    inner join (
+        select benchmark, task_id, count(*) as n_task_attempts
+        from staging.rollouts
+        inner join staging.run_benchmarks using (run_id)
+        group by all
+    ) as attempts using (benchmark, task_id)
+    anti join same using (benchmark, kind, name)
+    where
+        signs.kind in ('ungraded', 'profile', 'limit', 'answer', 'error', 'field')
+        and (scope = 'rollout' or signs.kind in ('answer', 'limit', 'ungraded'))
+        and (n_passes <= 0.1 * n_all_passes or signs.kind in ('ungraded', 'limit'))
+        -- Nor does what all attempts at the task bear say anything of one.
+        and (n_of_task < n_task_attempts or n_task_attempts = 1 or signs.kind <> 'field')
+        and (n < n_all or signs.kind in ('ungraded', 'limit') or value = 'is empty')
+        -- The answer and its key have a note of their own.
+        and name not in (select key_path from staging.answers)
+    -- Of errors the one that the attempt ends in.
+    qualify
+        nth <= 6
+        and (signs.kind <> 'error' or nth_of_kind = 1)
+        and (signs.kind <> 'error' or seq is null or seq >= n_events - 2)
+),
+-- Longer texts that the record has of failures alone.
+filled as (
+    select
+        benchmark,
+        path
+    from staging.entries
+    inner join staging.rollouts using (record_id)
+    inner join staging.run_benchmarks using (run_id)
+    where kind = 'VARCHAR' and item is null and path not like '%.*%'
+    group by all
+    having
+        count(distinct record_id) filter (where is_pass) = 0
+        and count(distinct record_id) filter (where not is_pass) >= 2
+        and median(n_characters) between 41 and 400
+),
+reasons as (
+    select
+        record_id,
+        'reason' as kind,
+        path || ': ' || left(regexp_replace(arg_min(value, (item_no, value)), '\s+', ' ', 'g'), 200) as note
+    from staging.entries
+    inner join failing using (record_id)
+    semi join filled using (benchmark, path)
+    where kind = 'VARCHAR' and item is null and n_characters > 20
+    group by record_id, path
+    qualify row_number() over (partition by record_id order by count(*), path) <= 2
+),
+patches as (
+    select
+        record_id,
+        'patch' as kind,
+        path || ' touches ' || array_to_string(files[:6], ', ') || if(len(files) > 6, ', …', '') as note
+    from (
+        select
+            record_id,
+            path,
+            list_sort(list_distinct(regexp_extract_all(
+                json_extract_string(verifier, '$.' || path), '(?m)^diff --git a/(\S+)', 1
+            ))) as files
+        from staging.entries
+        inner join raw.texts using (record_id)
+        where starts_with(value, 'diff --git ') and item_no = 0 and key = '' and regexp_matches(path, '^[A-Za-z0-9_.]+$')
+    )
+    inner join failing using (record_id)
+),
+-- A counter that has run out in one of the last events: 90/90.
+counters as (
+    select
+        record_id,
+        'limit' as kind,
+        'a counter at its end: ' || arg_max(counter, seq) as note,
+        max(seq) as seq
+    from (
+        select
+            record_id,
+            seq,
+            regexp_extract(right(coalesce(words, text), 2000), '\b[A-Za-z]+ (\d{2,6})\s?/\s?(\d{2,6})\b', 0) as counter,
+            regexp_extract(counter, '(\d+)\s?/', 1) as reached,
+            regexp_extract(counter, '/\s?(\d+)', 1) as cap
+        from raw.events
+        -- The last texts are long: they are read where failures are few.
+        inner join (
+            select record_id, n_events
+            from failing
+            qualify count(*) over (partition by benchmark) < 100
+        ) using (record_id)
+        where seq > n_events - 4 and kind in ('tool_result', 'message')
+    )
+    where reached = cap and reached <> ''
+    group by record_id
+),
+sized as (
+    select
+        benchmark,
+        path,
+        -- What is one number in a run is a setting.
+        count(distinct (run_id, value)) - count(distinct run_id) as n_varying,
+        bool_or(try_cast(value as double) % 1 <> 0) as has_fractions
+    from staging.entries
+    inner join staging.rollouts using (record_id)
+    inner join staging.run_benchmarks using (run_id)
+    where item_no = 0 and key = '' and kind in ('DOUBLE', 'UBIGINT', 'BIGINT')
+    group by all
+),
+numbers as (
+    select
+        record_id,
+        'number' as kind,
+        path || ' ' || regexp_replace(printf('%.4g', try_cast(value as double)), '[.]0+$', '') as note,
+        row_number() over (partition by record_id order by path) as nth
+    from staging.entries
+    inner join (
+        from failing
+        qualify count(*) over (partition by benchmark) < 10
+    ) as failing using (record_id)
+    inner join sized using (benchmark, path)
+    where
+        item_no = 0
+        and key = ''
+        and kind in ('DOUBLE', 'UBIGINT', 'BIGINT')
+        and n_varying > 0
+        -- Counts of tokens and the like say how long it was, not how near.
+        and has_fractions
+        and abs(try_cast(value as double)) <= 1000
+        -- What has a column of its own is no news.
+        and not coalesce(abs(try_cast(value as double) - duration_s) < 1e-6, false)
+        and not coalesce(try_cast(value as double) = reward, false)
+        and not coalesce(try_cast(value as double) in (input_tokens, output_tokens), false)
+    qualify nth <= 3
+),
+graded as (
+    select
+        record_id,
+        'grader' as kind,
+        'the grader: ' || if(length(message) > 240, '…', '') || right(regexp_replace(message, '\s+', ' ', 'g'), 240) as note
+    from (
+        select
+            run_id,
+            task_id,
+            rollout_index,
+            arg_min(message, (source, check_name)) as message
+        from main.checks
+        where not is_passed and message <> ''
+        group by all
+    )
+    inner join failing using (run_id, task_id, rollout_index)
+    -- Data is no explanation.
+    where left(message, 1) not in ('{', '[')
+),
+every as (
+    select record_id, kind, note, null as seq, 1 as place from checked
+    union all
+    select record_id, kind, note, null, 1 from criteria
+    union all
+    select record_id, kind, note, null, 2 from answered
+    union all
+    select record_id, kind, note, seq, 3 from expected
+    union all
+    select record_id, kind, note, seq, 4 from rare
+    union all
+    select record_id, kind, note, null, 5 from patches
+    union all
+    select record_id, kind, note, null, 5 from reasons
+    union all
+    select record_id, kind, note, seq, 6 from counters
+    union all
+    select record_id, kind, note, null, 7 from graded
+    union all
+    select record_id, kind, note, null, 8 from numbers
+)
+select
+    run_id,
+    task_id,
+    rollout_index,
+    row_number() over (partition by record_id order by place, note) as note_no,
+    benchmark,
+    kind,
+    left(note, 400) as note,
+    seq
+from (
+    select
+        record_id,
+        kind,
+        note,
+        min(seq) as seq,
+        min(place) as place
+    from every
+    group by all
+)
+inner join failing using (record_id)
+-- Numbers say something where little else does.
+qualify place < 8 or bool_and(place = 8 or kind in ('field', 'reason')) over (partition by record_id)

@@ -1,0 +1,141 @@
+-- What the owner of a benchmark should hear, five at most.
+-- Modes with failures and passes beside each other, tasks that nobody passes, tasks that one run always
+-- fails on one check, near misses.
+-- grain: benchmark, finding_no
+-- kind: table
+with modes as (
+    select
+        benchmark,
+        'mode' as kind,
+        mode,
+        reason,
+        n_failures,
+        n_failures_observed,
+        n_passes,
+        n_passes_observed,
+        n_tasks,
+        citations[1] as citation,
+        top_tasks,
+        row_number() over (partition by benchmark, reason = 'behaviour' order by rank, mode) as nth,
+        -- Modes, then what tasks have in common, then behaviours.
+        if(reason = 'behaviour', 30, 0) + nth as place
+    from main.failure_modes
+    where run_id is null and parent is null and is_told and n_failures > 0
+    qualify nth <= if(reason = 'behaviour', 2, 4)
+),
+attempts as (
+    select
+        benchmark,
+        count(*) filter (where not is_pass) as n_failures_observed,
+        count(*) filter (where is_pass) as n_passes_observed
+    from staging.rollouts
+    inner join staging.run_benchmarks using (run_id)
+    where is_pass is not null
+    group by all
+),
+-- Hard or broken: nobody is accused.
+never as (
+    select
+        benchmark,
+        'never' as kind,
+        sum(n_scored) as n_failures,
+        count(*) filter (where is_never) as n_tasks,
+        count(*) as n_all_tasks,
+        20 as place
+    from (
+        select
+            benchmark,
+            task_id,
+            count(*) filter (where is_pass) = 0 as is_never,
+            if(count(*) filter (where is_pass) = 0, count(*), 0) as n_scored
+        from staging.rollouts
+        inner join staging.run_benchmarks using (run_id)
+        where is_pass is not null or not is_scored
+        group by all
+    )
+    group by all
+    -- Of one attempt at a task that fails is all that can be said.
+    having count(*) filter (where is_never) > 0 and sum(n_scored) > count(*) filter (where is_never)
+        and count(*) > count(*) filter (where is_never)
+),
+stuck as (
+    select
+        benchmark,
+        'stuck' as kind,
+        run_id,
+        count(*) as n_tasks,
+        arg_min(task_id, (-n_checks, task_id)) as example_task,
+        arg_min(check_name, (-n_checks, task_id)) as mode,
+        arg_min(citation, (-n_checks, task_id)) as citation,
+        21 as place
+    from main.stuck_checks
+    group by benchmark, run_id
+    having count(*) >= 2
+    qualify row_number() over (partition by benchmark order by count(*) desc, run_id) = 1
+),
+near as (
+    select
+        benchmark,
+        'near' as kind,
+        sum(n_near) as n_failures,
+        sum(n_failures) as n_failures_observed,
+        arg_max(citations[1], n_near) as citation,
+        22 as place
+    from main.near_misses
+    group by all
+    having sum(n_near) >= 3 and 10 * sum(n_near) >= sum(n_failures)
+),
+concentrated as (
+    select
+        benchmark,
+        'slice' as kind,
+        slice_key || ' = ' || slice_value as mode,
+        n_failures,
+        n_mode_failures as n_failures_observed,
+        n_tasks,
+        n_attempts,
+        n_all_attempts,
+        19 as place
+    from main.mode_slices
+    where
+        mode_slices.mode = 'any failure'
+        and share >= 0.5
+        and lift >= 2
+        and p_adjusted < 0.05
+        and n_failures >= 3
+    qualify row_number() over (
+        partition by benchmark order by p_adjusted, share desc, slice_key, slice_value
+    ) = 1
+),
+every as (
+    from modes
+    union all by name
+    from concentrated
+    union all by name
+    from never
+    union all by name
+    from stuck
+    union all by name
+    from near
+)
+select
+    benchmark,
+    row_number() over (partition by benchmark order by place, mode) as finding_no,
+    kind,
+    mode,
+    reason,
+    run_id,
+    cast(n_failures as bigint) as n_failures,
+    cast(coalesce(every.n_failures_observed, attempts.n_failures_observed) as bigint) as n_failures_observed,
+    n_passes,
+    coalesce(every.n_passes_observed, attempts.n_passes_observed) as n_passes_observed,
+    n_tasks,
+    n_all_tasks,
+    n_attempts,
+    n_all_attempts,
+    example_task,
+    coalesce(top_tasks, []) as top_tasks,
+    citation
+from every
+inner join attempts using (benchmark)
+qualify finding_no <= 5

@@ -1,0 +1,73 @@
+-- Where the failures of a mode concentrate: one value of a slice that holds most of them.
+-- computed by: pipeline.analysis.concentration.concentrations (p_value, p_adjusted)
+-- grain: benchmark, mode, slice_key, slice_value
+-- kind: table
+-- needs: staging.attempt_modes
+with bearing as (
+    select
+        benchmark,
+        mode,
+        run_id,
+        task_id,
+        rollout_index
+    from staging.attempt_modes
+    where is_failure and rank is not null
+    union all
+    -- And all failures together.
+    select
+        benchmark,
+        'any failure' as mode,
+        run_id,
+        task_id,
+        rollout_index
+    from staging.rollouts
+    inner join staging.run_benchmarks using (run_id)
+    where not is_pass
+),
+attempts as (
+    select benchmark, task_id
+    from staging.attempts
+    inner join staging.run_benchmarks using (run_id)
+),
+sizes as (
+    select
+        benchmark,
+        name as slice_key,
+        value as slice_value,
+        count(*) as n_attempts
+    from attempts
+    inner join staging.task_slices using (benchmark, task_id)
+    group by all
+),
+totals as (
+    select benchmark, count(*) as n_all_attempts
+    from attempts
+    group by all
+),
+modes as (
+    select benchmark, mode, count(*) as n_mode_failures
+    from bearing
+    group by all
+)
+select
+    benchmark,
+    mode,
+    name as slice_key,
+    value as slice_value,
+    count(*) as n_failures,
+    count(distinct task_id) as n_tasks,
+    n_mode_failures,
+    n_attempts,
+    n_all_attempts,
+    count(*) / n_mode_failures as share,
+    (count(*) / n_mode_failures) / (n_attempts / n_all_attempts) as lift
+from bearing
+inner join staging.task_slices as slices using (benchmark, task_id)
+inner join modes using (benchmark, mode)
+inner join sizes
+    on sizes.benchmark = bearing.benchmark
+    and sizes.slice_key = slices.name
+    and sizes.slice_value = slices.value
+inner join totals using (benchmark)
+group by benchmark, mode, name, value, n_mode_failures, n_attempts, n_all_attempts
+order by benchmark, mode, slice_key, slice_value

@@ -1,0 +1,394 @@
+-- Literal observations of each rollout: what its record, its checks, its calls and its answer show.
+-- `sign` is their text. Scope: of the rollout, of its task (all attempts of every task agree), of its run.
+-- grain: run_id, task_id, rollout_index, kind, name, value
+-- kind: table
+with rollouts as materialized (
+    select
+        rollouts.*,
+        benchmark,
+        files.format is not null as is_foreign
+    from staging.rollouts
+    inner join staging.run_benchmarks using (run_id)
+    inner join raw.files on files.file_no = record_id // 1099511627776
+),
+ungraded as (
+    select
+        record_id,
+        'ungraded' as kind,
+        regexp_extract(reason, '^\S+') as name,
+        regexp_extract(reason, '^\S+ (.*)$', 1) as value
+    from staging.ungraded
+),
+-- Modes that a profile declares: their predicate is their text.
+declared as (
+    select
+        record_id,
+        'profile' as kind,
+        rules.mode as name,
+        rules.predicate as value,
+        matches.seq
+    from staging.rule_matches as matches
+    inner join raw.failure_rules as rules using (rule_no)
+    inner join rollouts using (run_id, task_id, rollout_index)
+),
+fields as (
+    select
+        record_id,
+        'field' as kind,
+        path as name,
+        value
+    from staging.field_values
+    where path not in (select name from ungraded)
+    union all
+    select
+        record_id,
+        'field' as kind,
+        'mask_sample' as name,
+        is_masked::varchar as value
+    from rollouts
+    where is_masked is not null
+),
+check_counts as (
+    select
+        run_id,
+        task_id,
+        rollout_index,
+        count(*) filter (where not is_passed) as n_failed,
+        count(*) as n_checks
+    from main.checks
+    where is_passed is not null
+    group by all
+),
+checks as (
+    select
+        record_id,
+        'check' as kind,
+        source || ': ' || check_name as name,
+        'fails' as value
+    from main.checks
+    inner join rollouts using (run_id, task_id, rollout_index)
+    -- A check named after a tool asks whether the call was made, which is known better.
+    where
+        not is_passed
+        and (run_id, regexp_replace(check_name, ' [(][0-9]+[)]$', '')) not in (
+            select run_id, tool
+            from main.expected_calls
+            where expected_no is not null
+        )
+    union all
+    select
+        record_id,
+        'check' as kind,
+        'one check fails' as name,
+        'all others pass' as value
+    from check_counts
+    inner join rollouts using (run_id, task_id, rollout_index)
+    where n_failed = 1 and n_checks > 1
+),
+expected as (
+    select distinct
+        record_id,
+        'expected' as kind,
+        tool as name,
+        case expected_calls.status
+            when 'never' then 'expected, never called'
+            when 'fewer' then 'expected, called fewer times'
+            when 'failed' then 'expected, answered with an error'
+            when 'refused' then 'expected, called otherwise and refused'
+            when 'differs' then
+                'called with another ' || coalesce(
+                    nullif(array_to_string(list_sort(differing_keys)[:3], ', '), ''),
+                    'argument'
+                )
+            when 'unasked' then 'called, not expected'
+        end as value,
+        min(seq) as seq
+    from main.expected_calls
+    inner join rollouts using (run_id, task_id, rollout_index)
+    -- Who looks is not to be asked: of tools that are known to change nothing only the table tells.
+    where
+        expected_calls.status not in ('made', 'none')
+        and not (expected_calls.status = 'unasked' and coalesce(not is_write, false))
+    group by all
+    union all
+    select
+        record_id,
+        'expected' as kind,
+        tool as name,
+        'expected, not made as expected' as value,
+        min(seq) as seq
+    from main.expected_calls
+    inner join rollouts using (run_id, task_id, rollout_index)
+    where expected_calls.status in ('never', 'fewer', 'differs', 'refused')
+    group by all
+    union all
+    -- Whatever the tool, where it is known which ones change something.
+    select
+        record_id,
+        'expected' as kind,
+        'a change' as name,
+        if(
+            expected_calls.status in ('unasked', 'differs'),
+            'made that is not expected',
+            'expected, not made'
+        ) as value,
+        min(seq) as seq
+    from main.expected_calls
+    inner join rollouts using (run_id, task_id, rollout_index)
+    where is_write and expected_calls.status not in ('made', 'none')
+    group by all
+),
+errors as (
+    select
+        record_id,
+        'error' as kind,
+        'tool result' as name,
+        signature as value,
+        min(result_seq) as seq
+    from staging.calls
+    where is_error and signature <> ''
+    group by all
+    union all by name
+    select distinct
+        record_id,
+        'error' as kind,
+        path as name,
+        error_signature(error_message(coalesce(traceback, value))) as value
+    from staging.entries
+    where
+        kind = 'VARCHAR'
+        and (traceback is not null or regexp_matches(value, '^[A-Za-z_.]*(Error|Exception)\b'))
+),
+-- Where several attempts end at one and the same number, it is a cap; of one attempt, where it is round.
+sizes as (
+    select
+        run_id,
+        record_id,
+        unnest([
+            {name: 'output tokens', size: output_tokens},
+            {name: 'turns', size: n_turns},
+            {name: 'tool calls', size: n_tool_calls}
+        ], recursive := true)
+    from rollouts
+),
+largest as (
+    select
+        run_id,
+        name,
+        max(size) as cap
+    from sizes
+    group by all
+    having max(size) >= 10
+),
+caps as (
+    select *
+    from (
+        select
+            run_id,
+            name,
+            cap,
+            count(*) filter (where size = cap) as n_at_cap,
+            count(*) filter (where size < cap and size >= 0.9 * cap) as n_near,
+            count(distinct size) filter (where size < cap and size >= 0.9 * cap) as n_near_sizes
+        from sizes
+        inner join largest using (run_id, name)
+        group by all
+    )
+    where
+        n_at_cap >= 3 and n_at_cap * n_near_sizes >= 3 * n_near
+        or name = 'output tokens' and (cap % 1000 = 0 or cap % 1024 = 0)
+),
+limits as (
+    select
+        record_id,
+        'limit' as kind,
+        'recorded limit' as name,
+        limit_reached as value
+    from rollouts
+    where limit_reached is not null
+    union all
+    select
+        record_id,
+        'limit' as kind,
+        name,
+        'at ' || format('{:,}', cap) || ', the largest of the run' as value
+    from sizes
+    inner join caps using (run_id, name)
+    where size = cap
+),
+words as (
+    select
+        record_id,
+        rollouts.benchmark,
+        rollouts.is_observed,
+        rollouts.has_output,
+        rollouts.answer,
+        trim(final_texts.final_text) as final_text,
+        regexp_matches(records.outline, '[cr]$') as ends_on_tool,
+        answers.key,
+        answers.answer as compared
+    from rollouts
+    left join staging.final_texts using (record_id)
+    left join staging.answers using (record_id)
+    left join (select record_id, outline from staging.records) as records using (record_id)
+),
+shapes as (
+    select
+        record_id,
+        'answer' as kind,
+        'answer' as name,
+        unnest(list_filter([
+            case when is_observed and coalesce(final_text, '') = '' then 'is empty' end,
+            case when ends_on_tool and final_text <> '' then 'is no final message' end,
+            case when starts_with(final_text, '```') then 'begins with a code fence' end,
+            case when left(final_text, 1) in ('{', '[') then 'begins with ' || left(final_text, 1) end,
+            case when starts_with(final_text, '<') then 'begins with <' end,
+            case
+                when answer is null and benchmark in (select benchmark from rollouts where answer is not null)
+                    then 'was not extracted'
+            end,
+            case
+                when
+                    key <> compared
+                    and regexp_replace(lower(key), '[^a-z0-9]', '', 'g')
+                        = regexp_replace(lower(compared), '[^a-z0-9]', '', 'g')
+                    and regexp_matches(key, '[A-Za-z0-9]')
+                    then 'equals the key but for case, white space or punctuation'
+            end
+        ], lambda value: value is not null)) as value
+    from words
+),
+tool_calls as (
+    select
+        record_id,
+        'call' as kind,
+        tool as name,
+        'called' as value,
+        min(seq) as seq
+    from staging.calls
+    where tool <> ''
+    group by all
+),
+every as (
+    from ungraded
+    union all by name
+    from declared
+    union all by name
+    from fields
+    union all by name
+    from checks
+    union all by name
+    from expected
+    union all by name
+    from errors
+    union all by name
+    from limits
+    union all by name
+    from shapes
+    union all by name
+    from tool_calls
+),
+borne as (
+    select
+        record_id,
+        kind,
+        bounded_name(name) as name,
+        bounded_name(trim(value)) as value,
+        min(seq) as seq
+    from every
+    where value <> ''
+    group by all
+),
+-- Is it the same in all attempts of every task that has several, or in all of every run?
+counts as (
+    select
+        benchmark,
+        run_id,
+        task_id,
+        count(*) as n
+    from rollouts
+    group by all
+),
+task_counts as (
+    select benchmark, task_id, sum(n) as n
+    from counts
+    group by all
+    having sum(n) > 1
+),
+run_counts as (
+    select
+        benchmark,
+        run_id,
+        sum(n) as n,
+        count(*) over (partition by benchmark) as n_all_runs
+    from counts
+    group by benchmark, run_id
+),
+-- A field is of the task where no task with several attempts has two values for it.
+by_task as (
+    select
+        benchmark,
+        kind,
+        name,
+        bool_and(n_bearing = n) as is_same
+    from (
+        select benchmark, kind, name, value, task_id, count(*) as n_bearing
+        from borne
+        inner join rollouts using (record_id)
+        where kind = 'field'
+        group by all
+    )
+    inner join task_counts using (benchmark, task_id)
+    inner join (select benchmark, count(*) as n_all_tasks from task_counts group by all) using (benchmark)
+    group by benchmark, kind, name, n_all_tasks
+    -- What only few tasks say is no way to sort them.
+    having count(distinct task_id) > 1 and 2 * count(distinct task_id) >= n_all_tasks
+),
+by_run as (
+    select
+        benchmark,
+        kind,
+        name,
+        value,
+        bool_and(n_bearing = n) as is_same,
+        count(*) as n_runs,
+        any_value(n_all_runs) as n_all_runs
+    from (
+        select benchmark, kind, name, value, run_id, count(*) as n_bearing
+        from borne
+        inner join rollouts using (record_id)
+        group by all
+    )
+    inner join run_counts using (benchmark, run_id)
+    group by all
+)
+select
+    run_id,
+    task_id,
+    rollout_index,
+    kind,
+    name,
+    value,
+    case
+        when kind = 'error' then 'error: ' || value
+        when kind = 'profile' then name
+        when kind = 'check' and value = 'fails' then 'check ' || regexp_replace(name, '^[^:]*: ', '') || ' fails'
+        when kind = 'call' then 'calls ' || name
+        when value in ('is null', 'is empty', 'is absent', 'is not recorded') or kind in ('expected', 'answer', 'check') or starts_with(value, 'has ') or starts_with(value, 'at ') and kind = 'limit'
+            then name || ' ' || value
+        else name || ' = ' || value
+    end as sign,
+    seq,
+    case
+        when by_run.is_same then 'run'
+        when by_task.is_same then 'task'
+        -- Metadata of another harness's sample is its task's.
+        when kind = 'field' and starts_with(name, 'metadata.') and is_foreign then 'task'
+        else 'rollout'
+    end as scope
+from borne
+inner join rollouts using (record_id)
+left join by_task using (benchmark, kind, name)
+left join by_run using (benchmark, kind, name, value)
+-- What every attempt of a benchmark says alike distinguishes none.
+where not (kind = 'field' and coalesce(by_run.is_same and by_run.n_runs = n_all_runs, false))

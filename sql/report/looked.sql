@@ -1,0 +1,88 @@
+-- What was looked at to find modes, and how often what is often suspected occurs.
+-- grain: benchmark
+with rollouts as (
+    select
+        benchmark,
+        run_id,
+        task_id,
+        rollout_index,
+        is_observed,
+        finish_reason,
+        status
+    from staging.rollouts
+    inner join staging.run_benchmarks using (run_id)
+),
+totals as (
+    select
+        benchmark,
+        count(*) as n_attempts,
+        count(*) filter (where is_observed) as n_observed,
+        count(*) filter (where finish_reason is not null or status is not null) as n_limit_known
+    from rollouts
+    group by all
+),
+signs as (
+    select
+        benchmark,
+        count(distinct name) filter (where kind = 'field') as n_fields,
+        count(distinct name) filter (where kind = 'call') as n_tools,
+        count(distinct value) filter (where kind = 'error') as n_errors,
+        count(distinct (run_id, task_id, rollout_index)) filter (
+            where kind = 'limit' and (
+                name = 'output tokens' or value in ('length', 'max_tokens', 'max_output_tokens', 'incomplete', 'token', 'context')
+            )
+        ) as n_at_limit,
+        count(distinct (run_id, task_id, rollout_index)) filter (
+            where kind = 'answer' and value in ('is empty', 'is no final message')
+        ) as n_empty,
+        count(distinct (run_id, task_id, rollout_index)) filter (where kind = 'ungraded') as n_ungraded
+    from main.signs
+    inner join staging.run_benchmarks using (run_id)
+    group by all
+),
+checks as (
+    select benchmark, count(distinct (source, check_name)) as n_checks
+    from main.checks
+    inner join staging.run_benchmarks using (run_id)
+    group by all
+),
+verdicts as (
+    select
+        benchmark,
+        list(name order by name) filter (where reason = 'same as score') as same_as_score,
+        list(name order by name) filter (where reason = 'part of score') as parts_of_score
+    from staging.modes
+    group by all
+),
+covered as (
+    select
+        benchmark,
+        count(*) as n_failures,
+        count(*) filter (where mode = 'no shared sign') as n_unshared
+    from main.rollout_modes
+    inner join staging.run_benchmarks using (run_id)
+    where is_primary
+    group by all
+)
+select
+    benchmark,
+    totals.n_attempts,
+    totals.n_observed,
+    totals.n_limit_known,
+    coalesce(signs.n_fields, 0) as n_fields,
+    coalesce(signs.n_tools, 0) as n_tools,
+    coalesce(signs.n_errors, 0) as n_errors,
+    coalesce(checks.n_checks, 0) as n_checks,
+    coalesce(signs.n_at_limit, 0) as n_at_limit,
+    coalesce(signs.n_empty, 0) as n_empty,
+    coalesce(signs.n_ungraded, 0) as n_ungraded,
+    coalesce(covered.n_failures, 0) as n_failures,
+    coalesce(covered.n_unshared, 0) as n_unshared,
+    coalesce(verdicts.same_as_score, []) as same_as_score,
+    coalesce(verdicts.parts_of_score, []) as parts_of_score
+from totals
+left join signs using (benchmark)
+left join checks using (benchmark)
+left join verdicts using (benchmark)
+left join covered using (benchmark)
+order by benchmark

@@ -1,0 +1,7 @@
+-- The modes of a benchmark over all its runs, in their order.
+-- grain: benchmark, mode
+select
+    * exclude (run_id, parent)
+from main.failure_modes
+where run_id is null and parent is null and is_told and n_failures > 0
+order by benchmark, rank, mode

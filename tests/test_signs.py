@@ -1,0 +1,328 @@
+"""Signs: what is literally recorded of an attempt, worked out by hand from the rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from tests.case_files import cases
+from tests.results import Results, Row, analyzed, called, rollout, said
+
+Key = tuple[int, int]
+ATTEMPTS: list[Key] = [(task, index) for task in range(4) for index in range(2)]
+# Second attempts fail, and so does the first one at task 3.
+FAILING = {(0, 1), (1, 1), (2, 1), (3, 0), (3, 1)}
+
+
+def fields(task: int, index: int) -> Row:
+    """The fields of a row, of every shape that gives signs or none."""
+    key = (task, index)
+    row: Row = {
+        "category": "law" if task < 2 else "art",
+        "stop": "timeout" if key in {(0, 1), (1, 1), (2, 0)} else "done",
+        "flag": key in {(0, 1), (2, 1)},
+        "half": int(index == 0),
+        # Null once, distinct otherwise.
+        "note": None if key == (0, 0) else f"see {task}-{index}",
+        # Too long to be a value, or empty.
+        "patch": "" if key in {(2, 0), (3, 1)} else "x" * 100,
+        "labels": {(0, 1): ["user"], (1, 1): ["user", "tool"]}.get(key, []),
+        "tags": ["y" * 41],
+        # What gives no sign: sizes, ids, what every row says.
+        "n_words": 10 + task,
+        "uid": f"{task}-{index}",
+        "version": "1.2",
+    }
+    # A map: no key is in more than half of the rows that have it.
+    if key in {(1, 0), (2, 1)}:
+        row["broken"] = {f"src/file{task}.py": "no such name"}
+    return row
+
+
+def files(*, is_flipped: bool = False) -> dict[str, list[Row]]:
+    """Runs of which every sign is known; where flipped, what failed passes and the reverse."""
+
+    def reward(is_pass: bool) -> float:
+        return float(is_pass is not is_flipped)
+
+    found: dict[str, list[Row]] = {
+        "fields_rollouts.jsonl": [
+            rollout(*key, ask=f"fields {key[0]}", reward=reward(key not in FAILING), **fields(*key))
+            for key in ATTEMPTS
+        ],
+        "checks_rollouts.jsonl": [
+            rollout(task, 0, ask=f"checks {task}", reward=reward(task == 2), results=results)
+            for task, results in enumerate(CHECKS)
+        ],
+        "answers_rollouts.jsonl": [
+            rollout(
+                task,
+                0,
+                ask=f"answers {task}",
+                reward=reward(task < 3),
+                output=said(text) if text else [],
+                extracted_answer=answer,
+                expected_answer=key,
+                **({} if text else SPENT),
+            )
+            for task, (text, answer, key) in enumerate(ANSWERS)
+        ],
+    }
+    # Two harnesses at the same questions.
+    for name in ("one", "two"):
+        found[f"{name}_rollouts.jsonl"] = [
+            rollout(task, 0, ask=f"both {task}", reward=reward(task > 1), harness=name)
+            for task in range(4)
+        ]
+    found["limits_rollouts.jsonl"] = [
+        rollout(
+            task,
+            0,
+            ask=f"limits {task}",
+            reward=reward(task > 2),
+            response={
+                "output": said("so"),
+                "usage": {"input_tokens": 5, "output_tokens": n_tokens},
+                **(CUT if n_tokens == 4096 else {}),
+            },
+        )
+        for task, n_tokens in enumerate([4096, 4096, 4096, 700, 801, 20, 35])
+    ]
+    found["errors_rollouts.jsonl"] = [
+        rollout(
+            task,
+            0,
+            ask=f"errors {task}",
+            reward=reward(task > 1),
+            output=[*called("pay", {"n": task}, answer), *said("Paid.")],
+            judge_error=traceback,
+        )
+        for task, (answer, traceback) in enumerate(ERRORS)
+    ]
+    return found
+
+
+CUT = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
+SPENT = {"response": {"output": [], "usage": {"input_tokens": 9, "output_tokens": 0}}}
+CHECKS = [
+    {"test_sum - assert 3 == 4": "failed", "test_parse": "passed"},
+    {"test_sum - assert 5 == 9": "failed", "test_parse": "failed"},
+    {"test_sum": "passed", "test_parse": "passed"},
+]
+# The words, the answer that was taken from them, and the key.
+ANSWERS: list[tuple[str, str | None, str]] = [
+    ("It is 7.", "7", "7"),
+    ("It is Paris.", "Paris", "Paris"),
+    ("It is 12.", "12", "12"),
+    ("```json\n{}\n```", "9", "8"),
+    ('{"a": 1}', "1,2", "12"),
+    ("<b>x</b>", None, "3"),
+    ("", None, "4"),
+]
+TRACEBACK = "Traceback (most recent call last):\n  File 'x.py', line 3\nKeyError: 'name'"
+ERRORS: list[tuple[str, str | None]] = [
+    ("Error: total price is 5, but paid 7", None),
+    ("Error: total price is 61, but paid 70", TRACEBACK),
+    ("ok", None),
+    ("ok", None),
+]
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """Every run of `files`."""
+    folder = tmp_path_factory.mktemp("signs")
+    return analyzed(folder, files(), needs=["signs", "failure_modes", "checks"])
+
+
+def borne(found: Results, run: str, kind: str) -> dict[str, list[Key]]:
+    """Which attempts of a run bear each sign of a kind."""
+    rows = found.rows(f"""
+        select sign, task_id::int, rollout_index::int from signs
+        where run_id = '{run}' and kind = '{kind}' order by 1, 2, 3
+    """)
+    listed: dict[str, list[Key]] = {}
+    for sign, task, index in rows:
+        listed.setdefault(sign, []).append((task, index))
+    return listed
+
+
+def test_fields(found: Results) -> None:
+    """Short texts, booleans, 0 and 1, null, empty, members of lists and maps; nothing else."""
+    expected: dict[str, set[Key]] = {
+        "category = law": {(0, 0), (0, 1), (1, 0), (1, 1)},
+        "category = art": {(2, 0), (2, 1), (3, 0), (3, 1)},
+        "stop = timeout": {(0, 1), (1, 1), (2, 0)},
+        "stop = done": set(ATTEMPTS) - {(0, 1), (1, 1), (2, 0)},
+        "flag = true": {(0, 1), (2, 1)},
+        "flag = false": set(ATTEMPTS) - {(0, 1), (2, 1)},
+        "half = 1": {key for key in ATTEMPTS if key[1] == 0},
+        "half = 0": {key for key in ATTEMPTS if key[1] == 1},
+        "note is null": {(0, 0)},
+        "patch is empty": {(2, 0), (3, 1)},
+        "labels is empty": set(ATTEMPTS) - {(0, 1), (1, 1)},
+        "labels has user": {(0, 1), (1, 1)},
+        "labels has tool": {(1, 1)},
+        "broken has src/file1.py": {(1, 0)},
+        "broken has src/file2.py": {(2, 1)},
+    }
+    assert borne(found, "fields", "field") == {
+        sign: sorted(keys) for sign, keys in expected.items()
+    }
+
+
+def test_scope(found: Results) -> None:
+    """What all attempts at a task share is the task's, what all of a run share is the run's."""
+    scopes = dict(
+        found.rows("""
+            select distinct sign, scope from signs
+            where kind = 'field' and run_id in ('fields', 'one', 'two')
+        """)
+    )
+    of_tasks = {sign for sign, scope in scopes.items() if scope == "task"}
+    of_runs = {sign for sign, scope in scopes.items() if scope == "run"}
+    assert of_tasks == {"category = law", "category = art"}
+    assert of_runs == {"harness = one", "harness = two"}
+
+
+def test_checks_by_name(found: Results) -> None:
+    """A check's name is what stays the same when it passes; its message is not part of it."""
+    assert borne(found, "checks", "check") == {
+        "check test_parse fails": [(1, 0)],
+        "check test_sum fails": [(0, 0), (1, 0)],
+        "one check fails all others pass": [(0, 0)],
+    }
+    messages = found.rows("select message from checks where check_name = 'test_sum' order by all")
+    assert messages == [("assert 3 == 4",), ("assert 5 == 9",), (None,)]
+    # The verdicts are not told again as fields.
+    assert borne(found, "checks", "field") == {}
+
+
+def test_answers(found: Results) -> None:
+    """How the final answer begins, that it is empty or was not extracted, and it beside its key."""
+    assert borne(found, "answers", "answer") == {
+        "answer begins with <": [(5, 0)],
+        "answer begins with a code fence": [(3, 0)],
+        "answer begins with {": [(4, 0)],
+        "answer equals the key but for case, white space or punctuation": [(4, 0)],
+        "answer is empty": [(6, 0)],
+        "answer was not extracted": [(5, 0), (6, 0)],
+    }
+
+
+def test_limits(found: Results) -> None:
+    """A recorded cap, and a number at which several attempts end."""
+    assert borne(found, "limits", "limit") == {
+        "recorded limit = max_output_tokens": [(0, 0), (1, 0), (2, 0)],
+        "output tokens at 4,096, the largest of the run": [(0, 0), (1, 0), (2, 0)],
+    }
+
+
+def test_errors(found: Results) -> None:
+    """Errors of tools and tracebacks in fields are told by their signature, numbers taken out."""
+    signs = borne(found, "errors", "error")
+    assert {sign: keys for sign, keys in signs.items() if "price" in sign} == {
+        "error: total price is <n>, but paid <n>": [(0, 0), (1, 0)]
+    }
+    (traceback,) = [sign for sign in signs if "KeyError" in sign]
+    assert signs[traceback] == [(1, 0)] and len(signs) == 2
+
+
+def test_calls(found: Results) -> None:
+    """A tool that was called."""
+    assert borne(found, "errors", "call") == {"calls pay": [(task, 0) for task in range(4)]}
+
+
+def test_signs_cite_their_event(found: Results) -> None:
+    """A call is cited where it was made, its error where it was answered."""
+    assert found.rows("""
+        select kind, seq from signs
+        where run_id = 'errors' and task_id = '0' and seq is not null order by kind
+    """) == [("call", 1), ("error", 2)]
+
+
+def test_no_sign_depends_on_the_outcome(
+    found: Results, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """With every reward turned over, the same attempts bear the same signs."""
+    flipped = analyzed(tmp_path_factory.mktemp("flipped"), files(is_flipped=True), needs=["signs"])
+    query = "select * from signs where kind <> 'ungraded' order by all"
+    assert flipped.rows(query) == found.rows(query)
+    assert len(flipped.rows(query)) > 80
+
+
+# --- expected calls
+
+
+SHAPES: dict[str, Any] = cases("expected_calls", "shapes")
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """A run for every shape in which calls are listed: each asks for two bookings."""
+    written = {}
+    for shape, case in SHAPES.items():
+        run = shape.replace(" ", "_")
+        written[f"{run}_rollouts.jsonl"] = [
+            rollout(
+                task,
+                0,
+                ask=f"{shape} {task}",
+                reward=float(task == 0),
+                output=[
+                    *(item for call in made for item in called(*call)),
+                    *said("Done."),
+                ],
+                **case.get("rows", [{}] * 9)[task],
+                **case["row"],
+            )
+            for task, made in enumerate(case.get("made", cases("expected_calls", "made")))
+        ]
+    folder = tmp_path_factory.mktemp("expected")
+    return analyzed(folder, written, needs=["signs", "expected_calls", "expected_tools"])
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_expected_calls(shape: str, expected: Results) -> None:
+    """Calls that a record lists are recognised by their shape and compared tool by tool."""
+    rows = expected.rows(f"""
+        select task_id::int, tool, status, differing_keys from expected_calls
+        where run_id = '{shape.replace(" ", "_")}' order by task_id::int, call_no
+    """)
+    assert [list(row) for row in rows] == SHAPES[shape]["expected"]
+
+
+def test_expected_signs(expected: Results) -> None:
+    """The signs say which tool, and how its calls differ from what is expected."""
+    signs = borne(expected, "a_list_of_calls", "expected")
+    assert signs == {
+        "book called with another to": [(1, 0)],
+        "book expected, not made as expected": [(1, 0), (2, 0)],
+        "book expected, called fewer times": [(2, 0)],
+        "cancel expected, never called": [(2, 0)],
+        "cancel expected, not made as expected": [(2, 0)],
+        "cancel expected, answered with an error": [(3, 0)],
+        "find called, not expected": [(3, 0)],
+    }
+    assert Counter(map(len, signs.values())) == {1: 6, 2: 1}
+
+
+def test_expected_tools(expected: Results) -> None:
+    """Every tool with what was not as expected, in failures and passes of all that are compared."""
+    rows = expected.rows("""
+        select tool, status, n_failures, n_passes, n_all_failures, n_all_passes from expected_tools
+        inner join (select distinct benchmark from runs where run_id = 'a_list_of_calls')
+            using (benchmark)
+        order by all
+    """)
+    assert rows == [
+        ("book", "differs", 1, 0, 3, 1),
+        ("book", "fewer", 1, 0, 3, 1),
+        ("book", "not met", 2, 0, 3, 1),
+        ("cancel", "failed", 1, 0, 3, 1),
+        ("cancel", "never", 1, 0, 3, 1),
+        ("cancel", "not met", 1, 0, 3, 1),
+        ("find", "unasked", 1, 0, 3, 1),
+    ]
