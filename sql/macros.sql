@@ -545,6 +545,13 @@ create or replace macro cut_around(text, other, fits, most) as
         )[1]
     end;
 
+-- A text whose line breaks and tabs can be seen on one line; blanks too, where they are what matters.
+create or replace macro visible_space(text, with_blanks) as
+    list_transform(
+        [replace(replace(text, chr(10), '⏎'), chr(9), '⇥')],
+        lambda shown: if(with_blanks, replace(shown, ' ', '␣'), shown)
+    )[1];
+
 -- The fields in which two JSON objects differ, each value cut around what differs; null where one is none.
 create or replace macro argument_differences(fields, other_fields, most) as
     case when fields is not null and other_fields is not null then list_transform(

@@ -9,7 +9,7 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from pipeline.analysis import modes as module
+from pipeline.analysis import signs as module
 from pipeline.analysis.modes import (
     Attempts,
     Mode,

@@ -78,6 +78,15 @@ def test_rows_are_ordered_for_people_only() -> None:
             assert not re.search(r"^ {0,4}order by", text, re.M) or "over (" in text, name
 
 
+def test_public_views_are_ordered() -> None:
+    """A view gives its rows in one order, however many threads make them."""
+    # These get their order last, or have as many rows as there are events.
+    exempt = {f"main.{name}" for name in (*TWINS, "events", "rollout_stages")}
+    for name, text in FILES.items():
+        if name.startswith("main.") and "-- kind:" not in text and name not in exempt:
+            assert re.search(r"^order by", text, re.M), name
+
+
 def test_order_follows_reading() -> None:
     """A relation comes after the ones it reads."""
     seen: set[str] = set()

@@ -9,93 +9,37 @@ covers as many failures as it can.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from pipeline.analysis.signs import (
+    LEVEL,
+    NOTHING,
+    Attempts,
+    Flags,
+    Row,
+    Sign,
+    by_benchmark,
+    candidates,
+    contrast,
+    groups,
+    is_nested,
+    max_t,
+    n_failing,
+    of_failures,
+    of_passes,
+)
 from pipeline.relation import computed
 
-Flags = npt.NDArray[np.bool_]
-Integers = npt.NDArray[np.int64]
-Numbers = npt.NDArray[np.float64]
-
-LEVEL = 0.05
-N_PERMUTATIONS = 999
-# With so many attempts fewer permutations tell as much, and memory and time stay bounded.
-MANY_ATTEMPTS = 20_000
-FEWER_PERMUTATIONS = 199
-CHUNK = 100
-# With fewer failures nothing can be shown by a test: what most of them share is counted.
-FEW_FAILURES = 10
 MOST_COUNTED = 3
 DESCRIPTIONS = ("field", "check", "expected", "error", "answer")
-# Of signs that the same attempts bear, the kind that says most gives the name.
-MOST_SPECIFIC = (
-    "profile",
-    "expected",
-    "error",
-    "check",
-    "answer",
-    "limit",
-    "ungraded",
-    "field",
-    "call",
-)
 YES_OR_NO = frozenset(
     "true false 0 1 0.0 1.0 pass passed fail failed success failure error correct incorrect yes no "
     "resolved unresolved".split()
 )
-NOTHING = ("is null", "is empty")
-
-
-@dataclass(frozen=True, eq=False)
-class Sign:
-    """One sign of a benchmark: which attempts bear it, and of which it is known at all."""
-
-    kind: str
-    name: str
-    value: str
-    text: str
-    scope: str
-    bears: Flags
-    known: Flags
-
-    @property
-    def field(self) -> tuple[str, str]:
-        """What the sign is a value of."""
-        return self.kind, self.name
-
-
-@dataclass(frozen=True)
-class Attempts:
-    """The recorded attempts of a benchmark: one that was not graded counts as a failure."""
-
-    run: Integers
-    task: Integers
-    fails: Flags
-    passes: Flags
-
-    @property
-    def n_failures(self) -> int:
-        """How many did not pass."""
-        return int(self.fails.sum())
-
-    @property
-    def n_passes(self) -> int:
-        """How many passed."""
-        return int(self.passes.sum())
-
-    @property
-    def has_few_failures(self) -> bool:
-        """Too few for a test."""
-        return self.n_failures < FEW_FAILURES
-
-    def n_tasks(self, attempts: Flags) -> int:
-        """How many tasks these attempts are of."""
-        return len(np.unique(self.task[attempts]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,38 +51,6 @@ class Mode:
     members: tuple[str, ...] = ()
     p_adjusted: float | None = None
     parent: str | None = None
-
-
-def share(bears: Flags, attempts: Flags) -> float:
-    """The share of these attempts that bear it; 0 of none."""
-    n = int(attempts.sum())
-    return int((bears & attempts).sum()) / n if n else 0.0
-
-
-def of_failures(sign: Sign, attempts: Attempts) -> float:
-    """The share of the failures of which it is known."""
-    return share(sign.bears, attempts.fails & sign.known)
-
-
-def of_passes(sign: Sign, attempts: Attempts) -> float:
-    """The share of the passes of which it is known."""
-    return share(sign.bears, attempts.passes & sign.known)
-
-
-def contrast(sign: Sign, attempts: Attempts) -> float:
-    """1 where no pass bears it, 0 where passes bear it as often as failures, negative beyond."""
-    failing = of_failures(sign, attempts)
-    return 1 - of_passes(sign, attempts) / failing if failing else -np.inf
-
-
-def n_failing(sign: Sign, attempts: Attempts) -> int:
-    """How many failures bear it."""
-    return int((sign.bears & attempts.fails).sum())
-
-
-def is_nested(sign: Sign, other: Sign, least: float) -> bool:
-    """Whether at least this share of its bearers bear the other one too."""
-    return bool((sign.bears & other.bears).sum() >= least * sign.bears.sum())
 
 
 def same_as_score(signs: Sequence[Sign], attempts: Attempts) -> set[tuple[str, str]]:
@@ -194,97 +106,16 @@ def measures(signs: Sequence[Sign], attempts: Attempts) -> set[tuple[str, str]]:
     }
 
 
+def left_out(signs: Sequence[Sign], attempts: Attempts) -> set[tuple[str, str]]:
+    """All fields and checks that say the score, or a part of it, again."""
+    rules = (same_as_score, parts_of_score, measures)
+    return set().union(*(rule(signs, attempts) for rule in rules))
+
+
 def _object(name: str) -> str:
     """The object that a field or a check stands in; none of the row itself."""
     source, colon, _ = name.partition(": ")
     return source if colon else name.rpartition(".")[0]
-
-
-def max_t(signs: Sequence[Sign], strata: Integers, fails: Flags) -> Numbers:
-    """Step-down adjusted p-values of Westfall and Young: outcomes are shuffled within strata."""
-    if not signs:
-        return np.empty(0)
-    order = np.argsort(strata, kind="stable")
-    strata, outcome = strata[order], fails[order]
-    weights = np.stack([_weights(sign, strata, order) for sign in signs])
-    n = np.bincount(strata).astype(float)
-    n_failed = np.bincount(strata, outcome)
-    chance = n_failed / n
-    # The mean and the variance of a weighted sum of outcomes that are shuffled within strata.
-    per_stratum = n_failed * (n - n_failed) / np.maximum(n * (n - 1), 1)
-    means = np.stack([np.bincount(strata, row) / n for row in weights])
-    squares = np.stack([np.bincount(strata, row**2) for row in weights])
-    scale = np.sqrt(((squares - n * means**2) * per_stratum).sum(axis=1))
-    is_usable = scale > 1e-9
-    scale[~is_usable] = 1
-    centred = ((weights - means[:, strata]) / scale[:, None]).astype(np.float32)
-    observed = np.where(is_usable, centred @ outcome.astype(np.float32), -np.inf)
-    ranks = np.argsort(-observed, kind="stable")
-    n_draws = N_PERMUTATIONS if len(outcome) <= MANY_ATTEMPTS else FEWER_PERMUTATIONS
-    n_beyond = np.zeros(len(signs))
-    for shuffled in _shuffles(outcome, strata, n_draws):
-        drawn = np.where(is_usable[:, None], centred @ shuffled, -np.inf)[ranks]
-        # The largest of this sign and of all that stand behind it.
-        largest = np.maximum.accumulate(drawn[::-1], axis=0)[::-1]
-        n_beyond += (largest >= observed[ranks][:, None] - 1e-4).sum(axis=1)
-    p_values = np.ones(len(signs))
-    p_values[ranks] = np.maximum.accumulate((n_beyond + 1) / (n_draws + 1))
-    p_values[(~is_usable) | (chance.size == 0)] = 1
-    return p_values
-
-
-def _weights(sign: Sign, strata: Integers, order: Integers) -> Numbers:
-    """Who bears it, less its share among those of whom it is known, stratum by stratum."""
-    bears, known = sign.bears[order].astype(float), sign.known[order].astype(float)
-    rates = np.bincount(strata, bears) / np.maximum(np.bincount(strata, known), 1)
-    return np.asarray(bears - known * rates[strata])
-
-
-def _shuffles(outcome: Flags, strata: Integers, n_draws: int) -> Iterator[npt.NDArray[np.float32]]:
-    """Columns of outcomes, each shuffled within strata; strata of one size at once."""
-    generator = np.random.default_rng(0)
-    sizes = np.bincount(strata)
-    starts = np.r_[0, np.cumsum(sizes)[:-1]]
-    for first in range(0, n_draws, CHUNK):
-        n = min(CHUNK, n_draws - first)
-        drawn = np.empty((len(outcome), n), dtype=np.float32)
-        for size in np.unique(sizes):
-            places = starts[sizes == size][:, None] + np.arange(size)
-            block = np.repeat(outcome[places][:, :, None], n, axis=2).astype(np.float32)
-            drawn[places] = generator.permuted(block, axis=1)
-        yield drawn
-
-
-def groups(signs: Sequence[Sign]) -> list[tuple[Sign, tuple[str, ...]]]:
-    """Signs that nearly the same attempts bear, under the one that says most."""
-    grouped: list[list[Sign]] = []
-    for sign in signs:
-        for group in grouped:
-            n_either = (group[0].bears | sign.bears).sum()
-            if (group[0].bears & sign.bears).sum() >= 0.9 * n_either:
-                group.append(sign)
-                break
-        else:
-            grouped.append([sign])
-    named = []
-    for group in grouped:
-        group.sort(key=lambda sign: (MOST_SPECIFIC.index(sign.kind), -len(sign.text), sign.text))
-        named.append((group[0], tuple(sign.text for sign in group[1:])))
-    return named
-
-
-def candidates(signs: Sequence[Sign], attempts: Attempts, kinds: Collection[str]) -> list[Sign]:
-    """Signs of enough attempts at enough tasks, and not of all; outcomes are not looked at."""
-    least = 2 if attempts.has_few_failures else 3
-    return [
-        sign
-        for sign in signs
-        if sign.kind in kinds
-        and sign.scope == "rollout"
-        and least <= sign.bears.sum() < sign.known.sum()
-        and attempts.n_tasks(sign.bears) >= 2
-        and (sign.kind != "check" or attempts.n_tasks(sign.known) >= 5)
-    ]
 
 
 def terminal_fields(signs: Sequence[Sign], attempts: Attempts) -> list[list[Sign]]:
@@ -337,9 +168,8 @@ def modes(signs: Sequence[Sign], attempts: Attempts) -> list[Mode]:
     """The modes of a benchmark in their order, with their children behind each."""
     if not attempts.n_failures:
         return []
-    left_out = same_as_score(signs, attempts)
-    left_out |= parts_of_score(signs, attempts) | measures(signs, attempts)
-    signs = [sign for sign in signs if sign.field not in left_out]
+    out = left_out(signs, attempts)
+    signs = [sign for sign in signs if sign.field not in out]
     listed = [
         Mode(sign, "profile")
         for sign in signs
@@ -487,7 +317,11 @@ def _parts(
     """What a mode of more than a third of the failures is mostly made of, three at most."""
     if 3 * n_failing(sign, attempts) < attempts.n_failures:
         return []
-    inside = [other for other, _ in nested if other is not sign]
+    # What is missing of a change is a call that changes something: none is missing elsewhere.
+    least = 1.0 if sign.name == "a change" else 0.0
+    inside = [
+        other for other, _ in nested if other is not sign and is_nested(other, sign, least)
+    ]
     inside.sort(key=lambda other: (-n_failing(other, attempts), other.text))
     listed: list[Mode] = []
     for other in inside:
@@ -551,14 +385,7 @@ def _behaviours(signs: Sequence[Sign], attempts: Attempts) -> list[Mode]:
 
 def computed_modes(rows: pa.Table) -> pa.Table:
     """The modes of every benchmark, and the fields that are left out as saying the score again."""
-    listed: dict[str, list[object]] = {name: [] for name in COLUMNS.names}
-    columns = {name: rows[name].to_numpy(zero_copy_only=False) for name in rows.column_names}
-    for start, end in _blocks(columns["benchmark"]):
-        block = {name: column[start:end] for name, column in columns.items()}
-        for row in _benchmark(block):
-            for name, value in zip(COLUMNS.names, (columns["benchmark"][start], *row), strict=True):
-                listed[name].append(value)
-    return pa.table(listed, schema=COLUMNS)
+    return by_benchmark(rows, COLUMNS, _listed)
 
 
 COLUMNS = pa.schema(
@@ -577,15 +404,7 @@ COLUMNS = pa.schema(
 )
 
 
-def _blocks(column: npt.NDArray[np.object_]) -> Iterator[tuple[int, int]]:
-    """Where each stretch of equal values begins and ends."""
-    if len(column):
-        edges = np.flatnonzero(column[1:] != column[:-1]) + 1
-        yield from zip([0, *edges.tolist()], [*edges.tolist(), len(column)], strict=True)
-
-
-def _benchmark(block: dict[str, npt.NDArray[np.object_]]) -> Iterator[tuple[object, ...]]:
-    attempts, signs = _read(block)
+def _listed(signs: Sequence[Sign], attempts: Attempts) -> Iterator[Row]:
     rank = 0
     for mode in modes(signs, attempts):
         rank += mode.parent is None
@@ -611,70 +430,6 @@ def _benchmark(block: dict[str, npt.NDArray[np.object_]]) -> Iterator[tuple[obje
     for reason, fields in reasons.items():
         for kind, name in sorted(fields):
             yield name, reason, None, kind, name, "", None, [], None
-
-
-def _read(block: dict[str, npt.NDArray[np.object_]]) -> tuple[Attempts, list[Sign]]:
-    """Attempts and signs of one benchmark: rows of attempts by sign, a row without one for each."""
-    is_attempt = np.array([kind is None for kind in block["kind"]])
-    attempt_no = block["attempt_no"].astype(np.int64)
-    n = int(is_attempt.sum())
-    order = np.argsort(attempt_no[is_attempt], kind="stable")
-    of_attempts = {name: column[is_attempt][order] for name, column in block.items()}
-    outcome = of_attempts["outcome"].astype(str)
-    attempts = Attempts(
-        np.unique(of_attempts["run_id"].astype(str), return_inverse=True)[1],
-        np.unique(of_attempts["task_id"].astype(str), return_inverse=True)[1],
-        fails=outcome == "fail",
-        passes=outcome == "pass",
-    )
-    first = int(attempt_no[is_attempt].min())
-    borne: dict[tuple[str, str, str, str, str], list[int]] = {}
-    known: dict[tuple[str, str], list[int]] = {}
-    names = ("kind", "name", "value", "sign", "scope")
-    keys = zip(*(block[name] for name in names), strict=True)
-    for key, place, is_borne in zip(keys, attempt_no - first, block["is_borne"], strict=True):
-        if key[0] is None:
-            continue
-        known.setdefault(key[:2], []).append(place)
-        if is_borne:
-            borne.setdefault(key, []).append(place)
-    return attempts, [
-        Sign(
-            kind=key[0],
-            name=key[1],
-            value=key[2],
-            text=key[3],
-            scope=key[4],
-            bears=_flags(n, places),
-            known=_known(key, known, attempts),
-        )
-        for key, places in sorted(borne.items())
-    ]
-
-
-def _flags(n: int, places: Sequence[int]) -> Flags:
-    flags = np.zeros(n, dtype=bool)
-    flags[places] = True
-    return flags
-
-
-def _known(
-    key: tuple[str, ...], known: dict[tuple[str, str], list[int]], attempts: Attempts
-) -> Flags:
-    """Of which attempts it is known: of a check who has it, of fields and calls whole runs."""
-    kind, name = key[:2]
-    n = len(attempts.run)
-    if kind == "check":
-        return _flags(n, known[kind, name])
-    if kind not in ("field", "expected", "call"):
-        return np.ones(n, dtype=bool)
-    places = (
-        known[kind, name]
-        # A tool that no attempt of a run calls may not exist there.
-        if kind in ("field", "call")
-        else [place for (other, _), listed in known.items() if other == kind for place in listed]
-    )
-    return np.isin(attempts.run, np.unique(attempts.run[places]))
 
 
 MODES = computed("staging.modes", computed_modes)

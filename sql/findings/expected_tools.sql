@@ -50,3 +50,4 @@ from statuses
 inner join totals using (benchmark)
 where status is not null and status not in ('made', 'none')
 group by benchmark, tool, status, n_all_failures, n_all_passes
+order by benchmark, tool, status

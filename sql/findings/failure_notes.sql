@@ -54,13 +54,20 @@ answered as (
     select
         record_id,
         'answer' as kind,
-        'answer ' || case
+        'answer "' || visible_space(case
             when length(answers.answer) <= 80 then answers.answer
             -- Of two long texts from where they differ; else what the answer comes to.
             when length(answers.key) > 80 then cut_around(answers.answer, answers.key, 80, 100)
             else '…' || right(answers.answer, 80)
-        end || ', key ' || cut_around(answers.key, answers.answer, 80, 100) as note
-    from staging.answers
+        end, is_space_alone) || '", key "' || visible_space(
+            cut_around(answers.key, answers.answer, 80, 100), is_space_alone
+        ) || '"' || if(is_space_alone, ', which differ in white space alone', '') as note
+    from (
+        select
+            *,
+            regexp_replace(answer, '\s', '', 'g') = regexp_replace(key, '\s', '', 'g') as is_space_alone
+        from staging.answers
+    ) as answers
     inner join failing using (record_id)
     -- Nothing to see where they are the same, as shown.
     where answers.answer <> answers.key
@@ -195,7 +202,12 @@ reasons as (
     from staging.entries
     inner join failing using (record_id)
     semi join filled using (benchmark, path)
-    where kind = 'VARCHAR' and item is null and n_characters > 20
+    where
+        kind = 'VARCHAR'
+        and item is null
+        and n_characters > 20
+        -- A list of nothing says nothing.
+        and not regexp_matches(value, '[:=]\s*(\[\s*\]|\{\s*\}|None|null)\s*$')
     group by record_id, path
     qualify row_number() over (partition by record_id order by count(*), path) <= 2
 ),
@@ -286,13 +298,18 @@ graded as (
     select
         record_id,
         'grader' as kind,
-        'the grader: ' || if(length(message) > 240, '…', '') || right(regexp_replace(message, '\s+', ' ', 'g'), 240) as note
+        'the grader: ' || if(
+            length(message) > 240,
+            -- What a long text comes to, from where a sentence or a word begins.
+            '…' || regexp_replace(right(message, 240), '^([^.]{0,120}[.] |\S* )', ''),
+            message
+        ) as note
     from (
         select
             run_id,
             task_id,
             rollout_index,
-            arg_min(message, (source, check_name)) as message
+            regexp_replace(arg_min(message, (source, check_name)), '\s+', ' ', 'g') as message
         from main.checks
         where not is_passed and message <> ''
         group by all

@@ -1,6 +1,6 @@
 -- What the owner of a benchmark should hear, five at most.
--- Modes with failures and passes beside each other, tasks that nobody passes, tasks that one run always
--- fails on one check, near misses.
+-- Modes with failures and passes beside each other, what the failures of one run alone show, what goes
+-- with a low reward, tasks that nobody passes, tasks that one run always fails on one check, near misses.
 -- grain: benchmark, finding_no
 -- kind: table
 with modes as (
@@ -107,8 +107,47 @@ concentrated as (
         partition by benchmark order by p_adjusted, share desc, slice_key, slice_value
     ) = 1
 ),
+-- At tasks that several runs fail: what the failures of one run show, and others not.
+runs_differ as (
+    select
+        benchmark,
+        'runs' as kind,
+        run_id,
+        sign as mode,
+        n_failures,
+        n_failures_observed,
+        n_other_failures as n_attempts,
+        n_other_failures_observed as n_all_attempts,
+        n_tasks,
+        18 as place
+    from main.run_contrasts
+    qualify row_number() over (
+        partition by benchmark
+        order by
+            n_other_failures / n_other_failures_observed - run_contrasts.n_failures / n_failures_observed,
+            run_id,
+            sign
+    ) = 1
+),
+-- What goes with a low reward, where rewards are continuous.
+low as (
+    select
+        benchmark,
+        'low' as kind,
+        sign as mode,
+        n_with as n_attempts,
+        n_without as n_all_attempts,
+        reward_with,
+        reward_without,
+        10 + row_number() over (partition by benchmark order by p_adjusted, sign) as place
+    from main.reward_contrasts
+),
 every as (
     from modes
+    union all by name
+    from runs_differ
+    union all by name
+    from low
     union all by name
     from concentrated
     union all by name
@@ -133,9 +172,11 @@ select
     n_all_tasks,
     n_attempts,
     n_all_attempts,
+    reward_with,
+    reward_without,
     example_task,
     coalesce(top_tasks, []) as top_tasks,
     citation
 from every
-inner join attempts using (benchmark)
+left join attempts using (benchmark)
 qualify finding_no <= 5

@@ -28,3 +28,4 @@ inner join staging.rollouts using (run_id, task_id, rollout_index)
 inner join staging.run_benchmarks using (run_id)
 where not is_pass and n_checks > 1 and n_failed > 0
 group by all
+order by run_id

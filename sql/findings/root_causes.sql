@@ -15,10 +15,12 @@ attempts as (
         is_infrastructure,
         failure_class,
         ungraded.reason,
+        coalesce(rollouts.limit_reached is not null, false) as is_cut_off,
         rules.cause,
         rules.mode,
         rules.severity
     from staging.attempts
+    left join (select record_id, limit_reached from staging.rollouts) as rollouts using (record_id)
     left join staging.ungraded using (record_id)
     left join staging.rule_matches as matches using (run_id, task_id, rollout_index)
     left join raw.failure_rules as rules on rules.rule_no = matches.rule_no and rules.cause <> 'UNEXPLAINED'
@@ -38,7 +40,13 @@ stated as (
         task_id,
         unnest([
             {cause: cause, source: 'profile', note: mode, place: 100 - coalesce(severity, 0)},
-            {cause: if(is_recorded and reason is not null, 'TI', null), source: 'record', note: reason, place: 200},
+            -- An attempt that ran into a limit may have left nothing to grade.
+            {
+                cause: if(is_recorded and reason is not null and not is_cut_off, 'TI', null),
+                source: 'record',
+                note: reason,
+                place: 200
+            },
             {
                 cause: if(not is_recorded and is_infrastructure, 'IR', null),
                 source: 'record',

@@ -40,13 +40,27 @@ fields as (
     from staging.field_values
     where path not in (select name from ungraded)
     union all
+    -- What the harness says of the attempt from outside; where it says nothing, nothing is known.
     select
         record_id,
         'field' as kind,
-        'mask_sample' as name,
-        is_masked::varchar as value
-    from rollouts
-    where is_masked is not null
+        name,
+        value
+    from (
+        select
+            record_id,
+            unnest([
+                {name: 'mask_sample', value: is_masked::varchar},
+                {name: 'sandbox outcome', value: sandbox_outcome},
+                {name: 'a tool call timed out', value: (n_tool_timeouts > 0)::varchar},
+                {name: 'context was compacted', value: (n_compactions > 0)::varchar},
+                {name: 'subagents were started', value: (n_subagents > 0)::varchar}
+            ], recursive := true)
+        from rollouts
+        where coalesce(is_masked::varchar, sandbox_outcome) is not null
+            or coalesce(n_tool_timeouts, n_compactions, n_subagents) is not null
+    )
+    where value is not null
 ),
 check_counts as (
     select

@@ -50,3 +50,4 @@ where n_passed = 0 and n_attempts > 1 and n_passes > 0
 group by benchmark, run_id, task_id, n_attempts, n_passing_runs
 -- Every attempt fails just this one.
 having count(*) = n_attempts and max(len(names)) = 1 and min(names[1]) = max(names[1])
+order by run_id, task_id

@@ -74,6 +74,12 @@ select
     coalesce(signs.n_errors, 0) as n_errors,
     coalesce(checks.n_checks, 0) as n_checks,
     coalesce(signs.n_at_limit, 0) as n_at_limit,
+    -- Limits are modes where failures run into them more often, by themselves or as an attempt's end.
+    coalesce(signs.n_at_limit, 0) > 0 and totals.n_limit_known > 0 and benchmark not in (
+        select modes.benchmark
+        from staging.modes
+        where modes.kind = 'limit' or modes.reason = 'terminal'
+    ) as is_limit_no_mode,
     coalesce(signs.n_empty, 0) as n_empty,
     coalesce(signs.n_ungraded, 0) as n_ungraded,
     coalesce(covered.n_failures, 0) as n_failures,

@@ -26,6 +26,23 @@ figures as (
     from staging.estimates as intervals
     where slice_key <> ''
     group by all
+),
+-- What the other values of a slice come to together; a single task may have any rate.
+sums as (
+    select
+        run_id,
+        slice_key,
+        slice_value,
+        n_scored_tasks as n,
+        figures.pass_at_1.value * n as total,
+        coalesce(figures.pass_at_1.se_new_tasks, 0.5) * n as error,
+        sum(n) over slices - n as n_rest,
+        (sum(total) over slices - total) / nullif(n_rest, 0) as rest,
+        sqrt(greatest(sum(error * error) over slices - error * error, 0)) / nullif(n_rest, 0) as rest_se
+    from counted
+    inner join figures using (run_id, slice_key, slice_value)
+    where n_scored_tasks > 0
+    window slices as (partition by run_id, slice_key)
 )
 select
     counted.* exclude (n_always, n_sometimes, n_never, n_missing),
@@ -33,6 +50,7 @@ select
     figures.pass_at_1.se_new_tasks as se_new_tasks,
     figures.pass_at_1.ci_new_tasks_low as ci_new_tasks_low,
     figures.pass_at_1.ci_new_tasks_high as ci_new_tasks_high,
+    figures.pass_at_1.ci_new_tasks_high < sums.rest - 1.96 * sums.rest_se as is_below_rest,
     figures.mean_reward,
     case when runs.pass_threshold is not null then counted.n_always end as n_always,
     case when runs.pass_threshold is not null then counted.n_sometimes end as n_sometimes,
@@ -41,4 +59,5 @@ select
 from counted
 inner join main.runs using (run_id)
 left join figures using (run_id, slice_key, slice_value)
+left join sums using (run_id, slice_key, slice_value)
 order by run_id, slice_key, slice_value

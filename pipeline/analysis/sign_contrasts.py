@@ -1,0 +1,167 @@
+"""Signs that go with one run among those that fail a task, and signs that go with a low reward."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+
+from pipeline.analysis.modes import left_out
+from pipeline.analysis.signs import (
+    LEVEL,
+    Attempts,
+    Flags,
+    Numbers,
+    Row,
+    Sign,
+    by_benchmark,
+    groups,
+    max_t,
+    share,
+)
+from pipeline.relation import computed
+
+# Fewer failures of a run, or of all others, show nothing.
+LEAST_FAILURES = 5
+LEAST_BEARING = 3
+MOST_OF_A_RUN = 2
+MOST_LOW = 3
+# A field or a tool that all attempts of a run share is a setting; an empty answer is not.
+NEVER_SETTINGS = ("answer", "error", "limit", "ungraded")
+
+
+def run_contrasts(rows: pa.Table) -> pa.Table:
+    """Of each run the signs that more of its failures bear, at tasks that others fail too."""
+    return by_benchmark(rows, RUN_COLUMNS, _differing_runs)
+
+
+def _differing_runs(signs: Sequence[Sign], attempts: Attempts) -> Iterator[Row]:
+    signs = _telling(signs, attempts)
+    n_runs = len(attempts.run_names)
+    for run, run_id in enumerate(attempts.run_names):
+        is_own = attempts.run == run
+        shared = np.intersect1d(
+            attempts.task[attempts.fails & is_own], attempts.task[attempts.fails & ~is_own]
+        )
+        compared = attempts.fails & np.isin(attempts.task, shared)
+        own, others = compared & is_own, compared & ~is_own
+        if n_runs < 2 or min(own.sum(), others.sum()) < LEAST_FAILURES:
+            continue
+        usable = [_among(sign, compared) for sign in signs if _is_usable(sign, compared)]
+        p_values = max_t(usable, attempts.task[compared], is_own[compared])
+        found = {
+            sign: float(p_value)
+            for sign, p_value in zip(usable, p_values, strict=True)
+            # Each run is a family of tests of its own.
+            if p_value < LEVEL / n_runs and _is_clear(sign, is_own[compared])
+        }
+        for sign, _ in groups(list(found))[:MOST_OF_A_RUN]:
+            is_run = is_own[compared]
+            yield (
+                run_id,
+                *(sign.kind, sign.name, sign.value, sign.text),
+                int((sign.bears & is_run).sum()),
+                int((sign.known & is_run).sum()),
+                int((sign.bears & ~is_run).sum()),
+                int((sign.known & ~is_run).sum()),
+                len(shared),
+                found[sign],
+            )
+
+
+def _is_usable(sign: Sign, compared: Flags) -> bool:
+    """Enough of these attempts bear it, not all do, and it is no setting."""
+    n_bearing = (sign.bears & compared).sum()
+    is_of_attempts = sign.scope == "rollout" or sign.kind in NEVER_SETTINGS
+    return bool(is_of_attempts and LEAST_BEARING <= n_bearing < (sign.known & compared).sum())
+
+
+def _among(sign: Sign, attempts: Flags) -> Sign:
+    return replace(sign, bears=sign.bears[attempts], known=sign.known[attempts])
+
+
+def _is_clear(sign: Sign, is_run: Flags) -> bool:
+    """Half as often again as in the others, and ten points more."""
+    own = share(sign.bears, is_run & sign.known)
+    others = share(sign.bears, ~is_run & sign.known)
+    return bool(
+        own >= 1.5 * others and own >= others + 0.1 and (sign.bears & is_run).sum() >= LEAST_BEARING
+    )
+
+
+def reward_contrasts(rows: pa.Table) -> pa.Table:
+    """The signs whose bearers have lower rewards than the other attempts of their run."""
+    return by_benchmark(rows, REWARD_COLUMNS, _low_rewards)
+
+
+def _low_rewards(signs: Sequence[Sign], attempts: Attempts) -> Iterator[Row]:
+    signs = _telling(signs, attempts)
+    scored = ~np.isnan(attempts.reward)
+    reward = attempts.reward[scored]
+    usable = [_among(sign, scored) for sign in signs if _is_usable(sign, scored)]
+    p_values = max_t(usable, attempts.run[scored], -_ranks(reward))
+    found = {
+        sign: float(p_value)
+        for sign, p_value in zip(usable, p_values, strict=True)
+        if p_value < LEVEL and (sign.known & ~sign.bears).any()
+    }
+    for sign, _ in groups(sorted(found, key=lambda sign: (found[sign], sign.text)))[:MOST_LOW]:
+        without = sign.known & ~sign.bears
+        yield (
+            *(sign.kind, sign.name, sign.value, sign.text),
+            int(sign.bears.sum()),
+            int(without.sum()),
+            float(np.median(reward[sign.bears])),
+            float(np.median(reward[without])),
+            found[sign],
+        )
+
+
+def _ranks(values: Numbers) -> Numbers:
+    """Ranks from 1, those of equal values averaged."""
+    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
+    last = np.cumsum(counts)
+    return np.asarray((last - (counts - 1) / 2)[places])
+
+
+def _telling(signs: Sequence[Sign], attempts: Attempts) -> list[Sign]:
+    """The signs that do not say the score again."""
+    out = left_out(signs, attempts)
+    return [sign for sign in signs if sign.field not in out and sign.kind != "profile"]
+
+
+SIGN_COLUMNS = [
+    ("kind", pa.string()),
+    ("name", pa.string()),
+    ("value", pa.string()),
+    ("sign", pa.string()),
+]
+RUN_COLUMNS = pa.schema(
+    [
+        ("benchmark", pa.string()),
+        ("run_id", pa.string()),
+        *SIGN_COLUMNS,
+        ("n_failures", pa.int64()),
+        ("n_failures_observed", pa.int64()),
+        ("n_other_failures", pa.int64()),
+        ("n_other_failures_observed", pa.int64()),
+        ("n_tasks", pa.int64()),
+        ("p_adjusted", pa.float64()),
+    ]
+)
+REWARD_COLUMNS = pa.schema(
+    [
+        ("benchmark", pa.string()),
+        *SIGN_COLUMNS,
+        ("n_with", pa.int64()),
+        ("n_without", pa.int64()),
+        ("reward_with", pa.float64()),
+        ("reward_without", pa.float64()),
+        ("p_adjusted", pa.float64()),
+    ]
+)
+
+RUN_CONTRASTS = computed("main.run_contrasts", run_contrasts)
+REWARD_CONTRASTS = computed("main.reward_contrasts", reward_contrasts)

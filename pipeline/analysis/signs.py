@@ -1,0 +1,312 @@
+"""Literal signs of attempts as arrays: who bears each, of whom it is known.
+
+`max_t` tests many of them at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+Flags = npt.NDArray[np.bool_]
+Integers = npt.NDArray[np.int64]
+Numbers = npt.NDArray[np.float64]
+Block = dict[str, npt.NDArray[np.object_]]
+
+LEVEL = 0.05
+N_PERMUTATIONS = 999
+# With so many attempts fewer permutations tell as much, and memory and time stay bounded.
+MANY_ATTEMPTS = 20_000
+FEWER_PERMUTATIONS = 199
+CHUNK = 100
+
+# With fewer failures nothing can be shown by a test: what most of them share is counted.
+FEW_FAILURES = 10
+
+# Of signs that the same attempts bear, the kind that says most gives the name.
+MOST_SPECIFIC = (
+    "profile",
+    "expected",
+    "error",
+    "check",
+    "answer",
+    "limit",
+    "ungraded",
+    "field",
+    "call",
+)
+
+NOTHING = ("is null", "is empty")
+
+
+@dataclass(frozen=True, eq=False)
+class Sign:
+    """One sign of a benchmark: which attempts bear it, and of which it is known at all."""
+
+    kind: str
+    name: str
+    value: str
+    text: str
+    scope: str
+    bears: Flags
+    known: Flags
+
+    @property
+    def field(self) -> tuple[str, str]:
+        """What the sign is a value of."""
+        return self.kind, self.name
+
+
+@dataclass(frozen=True)
+class Attempts:
+    """The recorded attempts of a benchmark: one that was not graded counts as a failure."""
+
+    run: Integers
+    task: Integers
+    fails: Flags
+    passes: Flags
+    # Null where an attempt was not scored.
+    reward: Numbers = field(default_factory=lambda: np.empty(0))
+    run_names: tuple[str, ...] = ()
+
+    @property
+    def n_failures(self) -> int:
+        """How many did not pass."""
+        return int(self.fails.sum())
+
+    @property
+    def n_passes(self) -> int:
+        """How many passed."""
+        return int(self.passes.sum())
+
+    @property
+    def has_few_failures(self) -> bool:
+        """Too few for a test."""
+        return self.n_failures < FEW_FAILURES
+
+    def n_tasks(self, attempts: Flags) -> int:
+        """How many tasks these attempts are of."""
+        return len(np.unique(self.task[attempts]))
+
+
+def share(bears: Flags, attempts: Flags) -> float:
+    """The share of these attempts that bear it; 0 of none."""
+    n = int(attempts.sum())
+    return int((bears & attempts).sum()) / n if n else 0.0
+
+
+def of_failures(sign: Sign, attempts: Attempts) -> float:
+    """The share of the failures of which it is known."""
+    return share(sign.bears, attempts.fails & sign.known)
+
+
+def of_passes(sign: Sign, attempts: Attempts) -> float:
+    """The share of the passes of which it is known."""
+    return share(sign.bears, attempts.passes & sign.known)
+
+
+def contrast(sign: Sign, attempts: Attempts) -> float:
+    """1 where no pass bears it, 0 where passes bear it as often as failures, negative beyond."""
+    failing = of_failures(sign, attempts)
+    return 1 - of_passes(sign, attempts) / failing if failing else -np.inf
+
+
+def n_failing(sign: Sign, attempts: Attempts) -> int:
+    """How many failures bear it."""
+    return int((sign.bears & attempts.fails).sum())
+
+
+def is_nested(sign: Sign, other: Sign, least: float) -> bool:
+    """Whether at least this share of its bearers bear the other one too."""
+    return bool((sign.bears & other.bears).sum() >= least * sign.bears.sum())
+
+
+def max_t(signs: Sequence[Sign], strata: Integers, outcome: Flags | Numbers) -> Numbers:
+    """Step-down adjusted p-values of Westfall and Young: outcomes are shuffled within strata.
+
+    A sign stands out where its bearers have larger outcomes: more failures, higher ranks.
+    """
+    if not signs or not len(outcome):
+        return np.ones(len(signs))
+    strata = np.unique(strata, return_inverse=True)[1]
+    order = np.argsort(strata, kind="stable")
+    strata, values = strata[order], outcome[order].astype(float)
+    weights = np.stack([_weights(sign, strata, order) for sign in signs])
+    n = np.bincount(strata).astype(float)
+    # The mean and the variance of a weighted sum of outcomes that are shuffled within strata.
+    squared = (values - (np.bincount(strata, values) / n)[strata]) ** 2
+    per_stratum = np.bincount(strata, squared) / np.maximum(n - 1, 1)
+    means = np.stack([np.bincount(strata, row) / n for row in weights])
+    squares = np.stack([np.bincount(strata, row**2) for row in weights])
+    scale = np.sqrt(((squares - n * means**2) * per_stratum).sum(axis=1))
+    is_usable = scale > 1e-9
+    scale[~is_usable] = 1
+    centred = ((weights - means[:, strata]) / scale[:, None]).astype(np.float32)
+    observed = np.where(is_usable, centred @ values.astype(np.float32), -np.inf)
+    ranks = np.argsort(-observed, kind="stable")
+    n_draws = N_PERMUTATIONS if len(values) <= MANY_ATTEMPTS else FEWER_PERMUTATIONS
+    n_beyond = np.zeros(len(signs))
+    for shuffled in _shuffles(values, strata, n_draws):
+        drawn = np.where(is_usable[:, None], centred @ shuffled, -np.inf)[ranks]
+        # The largest of this sign and of all that stand behind it.
+        largest = np.maximum.accumulate(drawn[::-1], axis=0)[::-1]
+        n_beyond += (largest >= observed[ranks][:, None] - 1e-4).sum(axis=1)
+    p_values = np.ones(len(signs))
+    p_values[ranks] = np.maximum.accumulate((n_beyond + 1) / (n_draws + 1))
+    p_values[~is_usable] = 1
+    return p_values
+
+
+def _weights(sign: Sign, strata: Integers, order: Integers) -> Numbers:
+    """Who bears it, less its share among those of whom it is known, stratum by stratum."""
+    bears, known = sign.bears[order].astype(float), sign.known[order].astype(float)
+    rates = np.bincount(strata, bears) / np.maximum(np.bincount(strata, known), 1)
+    return np.asarray(bears - known * rates[strata])
+
+
+def _shuffles(
+    outcome: Numbers, strata: Integers, n_draws: int
+) -> Iterator[npt.NDArray[np.float32]]:
+    """Columns of outcomes, each shuffled within strata; strata of one size at once."""
+    generator = np.random.default_rng(0)
+    sizes = np.bincount(strata)
+    starts = np.r_[0, np.cumsum(sizes)[:-1]]
+    for first in range(0, n_draws, CHUNK):
+        n = min(CHUNK, n_draws - first)
+        drawn = np.empty((len(outcome), n), dtype=np.float32)
+        for size in np.unique(sizes):
+            places = starts[sizes == size][:, None] + np.arange(size)
+            block = np.repeat(outcome[places][:, :, None], n, axis=2).astype(np.float32)
+            drawn[places] = generator.permuted(block, axis=1)
+        yield drawn
+
+
+def groups(signs: Sequence[Sign]) -> list[tuple[Sign, tuple[str, ...]]]:
+    """Signs that nearly the same attempts bear, under the one that says most."""
+    grouped: list[list[Sign]] = []
+    for sign in signs:
+        for group in grouped:
+            n_either = (group[0].bears | sign.bears).sum()
+            if (group[0].bears & sign.bears).sum() >= 0.9 * n_either:
+                group.append(sign)
+                break
+        else:
+            grouped.append([sign])
+    named = []
+    for group in grouped:
+        group.sort(key=lambda sign: (MOST_SPECIFIC.index(sign.kind), -len(sign.text), sign.text))
+        named.append((group[0], tuple(sign.text for sign in group[1:])))
+    return named
+
+
+def candidates(signs: Sequence[Sign], attempts: Attempts, kinds: Collection[str]) -> list[Sign]:
+    """Signs of enough attempts at enough tasks, and not of all; outcomes are not looked at."""
+    least = 2 if attempts.has_few_failures else 3
+    return [
+        sign
+        for sign in signs
+        if sign.kind in kinds
+        and sign.scope == "rollout"
+        and least <= sign.bears.sum() < sign.known.sum()
+        and attempts.n_tasks(sign.bears) >= 2
+        and (sign.kind != "check" or attempts.n_tasks(sign.known) >= 5)
+    ]
+
+
+Row = tuple[object, ...]
+
+
+def by_benchmark(
+    rows: pa.Table,
+    columns: pa.Schema,
+    listed: Callable[[Sequence[Sign], Attempts], Iterable[Row]],
+) -> pa.Table:
+    """A table of what is listed for the signs of each benchmark, its name in front."""
+    arrays = {name: rows[name].to_numpy(zero_copy_only=False) for name in rows.column_names}
+    found: list[Row] = []
+    for start, end in _blocks(arrays["benchmark"]):
+        attempts, signs = _read({name: array[start:end] for name, array in arrays.items()})
+        found += [(arrays["benchmark"][start], *row) for row in listed(signs, attempts)]
+    filled = zip(*found, strict=True) if found else [()] * len(columns)
+    return pa.table(
+        [pa.array(values, column.type) for values, column in zip(filled, columns, strict=True)],
+        schema=columns,
+    )
+
+
+def _blocks(column: npt.NDArray[np.object_]) -> Iterator[tuple[int, int]]:
+    """Where each stretch of equal values begins and ends."""
+    if len(column):
+        edges = np.flatnonzero(column[1:] != column[:-1]) + 1
+        yield from zip([0, *edges.tolist()], [*edges.tolist(), len(column)], strict=True)
+
+
+def _read(block: Block) -> tuple[Attempts, list[Sign]]:
+    """Attempts and signs of one benchmark: rows of attempts by sign, a row without one for each."""
+    is_attempt = np.array([kind is None for kind in block["kind"]])
+    attempt_no = block["attempt_no"].astype(np.int64)
+    n = int(is_attempt.sum())
+    order = np.argsort(attempt_no[is_attempt], kind="stable")
+    of_attempts = {name: column[is_attempt][order] for name, column in block.items()}
+    outcome = of_attempts["outcome"].astype(str)
+    run_names, run = np.unique(of_attempts["run_id"].astype(str), return_inverse=True)
+    attempts = Attempts(
+        run,
+        np.unique(of_attempts["task_id"].astype(str), return_inverse=True)[1],
+        fails=outcome == "fail",
+        passes=outcome == "pass",
+        reward=of_attempts["reward"].astype(float),
+        run_names=tuple(run_names.tolist()),
+    )
+    first = int(attempt_no[is_attempt].min())
+    borne: dict[tuple[str, str, str, str, str], list[int]] = {}
+    known: dict[tuple[str, str], list[int]] = {}
+    names = ("kind", "name", "value", "sign", "scope")
+    keys = zip(*(block[name] for name in names), strict=True)
+    for key, place, is_borne in zip(keys, attempt_no - first, block["is_borne"], strict=True):
+        if key[0] is None:
+            continue
+        known.setdefault(key[:2], []).append(place)
+        if is_borne:
+            borne.setdefault(key, []).append(place)
+    return attempts, [
+        Sign(
+            kind=key[0],
+            name=key[1],
+            value=key[2],
+            text=key[3],
+            scope=key[4],
+            bears=_flags(n, places),
+            known=_known(key, known, attempts),
+        )
+        for key, places in sorted(borne.items())
+    ]
+
+
+def _flags(n: int, places: Sequence[int]) -> Flags:
+    flags = np.zeros(n, dtype=bool)
+    flags[places] = True
+    return flags
+
+
+def _known(
+    key: tuple[str, ...], known: dict[tuple[str, str], list[int]], attempts: Attempts
+) -> Flags:
+    """Of which attempts it is known: of a check who has it, of fields and calls whole runs."""
+    kind, name = key[:2]
+    n = len(attempts.run)
+    if kind == "check":
+        return _flags(n, known[kind, name])
+    if kind not in ("field", "expected", "call"):
+        return np.ones(n, dtype=bool)
+    places = (
+        known[kind, name]
+        # A tool that no attempt of a run calls may not exist there.
+        if kind in ("field", "call")
+        else [place for (other, _), listed in known.items() if other == kind for place in listed]
+    )
+    return np.isin(attempts.run, np.unique(attempts.run[places]))

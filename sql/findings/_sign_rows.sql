@@ -1,0 +1,73 @@
+-- Attempts by sign, for all that tests signs: a row for each sign that an attempt bears, one for each
+-- check that it passes, and one without a sign for the attempt itself.
+-- grain: attempt_no, kind, name, value
+-- kind: step
+with attempts as (
+    select
+        benchmark,
+        run_id,
+        task_id,
+        rollout_index,
+        reward,
+        -- Where what passes is unsettled, nothing that was scored has failed.
+        case when is_pass then 'pass' when not is_pass or not is_scored then 'fail' else 'unknown' end as outcome,
+        row_number() over (order by benchmark, run_id, task_id, rollout_index) as attempt_no
+    from staging.rollouts
+    inner join staging.run_benchmarks using (run_id)
+),
+-- A test that few tasks have is compared within them.
+shared_checks as (
+    select
+        benchmark,
+        source || ': ' || check_name as name
+    from main.checks
+    inner join staging.run_benchmarks using (run_id)
+    group by all
+    having count(distinct task_id) >= 5
+),
+passed_checks as (
+    select
+        run_id,
+        task_id,
+        rollout_index,
+        'check' as kind,
+        source || ': ' || check_name as name,
+        '' as value,
+        '' as sign,
+        '' as scope
+    from main.checks
+    inner join staging.run_benchmarks using (run_id)
+    where is_passed and (benchmark, source || ': ' || check_name) in (from shared_checks)
+)
+select
+    *,
+    cast(null as varchar) as kind,
+    cast(null as varchar) as name,
+    cast(null as varchar) as value,
+    cast(null as varchar) as sign,
+    cast(null as varchar) as scope,
+    cast(null as boolean) as is_borne
+from attempts
+union all by name
+select
+    attempts.*,
+    kind,
+    name,
+    value,
+    sign,
+    scope,
+    true as is_borne
+from main.signs
+inner join attempts using (run_id, task_id, rollout_index)
+where
+    scope <> 'task'
+    and not (kind = 'check' and value = 'fails' and (benchmark, name) not in (from shared_checks))
+    -- Near misses are counted for themselves.
+    and not (kind = 'check' and name = 'one check fails')
+union all by name
+select
+    attempts.*,
+    passed_checks.* exclude (run_id, task_id, rollout_index),
+    false as is_borne
+from passed_checks
+inner join attempts using (run_id, task_id, rollout_index)

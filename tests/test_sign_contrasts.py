@@ -1,0 +1,123 @@
+"""What one run's failures show and others' do not, and what goes with a low reward."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import numpy as np
+
+from pipeline.analysis.sign_contrasts import _differing_runs, _low_rewards, _ranks
+from pipeline.analysis.signs import Attempts, Sign, max_t
+from tests.results import Results, Row, analyzed, rollout
+
+N_TASKS, N_REPEATS = 12, 4
+
+
+def field(name: str, bears: np.ndarray, *, scope: str = "rollout") -> Sign:
+    """A field of these attempts, known of all."""
+    return Sign("field", name, "x", f"{name} = x", scope, bears, np.ones(len(bears), dtype=bool))
+
+
+def two_runs(n_tasks: int = N_TASKS) -> Attempts:
+    """Both runs fail each of their two attempts at every task, and pass one."""
+    run = np.repeat([0, 1], 3 * n_tasks)
+    task = np.tile(np.repeat(np.arange(n_tasks), 3), 2)
+    passes = np.tile([False, False, True], 2 * n_tasks)
+    return Attempts(run, task, ~passes, passes, run_names=("a", "b"))
+
+
+def test_the_sign_of_one_runs_failures() -> None:
+    """Counted among the failures of tasks that both fail: 20 of 24 against 2 of 24."""
+    attempts = two_runs()
+    failing_a = np.flatnonzero(attempts.fails & (attempts.run == 0))
+    failing_b = np.flatnonzero(attempts.fails & (attempts.run == 1))
+    bears = np.isin(np.arange(len(attempts.run)), [*failing_a[:20], *failing_b[:2]])
+    (row,) = _differing_runs([field("end", bears)], attempts)
+    assert row[:5] == ("a", "field", "end", "x", "end = x")
+    assert row[5:10] == (20, 24, 2, 24, N_TASKS)
+
+
+def test_tasks_that_one_run_alone_fails_do_not_count() -> None:
+    """A sign of failures that have no counterpart says nothing of the run."""
+    attempts = two_runs()
+    is_alone = attempts.task < 6
+    fails = attempts.fails & ~(is_alone & (attempts.run == 1))
+    bears = fails & is_alone
+    fewer = Attempts(attempts.run, attempts.task, fails, ~fails, run_names=("a", "b"))
+    assert not list(_differing_runs([field("end", bears)], fewer))
+
+
+def test_what_a_whole_run_shares_is_a_setting() -> None:
+    """Unless it is an answer, an error or a limit."""
+    attempts = two_runs()
+    bears = attempts.run == 0
+    assert not list(_differing_runs([field("agent", bears, scope="run")], attempts))
+    answer = Sign("answer", "answer", "is empty", "answer is empty", "run", bears, bears | True)
+    assert [row[4] for row in _differing_runs([answer], attempts)] == ["answer is empty"]
+
+
+def test_equal_runs_rarely_differ() -> None:
+    """Signs drawn alike for both runs: of 200 pairs at most 5% show any difference."""
+    random = np.random.default_rng(3)
+    attempts = two_runs()
+    n_found = 0
+    for _ in range(200):
+        signs = [
+            field(str(number), random.random(len(attempts.run)) < share)
+            for number, share in enumerate((0.1, 0.2, 0.3, 0.5, 0.7))
+        ]
+        n_found += bool(list(_differing_runs(signs, attempts)))
+    assert n_found <= 17  # 5% of 200 and its chance: P(X > 17) = 0.01
+
+
+def test_ranks_of_equal_values_are_averaged() -> None:
+    assert _ranks(np.array([3.0, 1.0, 3.0, 2.0])).tolist() == [3.5, 1.0, 3.5, 2.0]
+
+
+def test_max_t_of_ranks_is_wilcoxons_by_enumeration() -> None:
+    """The three smallest of ten belong to the bearers: one of 120 placings is as extreme."""
+    rewards = np.arange(10) / 10
+    low = field("low", np.arange(10) < 3)
+    (p_value,) = max_t([low], np.zeros(10, dtype=np.int64), -_ranks(rewards))
+    assert abs(p_value - 1 / 120) < 0.008
+
+
+def test_a_sign_of_low_rewards() -> None:
+    """Medians on both sides, within runs that differ in level."""
+    random = np.random.default_rng(1)
+    run = np.repeat([0, 1], 30)
+    bears = np.tile(np.arange(30) < 10, 2)
+    reward = random.random(60) / 10 + 0.4 * run + np.where(bears, 0, 0.3)
+    fails = np.ones(60, dtype=bool)
+    attempts = Attempts(run, np.arange(60), fails, ~fails, reward, ("a", "b"))
+    (row,) = _low_rewards([field("cut", bears), field("none", random.random(60) < 0.4)], attempts)
+    assert row[3:6] == ("cut = x", 20, 40)
+    assert row[6] == np.median(reward[bears]) and row[7] == np.median(reward[~bears])
+
+
+def graded(tmp_path: Path, is_low: Callable[[int], bool]) -> Results:
+    """Forty rewards between 0 and 1, those with an empty note lower."""
+    random = Random(7)
+    rows: list[Row] = []
+    for task in range(40):
+        reward = random.uniform(0.1, 0.4) if is_low(task) else random.uniform(0.5, 0.9)
+        rows.append(rollout(task, 0, reward=reward, note="" if is_low(task) else f"n{task}"))
+    return analyzed(tmp_path, {"graded.jsonl": rows}, needs=("findings", "reward_contrasts"))
+
+
+def test_continuous_rewards_have_findings(tmp_path: Path) -> None:
+    """Through the whole warehouse: the sign, its attempts and both medians."""
+    found = graded(tmp_path, lambda task: task % 4 == 0)
+    ((kind, mode, n_with, n_without, low, high),) = found.rows(
+        "select kind, mode, n_attempts, n_all_attempts, reward_with, reward_without "
+        "from findings where kind = 'low'"
+    )
+    assert (kind, mode, n_with, n_without) == ("low", "note is empty", 10, 30)
+    assert low < 0.4 < 0.5 < high
+
+
+def test_continuous_rewards_without_a_sign(tmp_path: Path) -> None:
+    found = graded(tmp_path, lambda _task: False)
+    assert found.rows("from reward_contrasts") == []
