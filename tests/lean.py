@@ -25,7 +25,7 @@ METRICS = (
 # And how failures differ from passes; without what compares runs, and without pages.
 DIAGNOSIS = (
     "signs checks expected_calls expected_tools rollout_features rollout_modes failure_modes "
-    "mode_slices size_contrasts stuck_checks near_misses failure_notes findings root_causes "
+    "mode_slices size_contrasts stuck_checks failure_notes findings root_causes "
     "recommendations error_signatures contrasts selection_value labels "
     "health_findings rollout_health task_health run_health".split()
 )

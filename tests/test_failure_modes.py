@@ -13,7 +13,7 @@ from tests.results import Results, Row, analyzed, asked, called, rollout, said
 
 TASKS, N_REPEATS = range(20), 2
 NEEDS = (
-    "failure_modes rollout_modes mode_slices size_contrasts stuck_checks near_misses findings "
+    "failure_modes rollout_modes mode_slices size_contrasts stuck_checks findings "
     "recommendations root_causes rollouts health_findings"
 ).split()
 
@@ -177,7 +177,7 @@ def test_tasks(found: Results) -> None:
         select run_id, task_id, check_name, n_attempts, n_passing_runs from stuck_checks
     """) == [("a", "14", "t1", 2, 1)]
     # Of two checks one says the score again, and the other is no one of several.
-    assert found.rows("select run_id, n_near, n_failures from near_misses order by run_id") == []
+    assert found.rows("from findings where kind = 'near'") == []
 
 
 def test_recommendations(found: Results) -> None:

@@ -16,7 +16,7 @@ import pytest
 
 from pipeline.artifact import Artifact, Kind
 from pipeline.ingest import formats
-from pipeline.ingest.formats import Reject, Row, inspect_ai, packed
+from pipeline.ingest.formats import Expected, Reject, Row, inspect_ai, packed
 from tests.case_files import filled
 from tests.fact_files import Fact, check, facts
 from tests.lean import CHECKED
@@ -375,3 +375,27 @@ def test_arguments_of_the_task_are_settings(tmp_path: Path) -> None:
     ]
     limits = json.loads(found.one("select limits from runs"))
     assert limits == {"message_limit": 9, "task_args.level": "007", "task_args.shots": 5}
+
+
+def test_numbers_of_rows_are_no_ids(tmp_path: Path) -> None:
+    """A header that counts its rows where samples have names expects nobody."""
+    head = header(1, 2)
+    found = read(tmp_path, archive(log(sample("first"), sample("second"), head=head)))
+    assert not [one for one in found if isinstance(one, Expected)]
+    found = read(tmp_path, archive(log(sample("first"), sample("second"))))
+    assert len([one for one in found if isinstance(one, Expected)]) == 2
+
+
+def test_the_value_that_is_published_is_the_reward(tmp_path: Path) -> None:
+    """Of a scorer that gives several values, one of which has a mean of its own."""
+    values = {"correct": 1, "steps": 3}
+    head = header("a")
+    head["results"] = {
+        "scores": [
+            published("steps_scorer", share=0.4),
+            published("steps_scorer", "correct", mean=1),
+        ]
+    }
+    scored = sample("a", scores={"steps_scorer": {"value": values}})
+    rows = [one for one in read(tmp_path, archive(log(scored, head=head))) if isinstance(one, Row)]
+    assert [one.value["reward"] for one in rows] == [1.0]

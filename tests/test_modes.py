@@ -417,3 +417,42 @@ def test_max_t_is_deterministic() -> None:
     signs, strata = drawn_signs(1, 200, 30), np.arange(200) % 7
     fails = np.random.default_rng(3).random(200) < 0.4
     assert (max_t(signs, strata, fails) == max_t(signs, strata, fails)).all()
+
+
+def test_a_verdict_of_one_run_is_a_verdict() -> None:
+    """Another run's verifier has another name; in its own run the check says the score again."""
+    n = 80
+    fails = np.arange(n) % 2 == 0
+    runs = np.repeat([0, 1], 40)
+    both = Attempts(runs, np.arange(n), fails, ~fails)
+    own = range(40)
+    graded = sign("qa: graded = fails", range(0, 40, 2), kind="check", known=own, n=n)
+    assert same_as_score([graded], both) == {graded.field}
+
+
+def test_a_largest_number_of_one_attempt_is_no_limit() -> None:
+    """It may be so by chance; a limit that the record states is told of one."""
+    largest = sign("output tokens = at 2,048, the largest of the run", [0], kind="limit")
+    stated = sign("recorded limit = time", [1], kind="limit")
+    assert texts(modes([largest, stated], attempts())) == ["recorded limit = time"]
+    twice = sign("output tokens = at 2,048, the largest of the run", [0, 2], kind="limit")
+    assert len(modes([twice], attempts())) == 1
+
+
+def test_parts_speak_of_the_same() -> None:
+    """Of a tool that was not called as expected its own ways, and no other tool's."""
+    whole = sign("book = expected, not made as expected", range(16), kind="expected")
+    never = sign("book = expected, never called", range(8), kind="expected")
+    other = sign("search = expected, never called", range(4, 12), kind="expected")
+    listed = modes([whole, never, other], attempts())
+    assert texts(listed)[:2] == [whole.text, never.text]
+    assert not any(mode.sign is other and mode.parent for mode in listed)
+
+
+def test_parts_of_a_change_are_of_its_sense() -> None:
+    """What was made and not expected is not made of what was expected and not made."""
+    made = sign("a change = made that is not expected", range(16), kind="expected")
+    called = sign("book = called with another date", range(8), kind="expected")
+    missing = sign("cancel = expected, never called", range(4, 14), kind="expected")
+    listed = modes([made, called, missing], attempts())
+    assert [mode.sign.text for mode in listed if mode.parent] == [called.text]

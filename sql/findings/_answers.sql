@@ -6,6 +6,7 @@ with answers as (
     select
         benchmark,
         record_id,
+        task_id,
         is_pass,
         -- Without one that the verifier took from it, the final message is the answer.
         coalesce(answer, final_text) as answer
@@ -38,13 +39,17 @@ keys as (
     from compared
     group by benchmark, path
     having
-        is_key_name(path)
-        or
-        count(*) filter (where is_pass) >= 2
-        and count(*) filter (where is_pass and is_equal) >= 0.8 * count(*) filter (where is_pass)
-        and count(*) filter (where not is_pass and left(answer, 400) <> value)
-            >= 0.6 * count(*) filter (where not is_pass)
-        and count(*) filter (where not is_pass) >= 1
+        -- The name of the task is no key.
+        2 * count(*) filter (where value = task_id) < count(*)
+        and (
+            is_key_name(path)
+            or
+            count(*) filter (where is_pass) >= 2
+            and count(*) filter (where is_pass and is_equal) >= 0.8 * count(*) filter (where is_pass)
+            and count(*) filter (where not is_pass and left(answer, 400) <> value)
+                >= 0.6 * count(*) filter (where not is_pass)
+            and count(*) filter (where not is_pass) >= 1
+        )
     qualify row_number() over (
         partition by benchmark
         order by not is_key_name(path), count(*) filter (where is_pass and is_equal) desc, path

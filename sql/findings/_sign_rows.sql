@@ -1,5 +1,5 @@
--- Attempts by sign, for all that tests signs: a row for each sign that an attempt bears, one for each
--- check that it passes, and one without a sign for the attempt itself.
+-- Attempts by sign, for what tests signs.
+-- A row for each sign that an attempt bears, each check that it passes, and one for the attempt itself.
 -- grain: attempt_no, kind, name, value
 -- kind: step
 with attempts as (

@@ -73,17 +73,40 @@ stuck as (
     having count(*) >= 2
     qualify row_number() over (partition by benchmark order by count(*) desc, run_id) = 1
 ),
+-- Graded failures with several checks, of which exactly one fails.
+verdicts as (
+    select
+        run_benchmarks.benchmark,
+        run_id,
+        task_id,
+        rollout_index,
+        count(*) as n_checks,
+        count(*) filter (where not is_passed) as n_failed
+    from main.checks
+    inner join staging.run_benchmarks using (run_id)
+    inner join staging.rollouts using (run_id, task_id, rollout_index)
+    -- What says the score again is none of several.
+    left join (from staging.modes where reason in ('same as score', 'part of score', 'measure')) as scores
+        on scores.benchmark = run_benchmarks.benchmark
+        and scores.name = checks.source || ': ' || checks.check_name
+    where not is_pass and is_passed is not null and scores.mode is null
+    group by all
+),
 near as (
     select
         benchmark,
         'near' as kind,
-        sum(n_near) as n_failures,
-        sum(n_failures) as n_failures_observed,
-        arg_max(citations[1], n_near) as citation,
+        count(*) filter (where n_failed = 1) as n_failures,
+        count(*) as n_failures_observed,
+        arg_min(run_id || '/' || task_id || ':' || rollout_index, (-n_checks, run_id, task_id, rollout_index))
+            filter (where n_failed = 1) as citation,
         22 as place
-    from main.near_misses
-    group by all
-    having sum(n_near) >= 3 and 10 * sum(n_near) >= sum(n_failures)
+    from verdicts
+    where n_checks > 1 and n_failed > 0
+    group by benchmark
+    having
+        count(*) filter (where n_failed = 1) >= 3
+        and 10 * count(*) filter (where n_failed = 1) >= count(*)
 ),
 concentrated as (
     select

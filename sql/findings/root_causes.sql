@@ -15,12 +15,18 @@ attempts as (
         is_infrastructure,
         failure_class,
         ungraded.reason,
-        coalesce(rollouts.limit_reached is not null, false) as is_cut_off,
+        exists (
+            from main.signs
+            where
+                signs.kind = 'limit'
+                and signs.run_id = attempts.run_id
+                and signs.task_id = attempts.task_id
+                and signs.rollout_index = attempts.rollout_index
+        ) as is_cut_off,
         rules.cause,
         rules.mode,
         rules.severity
     from staging.attempts
-    left join (select record_id, limit_reached from staging.rollouts) as rollouts using (record_id)
     left join staging.ungraded using (record_id)
     left join staging.rule_matches as matches using (run_id, task_id, rollout_index)
     left join raw.failure_rules as rules on rules.rule_no = matches.rule_no and rules.cause <> 'UNEXPLAINED'

@@ -1,5 +1,5 @@
--- How the failures of one run differ from those of the others at tasks that both fail: signs that
--- clearly more of its failures bear, tested with the runs shuffled within tasks.
+-- Signs that clearly more failures of one run bear than of the others, at tasks that both fail.
+-- Tested with the runs shuffled within tasks.
 -- computed by: pipeline.analysis.sign_contrasts.run_contrasts
 -- grain: benchmark, run_id, kind, name, value
 -- kind: table

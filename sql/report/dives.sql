@@ -105,7 +105,10 @@ passing as materialized (
     ) = 1
 ),
 last_words as (
-    select record_id, left(final_text, 400) as final_text
+    -- A long text says at its end what it comes to.
+    select
+        record_id,
+        if(length(final_text) > 200, '…' || right(final_text, 200), final_text) as final_text
     from staging.final_texts
     semi join (
         select record_id from chosen

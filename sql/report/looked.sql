@@ -8,7 +8,9 @@ with rollouts as (
         rollout_index,
         is_observed,
         finish_reason,
-        status
+        status,
+        is_scored,
+        n_tool_calls
     from staging.rollouts
     inner join staging.run_benchmarks using (run_id)
 ),
@@ -16,7 +18,9 @@ totals as (
     select
         benchmark,
         count(*) as n_attempts,
+        count(*) filter (where is_scored) as n_scored,
         count(*) filter (where is_observed) as n_observed,
+        count(*) filter (where n_tool_calls > 0) as n_calling,
         count(*) filter (where finish_reason is not null or status is not null) as n_limit_known
     from rollouts
     group by all
@@ -46,6 +50,16 @@ checks as (
     inner join staging.run_benchmarks using (run_id)
     group by all
 ),
+-- Benchmarks whose rows list calls: a name with an object of arguments, as harnesses write them.
+listing as (
+    select distinct benchmark
+    from staging.entries
+    inner join staging.rollouts using (record_id)
+    inner join staging.run_benchmarks using (run_id)
+    where
+        json_type(item, '$.name') = 'VARCHAR'
+        and (json_type(item, '$.kwargs') = 'OBJECT' or json_type(item, '$.arguments') = 'OBJECT')
+),
 verdicts as (
     select
         benchmark,
@@ -69,6 +83,9 @@ select
     totals.n_attempts,
     totals.n_observed,
     totals.n_limit_known,
+    totals.n_scored,
+    totals.n_calling,
+    benchmark in (from listing) as has_listed_calls,
     coalesce(signs.n_fields, 0) as n_fields,
     coalesce(signs.n_tools, 0) as n_tools,
     coalesce(signs.n_errors, 0) as n_errors,
@@ -82,8 +99,9 @@ select
     ) as is_limit_no_mode,
     coalesce(signs.n_empty, 0) as n_empty,
     coalesce(signs.n_ungraded, 0) as n_ungraded,
-    coalesce(covered.n_failures, 0) as n_failures,
-    coalesce(covered.n_unshared, 0) as n_unshared,
+    -- Where nothing is scored, nothing is known to have failed.
+    if(totals.n_scored > 0, coalesce(covered.n_failures, 0), 0) as n_failures,
+    if(totals.n_scored > 0, coalesce(covered.n_unshared, 0), 0) as n_unshared,
     coalesce(verdicts.same_as_score, []) as same_as_score,
     coalesce(verdicts.parts_of_score, []) as parts_of_score
 from totals

@@ -142,12 +142,14 @@ def _archive(path: Path) -> Iterator[Reading]:
         header, faults = _header(archive, members)
         log = yield from _log(header)
         samples = [one for one in members if SAMPLE.fullmatch(one.name)]
-        yield from _expected(header, len(samples))
+        seen: set[str] = set()
         for member in samples:
             try:
-                yield row(sample(packed.content(archive, member)), log)
+                yield (made := row(sample(packed.content(archive, member)), log))
+                seen.add(made.value["_ng_task_index"])
             except ValueError as error:
                 yield Reject(f"{member.name}: {error}", member.name)
+        yield from _expected(header, len(samples), seen)
         for fault in [*faults, *([damage] if damage else [])]:
             yield Reject(fault)
 
@@ -158,6 +160,7 @@ def _document(path: Path) -> Iterator[Reading]:
     log: Log | None = None
     damage: ValueError | None = None
     n_samples = 0
+    seen: set[str] = set()
     try:
         for name, value in packed.fields(path, "samples"):
             if name != "samples":
@@ -169,14 +172,15 @@ def _document(path: Path) -> Iterator[Reading]:
                 continue
             n_samples += 1
             try:
-                yield row(value, log)
+                yield (made := row(value, log))
+                seen.add(made.value["_ng_task_index"])
             except ValueError as error:
                 yield Reject(str(error))
     except ValueError as error:
         damage = error
     if log is None:
         yield from _log(header)
-    yield from _expected(header, None if damage else n_samples)
+    yield from _expected(header, None if damage else n_samples, seen)
     if damage:
         raise damage
 
@@ -199,7 +203,6 @@ def _log(header: Any) -> Generator[Reading, None, Log]:
     yield from _figures(header)
     if (total := _total(header)) is not None:
         yield counted("total_samples", total, "num_rollouts")
-    score, key = _headline(header)
     request = told(
         {
             "model": model,
@@ -208,7 +211,7 @@ def _log(header: Any) -> Generator[Reading, None, Log]:
             "max_output_tokens": config.get("max_tokens"),
         }
     )
-    return Log(_short(text(said.get("task")) or "inspect"), model, request, score, key)
+    return Log(_short(text(said.get("task")) or "inspect"), model, request, _headline(header))
 
 
 def _task_args(said: dict[str, Any]) -> dict[str, str]:
@@ -231,12 +234,16 @@ def _total(header: Any) -> float | None:
     return number(get(header, "results", "total_samples")) if is_whole else None
 
 
-def _expected(header: Any, n_samples: int | None) -> Iterator[Expected]:
-    """All samples at all epochs; those that were taken out of a whole log were not missed."""
+def _expected(header: Any, n_samples: int | None, seen: set[str]) -> Iterator[Expected]:
+    """All samples at all epochs; those that were taken out of a whole log were not missed.
+
+    Some writers list the numbers of rows where the samples have names: those name nobody.
+    """
     if n_samples is not None and n_samples < (_total(header) or 0):
         return
     ids = [text(one) for one in items(get(header, "eval", "dataset", "sample_ids"))]
-    yield from expected([task for task in ids if task], _epochs(header))
+    if not seen or not seen.isdisjoint(ids):
+        yield from expected([task for task in ids if task], _epochs(header))
 
 
 def _published(header: Any) -> list[Any]:
@@ -247,15 +254,24 @@ def _published(header: Any) -> list[Any]:
     return [{**results, "name": get(results, "scorer", "name"), "scorer": None}]
 
 
-def _headline(header: Any) -> tuple[str | None, str | None]:
-    """The scorer that the reward is of, and which of its values where it gives several."""
-    first = get(_published(header), 0)
-    chosen = get(header, "results", "headline") or first
-    scorer = text(get(chosen, "scorer")) or text(get(first, "name"))
-    value = text(get(chosen, "score")) or text(get(chosen, "name"))
-    if scorer is None:
-        scorer = text(get(header, "eval", "scorers", 0, "name"))
-    return scorer, None if value in (scorer, None) else value
+def _headline(header: Any) -> tuple[str, ...]:
+    """Names of the score that the reward is of: the first that a sample has counts.
+
+    A scorer that gives several values publishes some of them under their own names.
+    """
+    published = _published(header)
+    chosen = get(header, "results", "headline")
+    first = text(get(published, 0, "name"))
+    names = []
+    for score in [chosen, *published] if chosen else published:
+        scorer = text(get(score, "scorer")) or first
+        value = text(get(score, "score")) or text(get(score, "name"))
+        names.append(scorer if value in (scorer, None) else f"{scorer}.{value}")
+        if chosen:
+            break
+    if not published and not chosen:
+        names.append(text(get(header, "eval", "scorers", 0, "name")))
+    return tuple(name for name in names if name)
 
 
 def _figures(header: Any) -> Iterator[Figure]:

@@ -36,13 +36,12 @@ BEFORE_EVENTS = {"id", "epoch", "messages", "output", "scores"}
 
 @dataclass(frozen=True)
 class Log:
-    """What a log says before its samples; `score` and `key` name the score that is the reward."""
+    """What a log says before its samples; the first of `scores` that one has is its reward."""
 
     task: str
     model: str | None
     request: dict[str, Any]
-    score: str | None
-    key: str | None
+    scores: tuple[str, ...]
 
 
 def sample(content: bytes) -> Any:
@@ -78,8 +77,7 @@ def row(sample: Any, log: Log) -> Row:
         raise ValueError("a sample without an id or an epoch")
     attachments = fields(sample.get("attachments"))
     scores, output = _scores(sample, log), _output(sample, attachments)
-    own = ".".join(part for part in (log.score, log.key) if part)
-    chosen = next((score for score in scores if own in ("", score["name"])), None)
+    chosen = _chosen(scores, log.scores)
     said = text(get(sample, "error", "message"))
     value = {
         "_ng_task_index": task,
@@ -106,6 +104,13 @@ def row(sample: Any, log: Log) -> Row:
     )
 
 
+def _chosen(scores: list[dict[str, Any]], names: tuple[str, ...]) -> dict[str, Any] | None:
+    """The score that is the reward; where the log names none, the first."""
+    by_name = {score["name"]: score for score in reversed(scores)}
+    wanted = [by_name[name] for name in names if name in by_name]
+    return (wanted or ([] if names else scores) or [None])[0]
+
+
 def _scores(sample: dict[str, Any], log: Log) -> list[dict[str, Any]]:
     """Every score as a number, one for each value of a scorer that gives several.
 
@@ -113,7 +118,7 @@ def _scores(sample: dict[str, Any], log: Log) -> list[dict[str, Any]]:
     """
     given = fields(sample.get("scores"))
     if not given and isinstance(sample.get("score"), dict):
-        given = {log.score or "score": sample["score"]}
+        given = {log.scores[0] if log.scores else "score": sample["score"]}
     found = []
     for name, score in given.items():
         value = get(score, "value")
