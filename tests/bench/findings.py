@@ -22,7 +22,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pipeline import run
-from pipeline.analysis.modes import FEW_FAILURES, computed_modes
+from pipeline.analysis.modes import computed_modes
+from pipeline.analysis.signs import FEW_FAILURES
 from pipeline.profile import Profile
 from pipeline.run import made_relations
 from pipeline.settings import SQL_DIR, Settings
