@@ -399,3 +399,16 @@ def test_the_value_that_is_published_is_the_reward(tmp_path: Path) -> None:
     scored = sample("a", scores={"steps_scorer": {"value": values}})
     rows = [one for one in read(tmp_path, archive(log(scored, head=head))) if isinstance(one, Row)]
     assert [one.value["reward"] for one in rows] == [1.0]
+
+
+def test_one_id_for_all_is_no_retry(tmp_path: Path) -> None:
+    """Logs of two models under one task id are two runs."""
+    logs = {}
+    for day, model in enumerate(("m/one", "m/two"), start=1):
+        head = header("a")
+        created = f"2025-01-0{day}T00:00:00+00:00"
+        head["eval"] |= {"model": model, "created": created, "task_id": "same"}
+        logs[f"logs/{model[2:]}.eval"] = archive(log(sample("a"), head=head))
+    found = analyzed(tmp_path, logs, needs=NEEDS)
+    assert found.column("select model from runs order by model") == ["m/one", "m/two"]
+    assert found.rows("from rejects") == []

@@ -260,7 +260,8 @@ def _descriptions(signs: Sequence[Sign], attempts: Attempts, before: Sequence[Mo
         and sign.kind in ("answer", "error")
         and n_failing(sign, attempts)
         and not (sign.bears & attempts.passes).any()
-        and (sign.value in NOTHING or not sign.bears.all())
+        # What all passes would bear too is usual; without a pass an error is what there is to say.
+        and (sign.value in NOTHING or not sign.bears.all() or attempts.n_passes == 0)
     ]
     is_few = attempts.has_few_failures
     kinds = (*DESCRIPTIONS, "call") if is_few else DESCRIPTIONS

@@ -14,18 +14,19 @@ with rollouts as (
 -- Fields that hold verdicts: checks, or an object with one that is true or false, 0 or 1.
 verdict_fields as (
     select distinct
-        run_id,
+        benchmark,
         source as path
     from main.checks
+    inner join staging.run_benchmarks using (run_id)
     where source not in ('row', 'log', 'reward_components')
     union
     select
-        run_id,
+        benchmark,
         parent as path
     from staging.entries
     inner join rollouts using (record_id)
     where item_no = 0 and parent <> '' and kind not in ('NULL', 'EMPTY')
-    group by run_id, parent, path
+    group by benchmark, parent, path
     having count(*) > 1 and bool_and(coalesce(is_verdict(value) is not null, false))
 ),
 fields as (
@@ -39,7 +40,7 @@ fields as (
         kind = 'NULL' as is_null
     from staging.entries
     inner join rollouts using (record_id)
-    semi join verdict_fields using (run_id, path)
+    semi join verdict_fields using (benchmark, path)
     where item_no = 0 and key = '' and kind in ('OBJECT', 'ARRAY', 'NULL')
 ),
 -- Most attempts at the benchmark have it, and several of the run.

@@ -27,6 +27,7 @@ valued as (
         item_no,
         key,
         place,
+        value,
         json_as_text(value) as text,
         starts_with(value, '"') and length(value) <= 400 as is_short_text,
         starts_with(value, '"') as is_text,
@@ -42,7 +43,8 @@ item_keys as (
         min(place) as place,
         bool_and(is_boolean) as is_boolean,
         bool_and(is_verdict) and bool_or(is_text) as is_word,
-        bool_and(is_share) as is_share,
+        -- Beside verdicts a list may hold sums of them.
+        2 * count_if(is_share) > count(*) and bool_and(try_cast(text as double) is not null) as is_share,
         bool_and(is_short_text) as is_short_text,
         bool_and(is_text) as is_text,
         max(length(text)) as n_characters,
@@ -87,9 +89,12 @@ listed as (
         path as source,
         item_no,
         max(text) filter (where key = name_key) as check_name,
-        max(try_cast(text as double)) filter (where key = verdict_key and is_share) as score,
+        max(json_as_number(value)) filter (where key = verdict_key) as score,
         -- A score of less than all is not met: else it would vanish from "1 of 2 met".
-        coalesce(is_verdict(max(text) filter (where key = verdict_key)), score >= 1 - 1e-9) as is_passed,
+        coalesce(
+            is_verdict(max(text) filter (where key = verdict_key)),
+            case when score between 0 and 1 then score >= 1 - 1e-9 end
+        ) as is_passed,
         max(text) filter (where key = message_key and message_key <> name_key) as message
     from valued
     inner join list_keys using (path)
@@ -290,8 +295,8 @@ measures as (
     having
         2 * count(*) > n_attempts
         and count(*) filter (where score not in (0, 1)) > 0
-        -- The reward itself is passed or not.
-        and bool_or(score is distinct from rollouts.reward)
+        -- The reward itself is passed or not, unless it leaves 0 to 1.
+        and (bool_or(score is distinct from rollouts.reward) or min(score) < 0 or max(score) > 1)
 )
 select
     run_id,

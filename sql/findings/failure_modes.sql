@@ -256,6 +256,8 @@ select
     n_passes / nullif(n_passes_observed, 0) as share_of_passes,
     n_primary / nullif(n_all_failures, 0) as share_primary,
     n_all_failures,
+    -- Some runs do not record it, or not all attempts have the check.
+    n_failures_observed < n_all_failures as is_of_some,
     p_adjusted,
     -- Attempts without a row come first.
     case
@@ -269,6 +271,7 @@ select
         when reason = 'ungraded' then 'verifier or harness'
         when kind = 'limit' or reason = 'terminal' then 'harness'
         when kind = 'answer' and starts_with(value, 'equals the key') then 'verifier or prompt'
+        when kind = 'error' and name <> 'tool result' then 'harness or verifier'
         when kind = 'error' then 'tool, prompt or training'
         when kind in ('expected', 'call', 'answer') then 'prompt or training'
         when kind = 'profile' then 'profile'

@@ -83,7 +83,7 @@ expected as (
             when 'differs' then ' called otherwise: '
             when 'refused' then ' called otherwise, and refused: '
             else ' called, not expected: '
-        end || left(coalesce(detail, ''), 200) as note,
+        end || left(coalesce(detail, ''), 320) as note,
         seq,
         -- What changes something comes before what only looks.
         row_number() over (
@@ -229,6 +229,20 @@ patches as (
     )
     inner join failing using (record_id)
 ),
+-- The last texts are long: they are read where failures are few, and searched once they are chosen.
+last_events as materialized (
+    select
+        record_id,
+        seq,
+        right(coalesce(words, text), 2000) as ending
+    from raw.events
+    inner join (
+        select record_id, n_events
+        from failing
+        qualify count(*) over (partition by benchmark) < 100
+    ) using (record_id)
+    where seq > n_events - 4 and kind in ('tool_result', 'message')
+),
 -- A counter that has run out in one of the last events: 90/90.
 counters as (
     select
@@ -240,17 +254,10 @@ counters as (
         select
             record_id,
             seq,
-            regexp_extract(right(coalesce(words, text), 2000), '\b[A-Za-z]+ (\d{2,6})\s?/\s?(\d{2,6})\b', 0) as counter,
+            regexp_extract(ending, '\b[A-Za-z]+ (\d{2,6})\s?/\s?(\d{2,6})\b', 0) as counter,
             regexp_extract(counter, '(\d+)\s?/', 1) as reached,
             regexp_extract(counter, '/\s?(\d+)', 1) as cap
-        from raw.events
-        -- The last texts are long: they are read where failures are few.
-        inner join (
-            select record_id, n_events
-            from failing
-            qualify count(*) over (partition by benchmark) < 100
-        ) using (record_id)
-        where seq > n_events - 4 and kind in ('tool_result', 'message')
+        from last_events
     )
     where reached = cap and reached <> ''
     group by record_id

@@ -13,6 +13,7 @@ with modes as (
         n_failures_observed,
         n_passes,
         n_passes_observed,
+        is_of_some,
         n_tasks,
         citations[1] as citation,
         top_tasks,
@@ -41,6 +42,7 @@ never as (
         sum(n_scored) as n_failures,
         count(*) filter (where is_never) as n_tasks,
         count(*) as n_all_tasks,
+        min_by(task_id, (-n_scored, try_cast(task_id as bigint), task_id), 3) filter (where is_never) as top_tasks,
         20 as place
     from (
         select
@@ -189,6 +191,7 @@ select
     run_id,
     cast(n_failures as bigint) as n_failures,
     cast(coalesce(every.n_failures_observed, attempts.n_failures_observed) as bigint) as n_failures_observed,
+    coalesce(is_of_some, false) as is_of_some,
     n_passes,
     coalesce(every.n_passes_observed, attempts.n_passes_observed) as n_passes_observed,
     n_tasks,

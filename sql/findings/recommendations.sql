@@ -21,6 +21,7 @@ select
     look_at,
     n_failures,
     n_failures_observed,
+    is_of_some,
     n_passes,
     n_passes_observed,
     n_tasks,

@@ -56,7 +56,12 @@ field_paths as (
         count(distinct record_id) as n_rows,
         -- Several runs may give the same names to their attempts.
         count(distinct (run_id, value)) filter (where value not in ('is null', 'is empty')) as n_values,
-        bool_or(is_member) as is_list
+        bool_or(is_member) as is_list,
+        -- Of few attempts a word each says something, an id does not.
+        n_rows < 20 and bool_and(
+            value in ('is null', 'is empty')
+            or length(value) <= 20 and regexp_matches(value, '^[^\s\d]\S*$') and not regexp_matches(value, '[0-9a-f]{6}')
+        ) as has_words
     from others
     inner join staging.rollouts using (record_id)
     inner join staging.run_benchmarks using (run_id)
@@ -85,7 +90,7 @@ field_values as (
     where
         value in ('is null', 'is empty')
         -- Ids, times, hashes and texts are distinct in most attempts.
-        or value <> '' and not is_size and (is_list or n_values < 0.8 * n_rows)
+        or value <> '' and not is_size and (is_list or has_words or n_values < 0.8 * n_rows)
 ),
 ungraded as (
     select
@@ -288,6 +293,18 @@ caps as (
         n_at_cap >= 3 and n_at_cap * n_near_sizes >= 3 * n_near
         or name = 'output tokens' and (cap % 1000 = 0 or cap % 1024 = 0)
 ),
+-- A cap that one run shows holds for another run of the benchmark whose largest is the same number.
+shared_caps as (
+    select distinct
+        largest.run_id,
+        largest.name,
+        largest.cap
+    from largest
+    inner join staging.run_benchmarks as own on own.run_id = largest.run_id
+    inner join caps on caps.name = largest.name and caps.cap = largest.cap
+    inner join staging.run_benchmarks as others on others.run_id = caps.run_id
+    where own.benchmark = others.benchmark
+),
 limits as (
     select
         record_id,
@@ -303,7 +320,7 @@ limits as (
         name,
         'at ' || format('{:,}', cap) || ', the largest of the run' as value
     from sizes
-    inner join caps using (run_id, name)
+    inner join shared_caps using (run_id, name)
     where size = cap
 ),
 words as (
@@ -329,7 +346,7 @@ shapes as (
         'answer' as name,
         unnest(list_filter([
             case when is_observed and coalesce(final_text, '') = '' then 'is empty' end,
-            case when ends_on_tool and final_text <> '' then 'is no final message' end,
+            case when ends_on_tool and final_text <> '' then 'is missing after the last tool call' end,
             case when starts_with(final_text, '```') then 'begins with a code fence' end,
             case when left(final_text, 1) in ('{', '[') then 'begins with ' || left(final_text, 1) end,
             case when starts_with(final_text, '<') then 'begins with <' end,

@@ -61,7 +61,7 @@ SECRET = re.compile(r"key|token|secret|passw|credential", re.IGNORECASE)
 
 def claims(files: Sequence[Found]) -> Iterable[Claim]:
     """Logs by their own word; of several of one task id, retries of one another, the latest."""
-    made, latest = [], dict[str, Claim]()
+    made, latest = [], dict[tuple[str | None, ...], Claim]()
     for file in files:
         said = _said(file)
         if said is None:
@@ -70,9 +70,12 @@ def claims(files: Sequence[Found]) -> Iterable[Claim]:
         stem = "-".join(part for part in named if part) or file.base.rpartition(".")[0]
         created = re.sub(r"[:+]", "-", text(said.get("created")) or "")
         claim = Claim(file, Kind.ROLLOUTS, file.folder, stem, mark=created)
-        made.append((text(said.get("task_id")) or file.name, claim))
-        if claim.mark > latest.setdefault(made[-1][0], claim).mark:
-            latest[made[-1][0]] = claim
+        # Some writers give one id to all they evaluate: a retry has the task and the model, too.
+        given = text(said.get("task_id"))
+        task = (given, text(said.get("task")), text(said.get("model"))) if given else (file.name,)
+        made.append((task, claim))
+        if claim.mark > latest.setdefault(task, claim).mark:
+            latest[task] = claim
     shared = Counter((claim.folder, claim.stem, claim.mark) for _, claim in made)
     for task, claim in made:
         other = latest[task]

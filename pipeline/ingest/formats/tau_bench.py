@@ -106,7 +106,7 @@ def _row(said: Any, task: str, trial: int) -> dict[str, Any]:
         "response": {"output": list(chat(list(_with_calls(spoken))))}
         if items(get(said, "traj"))
         else {"object": "response"},
-        "reward_breakdown": told({"actions": actions, "outputs": number(scored.get("r_outputs"))}),
+        "reward_info": told({"r_actions": actions, "r_outputs": number(scored.get("r_outputs"))}),
         "output_checks": outputs,
         "error_message": error,
         "user_cost": number(info.get("user_cost")),
@@ -114,7 +114,7 @@ def _row(said: Any, task: str, trial: int) -> dict[str, Any]:
     row = {**told(value), "reward": None if error else number(get(said, "reward"))}
     # An attempt that was never graded says so: its reward of 0 has no verdict behind it.
     if "reward_info" in info and info["reward_info"] is None and not error:
-        row["reward_breakdown"] = None
+        row["reward_info"] = None
     actions = get(info, "task", "actions")
     if isinstance(actions, list):
         row["expected_calls"] = [
