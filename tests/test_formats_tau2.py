@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -103,3 +105,25 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Results:
 def test_simulations(found: Results, fact: Fact) -> None:
     """As tests/facts/tau2.test says."""
     fact.check(found)
+
+
+def test_a_copy_is_read_once(tmp_path: Path) -> None:
+    """Equal bytes that tell the time are one run, whatever their folders are called."""
+    document = {"info": {}, "tasks": [task(1)], "simulations": [simulation(1, 0, 1.0)]}
+    timed = {**document, "timestamp": "2026-01-02T03:04:05"}
+    files = {f"{name}/results.json": json.dumps(timed) for name in ("output", "artifacts")}
+    found = analyzed(tmp_path, files, needs=("runs", "rejects"))
+    assert found.rows("select count(*) from runs") == [(1,)]
+    reason = "is the same to the byte as artifacts/results.json"
+    assert found.rows("select source_file, reason from rejects") == [
+        ("output/results.json", reason)
+    ]
+
+
+def test_equal_answers_are_two_runs(tmp_path: Path) -> None:
+    """Without a clock two runs may well have given the same."""
+    document = {"info": {}, "tasks": [task(1)], "simulations": [simulation(1, 0, 1.0)]}
+    plain = re.sub(r"\d{4}-\d\d-\d\dT[\d:.]+", "noon", json.dumps(document))
+    files = {f"{name}/results.json": plain for name in ("first", "second")}
+    found = analyzed(tmp_path, files, needs=("runs", "rejects"))
+    assert found.rows("select count(*) from runs") == [(2,)]

@@ -74,6 +74,8 @@ SHARD = re.compile(
 )
 RUN_KINDS = ROW_KINDS | METRIC_KINDS | {Kind.STAGE_JOURNAL}
 UNSAFE_IN_NAME = re.compile(r"[^A-Za-z0-9._-]+")
+# A moment to the second, which no two runs share.
+CLOCK = re.compile(rb"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d")
 VALID_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
 
 
@@ -117,21 +119,24 @@ def artifacts(
 
 
 def _copies(claims: dict[str, formats.Claim]) -> dict[str, formats.Claim]:
-    """Results of another harness that lie there twice: the same bytes in folders of one name.
+    """Results of another harness that lie there twice: the attempts would count twice.
 
-    Some harnesses copy a run into the next one; its attempts would count twice.
+    Some harnesses copy a run into the next one. The same bytes in folders of one name are a copy;
+    in others where they tell the time: two runs of one answer may else well be equal.
     """
-    alike: dict[tuple[str, str, int], list[str]] = defaultdict(list)
+    alike: dict[tuple[str, int], list[str]] = defaultdict(list)
     for name, claim in sorted(claims.items(), key=lambda one: (one[0].count("/"), one[0])):
         path = claim.file.path
         if claim.kind is Kind.ROLLOUTS and not (claim.skipped or claim.file.skipped):
-            alike[path.parent.name, path.name, path.stat().st_size].append(name)
+            alike[path.name, path.stat().st_size].append(name)
     copies = {}
     for names in alike.values():
-        first: dict[str, str] = {}
+        first: dict[tuple[str, str], str] = {}
         for name in names if len(names) > 1 else ():
-            digest = hashlib.sha256(claims[name].file.path.read_bytes()).hexdigest()
-            original = first.setdefault(digest, name)
+            path = claims[name].file.path
+            content = path.read_bytes()
+            folder = "" if CLOCK.search(content) else path.parent.name
+            original = first.setdefault((hashlib.sha256(content).hexdigest(), folder), name)
             if original != name:
                 reason = f"is the same to the byte as {original}"
                 copies[name] = replace(claims[name], kind=Kind.OTHER, skipped=reason, format="")
