@@ -75,3 +75,41 @@ def test_a_slice_below_the_rest(tmp_path: Path) -> None:
     found = analyzed(tmp_path, {"r.jsonl": rows}, needs=NEEDS)
     query = "select slice_value from slice_metrics where is_below_rest and slice_key = 'category'"
     assert found.column(query) == ["c"]
+
+
+def test_the_same_words_at_several_tasks(tmp_path: Path) -> None:
+    """A text that many tasks get is a sign, whatever became of them; one of its own is not."""
+    canned = "I apologize, but I was unable to answer."
+    rows = [
+        rollout(
+            task, 0, reward=float(task > 3), output=said(canned if task < 5 else f"it is {task}")
+        )
+        for task in range(10)
+    ]
+    found = analyzed(tmp_path, {"r.jsonl": rows}, needs=("signs",))
+    query = "select task_id, sign from signs where value like 'is at several%' order by 1"
+    sign = f"answer is at several tasks: {canned}"
+    assert found.rows(query) == [(str(task), sign) for task in range(5)]
+
+
+def test_totals_of_several_kinds_are_added(tmp_path: Path) -> None:
+    """6 of 7 and 31 of 31 are 37 of 38; where one is the sum of the others, it is all."""
+    rows = [
+        rollout(1, 0, reward=0.0, f2p_passed=6, f2p_total=7, p2p_passed=31, p2p_total=31),
+        rollout(
+            2, 0, reward=0.0, a_passed=1, a_total=2, b_passed=3, b_total=3, n_passed=4, n_total=5
+        ),
+    ]
+    found = analyzed(tmp_path, {"r.jsonl": rows}, needs=("rollouts",))
+    query = "select n_checks_met, n_checks_total from rollouts order by task_id"
+    assert found.rows(query) == [(37, 38), (4, 5)]
+
+
+def test_tasks_tried_once_are_not_never_passed(tmp_path: Path) -> None:
+    """Two tasks with two failures each among tasks that have one attempt."""
+    rows = [rollout(task, repeat, reward=0.0) for task in (1, 2) for repeat in (0, 1)]
+    rows += [rollout(task, 0, reward=float(task % 2)) for task in range(3, 9)]
+    rows += [rollout(9, repeat, reward=1.0) for repeat in (0, 1)]
+    found = analyzed(tmp_path, {"r.jsonl": rows}, needs=("findings",))
+    query = "select n_tasks, n_all_tasks, n_failures, is_of_some from findings where kind = 'never'"
+    assert found.rows(query) == [(2, 3, 4, True)]

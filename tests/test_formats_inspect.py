@@ -412,3 +412,26 @@ def test_one_id_for_all_is_no_retry(tmp_path: Path) -> None:
     found = analyzed(tmp_path, logs, needs=NEEDS)
     assert found.column("select model from runs order by model") == ["m/one", "m/two"]
     assert found.rows("from rejects") == []
+
+
+def test_what_a_cancelled_log_lacks_says_so(tmp_path: Path) -> None:
+    """Samples that were never run are missing, and their mode tells why."""
+    head = header("a", "b", "c", status="cancelled")
+    found = analyzed(
+        tmp_path,
+        {"one.eval": archive(log(sample("a", value="I"), head=head))},
+        needs=("failure_modes",),
+    )
+    query = "select mode, n_failures from failure_modes where parent = 'no row recorded'"
+    reason = "the log of the run is cancelled"
+    assert set(found.rows(query)) == {(reason, 2)}
+
+
+def test_an_output_that_only_the_total_counts(tmp_path: Path) -> None:
+    usage = {"mockllm/model": {"input_tokens": 104, "output_tokens": 0, "total_tokens": 268}}
+    rows = [
+        one
+        for one in read(tmp_path, archive(log(sample("a", model_usage=usage))))
+        if isinstance(one, Row)
+    ]
+    assert rows[0].value["response"]["usage"]["output_tokens"] == 164

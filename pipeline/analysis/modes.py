@@ -194,11 +194,11 @@ def modes(signs: Sequence[Sign], attempts: Attempts) -> list[Mode]:
 
 
 def _children(sign: Sign, signs: Sequence[Sign], attempts: Attempts) -> list[Mode]:
-    """What one other field says of those attempts, where it tells most of them apart."""
+    """What one other field, or an error, says of those attempts, where it tells most of them."""
     values: dict[str, list[Sign]] = defaultdict(list)
     for other in signs:
         is_value = other.value not in NOTHING and not other.value.startswith("has ")
-        if other.kind == "field" and other.scope == "rollout" and is_value:
+        if other.kind in ("field", "error") and other.scope == "rollout" and is_value:
             values[other.name].append(other)
     best: list[Sign] = []
     for listed in values.values():
@@ -206,7 +206,9 @@ def _children(sign: Sign, signs: Sequence[Sign], attempts: Attempts) -> list[Mod
         inside = [
             replace(other, bears=other.bears & sign.bears)
             for other in listed
-            if other is not usual and (other.bears & sign.bears).sum() >= 2
+            # Of a field the commonest word is the usual end; no error is usual.
+            if (other is not usual or other.kind == "error")
+            and (other.bears & sign.bears).sum() >= 2
         ]
         n_covered = sum(int(other.bears.sum()) for other in inside)
         if n_covered >= 0.6 * sign.bears.sum() and n_covered > sum(

@@ -57,9 +57,10 @@ borne as (
         if(
             outcome = 'failed attempt',
             'attempt failed: ' || coalesce(failure_class, 'no class recorded'),
-            'no failure recorded'
+            coalesce('the log of the run is ' || logs.value, 'no failure recorded')
         ) as part
     from attempts
+    left join (from staging.run_settings where name = 'log_status') as logs using (run_id)
     where not is_recorded
 )
 select

@@ -71,3 +71,15 @@ select
     false as is_borne
 from passed_checks
 inner join attempts using (run_id, task_id, rollout_index)
+union all by name
+-- Who is told what to call, though all of it was called.
+select distinct
+    attempts.*,
+    'expected' as kind,
+    '' as name,
+    '' as value,
+    '' as sign,
+    '' as scope,
+    false as is_borne
+from main.expected_calls
+inner join attempts using (run_id, task_id, rollout_index)

@@ -67,7 +67,10 @@ usual as (
 lacking as (
     select
         rollouts.record_id,
-        min(usual.path || if(fields.is_null, ' is null', ' is absent')) as reason
+        -- A null says more than what is not there.
+        arg_min(
+            usual.path || if(fields.is_null, ' is null', ' is absent'), (fields.is_null is null, usual.path)
+        ) as reason
     from rollouts
     inner join usual using (run_id)
     left join fields

@@ -18,6 +18,8 @@ item_fields as (
         from staging.entries
         -- Definitions of tools are told by the schemas in them.
         where item is not null and not contains(item, '"properties"')
+            -- What is expected of an attempt is compared with its calls.
+            and path <> 'expected_calls'
     )
 ),
 valued as (
@@ -241,7 +243,8 @@ components as (
         'reward_components' as source,
         entry.key as check_name,
         json_as_measure(entry.value) as score,
-        case when score between 0 and 1 then score >= 1 - 1e-9 end as is_passed
+        -- What lies between is a measure.
+        case when score in (0, 1) then score = 1 end as is_passed
     from (
         select record_id, unnest(map_entries(json_fields(reward_components))) as entry
         from staging.rollout_keys

@@ -104,7 +104,9 @@ listed as (
         path,
         item_no,
         max(text) filter (where key = name_key) as tool,
-        max(object) filter (where key = arguments_key) as arguments
+        max(object) filter (where key = arguments_key) as arguments,
+        -- A reader says so of a call that the harness itself accepted.
+        coalesce(bool_or(key = 'met' and value = 'true'), false) as is_met
     from valued
     inner join lists using (benchmark, path, within)
     group by record_id, path, item_no
@@ -128,7 +130,8 @@ wanted as (
         path,
         item_no,
         tool,
-        comparable_arguments(arguments) as arguments
+        comparable_arguments(arguments) as arguments,
+        is_met
     from listed
     where tool is not null
 ),
@@ -184,6 +187,7 @@ expected as (
         item_no as expected_no,
         tool,
         arguments,
+        is_met,
         row_number() over (partition by record_id, tool, arguments order by item_no) as nth
     from wanted
     inner join attempts using (record_id)
@@ -254,14 +258,15 @@ every as (
         case
             when matched.is_error then 'failed'
             when matched.seq is not null then 'made'
+            when is_met then if(coalesce(closest.is_error, false), 'failed', 'made')
             when closest.is_error then 'refused'
             when closest.seq is not null then 'differs'
             when called.tool is not null then 'fewer'
             else 'never'
         end as status,
-        coalesce(list_transform(differing, lambda each: each.name), []) as differing_keys,
+        if(is_met, [], coalesce(list_transform(differing, lambda each: each.name), [])) as differing_keys,
         case
-            when matched.seq is not null and not matched.is_error then null
+            when coalesce(matched.seq is not null and not matched.is_error, false) or is_met then null
             when len(differing) > 0 then array_to_string(
                 list_transform(
                     differing[:6],

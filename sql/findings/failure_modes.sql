@@ -124,7 +124,10 @@ known_checks as (
 known_runs as (
     select distinct run_id, kind, if(kind in ('field', 'call'), name, '') as name
     from main.signs
-    where kind in ('field', 'expected', 'call')
+    where kind in ('field', 'call')
+    union
+    select distinct run_id, 'expected' as kind, '' as name
+    from main.expected_calls
 ),
 counted as (
     select
@@ -140,7 +143,8 @@ counted as (
             when listed.kind in ('field', 'expected', 'call') and known_runs.run_id is null then 0
             else totals.n_passed
         end as n_passes_observed,
-        totals.n_failed as n_all_failures
+        totals.n_failed as n_all_failures,
+        totals.n_passed as n_all_passes
     from listed
     inner join totals using (benchmark)
     left join known_checks
@@ -224,6 +228,7 @@ rows_of_benchmarks as (
         cast(sum(n_failures_observed) as bigint) as n_failures_observed,
         cast(sum(n_passes_observed) as bigint) as n_passes_observed,
         cast(sum(n_all_failures) as bigint) as n_all_failures,
+        cast(sum(n_all_passes) as bigint) as n_all_passes,
         cast(sum(n_failures) as bigint) as n_failures,
         cast(sum(n_passes) as bigint) as n_passes,
         len(list_distinct(list_transform(flatten(list(task_counts)), lambda each: each.task_id))) as n_tasks,
@@ -257,7 +262,7 @@ select
     n_primary / nullif(n_all_failures, 0) as share_primary,
     n_all_failures,
     -- Some runs do not record it, or not all attempts have the check.
-    n_failures_observed < n_all_failures as is_of_some,
+    n_failures_observed < n_all_failures or n_passes_observed < n_all_passes as is_of_some,
     p_adjusted,
     -- Attempts without a row come first.
     case
@@ -273,6 +278,7 @@ select
         when kind = 'answer' and starts_with(value, 'equals the key') then 'verifier or prompt'
         when kind = 'error' and name <> 'tool result' then 'harness or verifier'
         when kind = 'error' then 'tool, prompt or training'
+        when kind = 'answer' and value = 'was not extracted' then 'prompt, training or verifier'
         when kind in ('expected', 'call', 'answer') then 'prompt or training'
         when kind = 'profile' then 'profile'
     end as look_at,

@@ -19,24 +19,36 @@ checks as (
         rollout_index,
         count(*) as n_checks,
         count(*) filter (where is_passed) as n_met,
-        min_by(check_name, (source, check_name), 3) filter (where not is_passed) as failed
+        -- A log lists what failed; how many there were it may not say.
+        bool_and(source = 'log') as is_of_log,
+        min_by(check_name, (scores.mode is not null, source, check_name), 3) filter (where not is_passed) as failed
     from main.checks
     inner join staging.run_benchmarks using (run_id)
-    -- What says the score again says nothing of it.
     left join (from staging.modes where reason in ('same as score', 'measure')) as scores
         on scores.benchmark = run_benchmarks.benchmark
         and scores.name = checks.source || ': ' || checks.check_name
-    where is_passed is not null and scores.mode is null
+    where
+        is_passed is not null
+        -- A place in a list names nothing where others have names.
+        and not (
+            regexp_matches(check_name, '^\d+$')
+            and (run_id, task_id, rollout_index) in (
+                select run_id, task_id, rollout_index
+                from main.checks
+                where not regexp_matches(check_name, '^\d+$')
+            )
+        )
     group by all
+    -- What only says the score again says nothing of it.
+    having count(*) filter (where scores.mode is null) > 0
 ),
 checked as (
     select
         record_id,
         'checks' as kind,
-        n_met || ' of ' || n_checks || ' checks met'
-            || coalesce(', fails ' || array_to_string(
-                list_transform(failed, lambda name: left(name, 80)), ', '
-            ) || if(n_checks - n_met > 3, ', …', ''), '') as note
+        if(is_of_log, '', n_met || ' of ' || n_checks || ' checks met, ') || 'fails ' || array_to_string(
+            list_transform(failed, lambda name: left(name, 80)), ', '
+        ) || if(n_checks - n_met > 3, ', …', '') as note
     from checks
     inner join failing using (run_id, task_id, rollout_index)
     where n_met < n_checks
@@ -192,13 +204,16 @@ filled as (
     having
         count(distinct record_id) filter (where is_pass) = 0
         and count(distinct record_id) filter (where not is_pass) >= 2
-        and median(n_characters) between 41 and 400
+        and median(n_characters) between 41 and 4000
 ),
 reasons as (
     select
         record_id,
         'reason' as kind,
-        path || ': ' || left(regexp_replace(arg_min(value, (item_no, value)), '\s+', ' ', 'g'), 200) as note
+        -- From the error on, where there is one.
+        path || ': ' || left(regexp_replace(
+            regexp_replace(arg_min(value, (item_no, value)), '^.*?((?:\S+\s)?error\b)', '…\1', 's'), '\s+', ' ', 'g'
+        ), 200) as note
     from staging.entries
     inner join failing using (record_id)
     semi join filled using (benchmark, path)

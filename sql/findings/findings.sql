@@ -41,24 +41,27 @@ never as (
         'never' as kind,
         sum(n_scored) as n_failures,
         count(*) filter (where is_never) as n_tasks,
-        count(*) as n_all_tasks,
+        count(*) filter (where is_repeated) as n_all_tasks,
+        count(*) > count(*) filter (where is_repeated) as is_of_some,
         min_by(task_id, (-n_scored, try_cast(task_id as bigint), task_id), 3) filter (where is_never) as top_tasks,
         20 as place
     from (
         select
             benchmark,
             task_id,
-            count(*) filter (where is_pass) = 0 as is_never,
-            if(count(*) filter (where is_pass) = 0, count(*), 0) as n_scored
+            count(*) filter (where is_pass) = 0 and count(*) > 1 as is_never,
+            if(is_never, count(*), 0) as n_scored,
+            count(*) > 1 as is_repeated
         from staging.rollouts
         inner join staging.run_benchmarks using (run_id)
         where is_pass is not null or not is_scored
         group by all
     )
     group by all
-    -- Of one attempt at a task that fails is all that can be said.
-    having count(*) filter (where is_never) > 0 and sum(n_scored) > count(*) filter (where is_never)
-        and count(*) > count(*) filter (where is_never)
+    -- Of one attempt at a task, that it fails is all that can be said.
+    having
+        count(*) filter (where is_never) > 0
+        and count(*) filter (where is_repeated) > count(*) filter (where is_never)
 ),
 stuck as (
     select
@@ -91,6 +94,21 @@ verdicts as (
     left join (from staging.modes where reason in ('same as score', 'part of score', 'measure')) as scores
         on scores.benchmark = run_benchmarks.benchmark
         and scores.name = checks.source || ': ' || checks.check_name
+    -- Nor is what nearly all have and nobody fails.
+    anti join (
+        select
+            benchmark,
+            source,
+            check_name
+        from main.checks
+        inner join staging.run_benchmarks using (run_id)
+        inner join attempts using (benchmark)
+        group by benchmark, source, check_name, n_failures_observed, n_passes_observed
+        having bool_and(is_passed) and count(*) >= 0.9 * (n_failures_observed + n_passes_observed)
+    ) as idle
+        on idle.benchmark = run_benchmarks.benchmark
+        and idle.source = checks.source
+        and idle.check_name = checks.check_name
     where not is_pass and is_passed is not null and scores.mode is null
     group by all
 ),

@@ -30,7 +30,11 @@ shown as (
         item_no = 0 and kind not in ('BOOLEAN', 'VARCHAR', 'NULL', 'EMPTY', 'OBJECT', 'ARRAY') as is_number,
         key <> '' or item_no > 0 as is_member
     from staging.entries
-    where item is null and path not like '%.*.%'
+    where
+        item is null
+        and path not like '%.*.%'
+        -- What a reader calls so has a name of its own in the record.
+        and not (path = 'finish_reason' and (record_id, 'termination_reason') in (select record_id, path from staging.entries))
 ),
 -- Verdicts of named checks are in `checks`.
 others as (
@@ -339,6 +343,17 @@ words as (
     left join staging.answers using (record_id)
     left join (select record_id, outline from staging.records) as records using (record_id)
 ),
+-- The very same words at several tasks are no answer to any of them.
+repeated as (
+    select
+        benchmark,
+        md5(final_text) as digest
+    from words
+    inner join rollouts using (record_id, benchmark)
+    where length(final_text) >= 20
+    group by all
+    having count(distinct task_id) >= 3
+),
 shapes as (
     select
         record_id,
@@ -347,6 +362,10 @@ shapes as (
         unnest(list_filter([
             case when is_observed and coalesce(final_text, '') = '' then 'is empty' end,
             case when ends_on_tool and final_text <> '' then 'is missing after the last tool call' end,
+            case
+                when (benchmark, md5(final_text)) in (from repeated) and length(final_text) >= 20
+                    then 'is at several tasks: ' || regexp_replace(left(final_text, 80), '\s+', ' ', 'g')
+            end,
             case when starts_with(final_text, '```') then 'begins with a code fence' end,
             case when left(final_text, 1) in ('{', '[') then 'begins with ' || left(final_text, 1) end,
             case when starts_with(final_text, '<') then 'begins with <' end,

@@ -18,7 +18,7 @@ shown as (
     group by all
 ),
 -- How many of its criteria an attempt met, where one object of the row states both numbers:
--- `<a>passed<b>` beside `<a>total<b>` or what is counted. Of several the widest.
+-- `<a>passed<b>` beside `<a>total<b>` or what is counted. Of several all, unless one is the sum of the others.
 whole_numbers as (
     select
         record_id,
@@ -34,8 +34,13 @@ whole_numbers as (
 totals as (
     select
         record_id,
-        arg_max(met.n, (total.n, met.parent || met.name)) as n_checks_met,
-        max(total.n) as n_checks_total
+        cast(if(
+            count(*) > 1 and 2 * max(total.n) = sum(total.n),
+            arg_max(met.n, (total.n, met.parent || met.name)),
+            sum(met.n)
+        ) as bigint) as n_checks_met,
+        cast(if(count(*) > 1 and 2 * max(total.n) = sum(total.n), max(total.n), sum(total.n)) as bigint)
+            as n_checks_total
     from whole_numbers as met
     inner join whole_numbers as total using (record_id, parent)
     where

@@ -203,6 +203,8 @@ def _log(header: Any) -> Generator[Reading, None, Log]:
     repeats = {"num_repeats": _epochs(header)}
     yield from settings({"model": model, **sampling, **limits, **repeats})
     yield from settings(_task_args(said))
+    status = text(get(header, "status"))
+    yield from settings({"log_status": status if status != "success" else None})
     yield from _figures(header)
     if (total := _total(header)) is not None:
         yield counted("total_samples", total, "num_rollouts")

@@ -31,6 +31,7 @@ from pipeline.ingest.formats import (
 
 LETTERS = {"c": 1.0, "p": 0.5, "i": 0.0, "n": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 # What a sample must say before its events for these to be passed over unread.
+COUNTED = ("input_tokens", "input_tokens_cache_read", "input_tokens_cache_write")
 BEFORE_EVENTS = {"id", "epoch", "messages", "output", "scores"}
 
 
@@ -89,7 +90,7 @@ def row(sample: Any, log: Log) -> Row:
         "target": sample.get("target"),
         "metadata": fields(sample.get("metadata")),
         **scores_of(scores, chosen["name"] if chosen else None),
-        "stop_reason": text(get(sample, "output", "choices", 0, "stop_reason")),
+        "stop_reason": _stop_reason(sample),
         "termination_reason": _limit(sample.get("limit")),
         "error_message": said,
         "exception_type": _exception(said),
@@ -102,6 +103,12 @@ def row(sample: Any, log: Log) -> Row:
     return Row(
         {**value, **answer}, benchmark=log.task, limit_reached=_limit_type(sample.get("limit"))
     )
+
+
+def _stop_reason(sample: dict[str, Any]) -> str | None:
+    """Why the model stopped; `unknown` is Inspect's word for what no one said."""
+    said = text(get(sample, "output", "choices", 0, "stop_reason"))
+    return None if said == "unknown" else said
 
 
 def _chosen(scores: list[dict[str, Any]], names: tuple[str, ...]) -> dict[str, Any] | None:
@@ -158,7 +165,13 @@ def _usage(sample: dict[str, Any], model: str | None) -> dict[str, Any] | None:
     used = every.get(model or "") or (next(iter(every.values())) if len(every) == 1 else None)
     if not isinstance(used, dict):
         return None
-    return told({**used, "cost": used.get("total_cost")})
+    counted = [number(used.get(name)) or 0 for name in COUNTED]
+    missing = (number(used.get("total_tokens")) or 0) - sum(counted)
+    # Some writers give the total and leave the output at 0.
+    output = (
+        missing if used.get("output_tokens") == 0 and missing > 0 else used.get("output_tokens")
+    )
+    return told({**used, "output_tokens": output, "cost": used.get("total_cost")})
 
 
 def _asked(sample: dict[str, Any], attachments: dict[str, Any]) -> list[dict[str, Any]]:

@@ -319,10 +319,18 @@ def _simulation(said: Any, header: Header) -> Iterator[Reading]:
         "criteria_of_task": asked_as if asked_as != task else None,
     }
     reward = number(rewards.get("reward")) if is_scored else None
+    # A simulation that was cut off has a reward of 0, and no verdict behind it.
+    is_ungraded = rewards.get("reward_basis", ()) is None and not rewards.get("reward_breakdown")
+    unknown = {"reward_breakdown": None} if is_ungraded else {}
     order = text(get(said, "start_time")) or text(get(said, "timestamp"))
     calls = _expected_calls(rewards, header.tasks.get(asked_as))
     yield Row(
-        {**told(value), **({} if calls is None else {"expected_calls": calls}), "reward": reward},
+        {
+            **told(value),
+            **unknown,
+            **({} if calls is None else {"expected_calls": calls}),
+            "reward": reward,
+        },
         benchmark=header.domain,
         order=order,
         limit_reached=ended if ended in CAPS else None,
@@ -337,8 +345,13 @@ def _expected_calls(rewards: dict[str, Any], task: Any) -> list[dict[str, Any]] 
     checks = rewards.get("action_checks")
     actions = get(task, "evaluation_criteria", "actions")
     if isinstance(checks, list):
-        actions = [get(one, "action") for one in checks]
-    elif get(rewards, "info", "action", "note") is not None:
+        # What the evaluator accepted was made, whatever we would compare.
+        return [
+            _expected_call(fields(get(one, "action")))
+            | ({"met": True} if get(one, "action_match") is True else {})
+            for one in checks
+        ]
+    if get(rewards, "info", "action", "note") is not None:
         actions = []
     if not isinstance(actions, list):
         return None

@@ -197,7 +197,8 @@ def _row(row: dict[str, Any], metadata: dict[str, Any]) -> dict[str, Any]:
         "response": {"object": "response", **response} if response else None,
         **scores_of(scores, own if own in metrics else "reward"),
         **{name: number(metrics[name]) for name in metrics if COUNTERS.search(name)},
-        "answer": row.get("answer"),
+        # What a dataset calls the answer is the key.
+        "expected_answer": row.get("answer"),
         "metadata": _info(row.get("info")),
         **ended,
     }

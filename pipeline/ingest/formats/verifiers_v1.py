@@ -139,7 +139,8 @@ def _row(episode: dict[str, Any], data: dict[str, Any], task: str) -> Row:
         "responses_create_params": told(request),
         "response": {"object": "response", **response} if response else None,
         **scores,
-        "answer": data.get("answer"),
+        # What a dataset calls the answer is the key.
+        "expected_answer": data.get("answer"),
         "metadata": {name: one for name, one in data.items() if name not in OF_THE_MACHINE},
         **ended,
         "finish_reason": text(get(calls, -1, "finish_reason")),
