@@ -20,7 +20,7 @@ checks as (
         count(*) as n_checks,
         count(*) filter (where is_passed) as n_met,
         -- A log lists what failed; how many there were it may not say.
-        bool_and(source = 'log') as is_of_log,
+        bool_or(source = 'log') and not bool_or(source = 'log' and is_passed) as is_of_log,
         min_by(check_name, (scores.mode is not null, source, check_name), 3) filter (where not is_passed) as failed
     from main.checks
     inner join staging.run_benchmarks using (run_id)

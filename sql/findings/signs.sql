@@ -287,6 +287,7 @@ caps as (
             name,
             cap,
             count(*) filter (where size = cap) as n_at_cap,
+            count(distinct size) as n_sizes,
             count(*) filter (where size < cap and size >= 0.9 * cap) as n_near,
             count(distinct size) filter (where size < cap and size >= 0.9 * cap) as n_near_sizes
         from sizes
@@ -294,7 +295,8 @@ caps as (
         group by all
     )
     where
-        n_at_cap >= 3 and n_at_cap * n_near_sizes >= 3 * n_near
+        -- Attempts that are all alike run into nothing.
+        n_at_cap >= 3 and n_sizes >= 3 and n_at_cap * n_near_sizes >= 3 * n_near
         or name = 'output tokens' and (cap % 1000 = 0 or cap % 1024 = 0)
 ),
 -- A cap that one run shows holds for another run of the benchmark whose largest is the same number.
