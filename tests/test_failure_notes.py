@@ -87,8 +87,8 @@ def test_the_same_words_at_several_tasks(tmp_path: Path) -> None:
         for task in range(10)
     ]
     found = analyzed(tmp_path, {"r.jsonl": rows}, needs=("signs",))
-    query = "select task_id, sign from signs where value like 'is at several%' order by 1"
-    sign = f"answer is at several tasks: {canned}"
+    query = "select task_id, sign from signs where value like 'is given at several%' order by 1"
+    sign = f"answer is given at several tasks: {canned}"
     assert found.rows(query) == [(str(task), sign) for task in range(5)]
 
 

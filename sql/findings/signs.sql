@@ -366,7 +366,7 @@ shapes as (
             case when ends_on_tool and final_text <> '' then 'is missing after the last tool call' end,
             case
                 when (benchmark, md5(final_text)) in (from repeated) and length(final_text) >= 20
-                    then 'is at several tasks: ' || regexp_replace(left(final_text, 80), '\s+', ' ', 'g')
+                    then 'is given at several tasks: ' || regexp_replace(left(final_text, 80), '\s+', ' ', 'g')
             end,
             case when starts_with(final_text, '```') then 'begins with a code fence' end,
             case when left(final_text, 1) in ('{', '[') then 'begins with ' || left(final_text, 1) end,
