@@ -435,3 +435,14 @@ def test_an_output_that_only_the_total_counts(tmp_path: Path) -> None:
         if isinstance(one, Row)
     ]
     assert rows[0].value["response"]["usage"]["output_tokens"] == 164
+
+
+def test_a_log_that_was_packed_again_is_a_copy(tmp_path: Path) -> None:
+    """The same members in another container are read once."""
+    members = log(sample("a"), sample("b", value="I"))
+    logs = {"one.eval": archive(members), "two.eval": archive(members, method=zipfile.ZIP_STORED)}
+    found = analyzed(tmp_path, logs, needs=NEEDS)
+    assert found.rows("select count(*) from rollouts") == [(2,)]
+    assert found.rows("select source_file, reason from rejects") == [
+        ("two.eval", "holds the same as one.eval")
+    ]

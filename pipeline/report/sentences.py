@@ -71,7 +71,11 @@ class Voice:
         made = templates.environment("sentences", None, autoescape=False)
         made.filters |= {**self.formats, "name": self.name, "text": self.text, "many": self.many}
         made.filters |= {"agree": agree, "one_line": one_line, "cause": wording.cause}
-        made.filters |= {"unsigned": lambda told: told.removeprefix("+"), "widest": widest}
+        made.filters |= {
+            "unsigned": lambda told: told.removeprefix("+"),
+            "widest": widest,
+            "moving": moving,
+        }
         made.globals |= {"level": self.level, "bare": self.bare, "moved": self.change}
         made.globals |= {"span": self.span, **wording.WORDS}
         return made.get_template(f"{name}.j2").module
@@ -105,6 +109,18 @@ def foremost(ranked: Iterable[Row], most: int) -> list[Row]:
         if row.kind not in OF_OTHERS or all(row.kind != each.kind for each in told):
             told.append(row)
     return told[:most]
+
+
+def moving(lines: Sequence[Row], delta: Figure) -> list[Row]:
+    """The lines of a ledger that go the way of the change, and no further."""
+    change = float(delta.value or 0)
+    return [
+        line
+        for line in lines
+        if line.line != "no shared sign"
+        and line.shown.value
+        and 0 < float(line.amount.value) * change <= change**2 * (1 + 1e-9)
+    ]
 
 
 def widest(ledgers: Sequence[Ledger]) -> list[Ledger]:

@@ -274,11 +274,13 @@ select
     case
         when mode = 'no row recorded' then 'harness'
         when reason = 'ungraded' then 'verifier or harness'
-        when kind = 'limit' or reason = 'terminal' then 'harness'
+        when kind = 'limit' then 'harness or model'
+        when reason = 'terminal' then 'harness'
         when kind = 'answer' and starts_with(value, 'equals the key') then 'verifier or prompt'
         when kind = 'error' and name <> 'tool result' then 'harness or verifier'
         when kind = 'error' then 'tool, prompt or training'
         when kind = 'answer' and value = 'was not extracted' then 'prompt, training or verifier'
+        when kind = 'answer' and not starts_with(value, 'begins') then 'harness, prompt or training'
         when kind in ('expected', 'call', 'answer') then 'prompt or training'
         when kind = 'profile' then 'profile'
     end as look_at,

@@ -27,8 +27,12 @@ checks as (
     left join (from staging.modes where reason in ('same as score', 'measure')) as scores
         on scores.benchmark = run_benchmarks.benchmark
         and scores.name = checks.source || ': ' || checks.check_name
+    inner join (select run_id, task_id, rollout_index, reward from staging.rollouts) as rollouts
+        using (run_id, task_id, rollout_index)
     where
         is_passed is not null
+        -- The reward itself, and a number between 0 and 1 of an attempt at a few, are no checks.
+        and not (score is not null and (score = reward or score not in (0, 1)))
         -- A place in a list names nothing where others have names.
         and not (
             regexp_matches(check_name, '^\d+$')
@@ -84,26 +88,39 @@ answered as (
     -- Nothing to see where they are the same, as shown.
     where answers.answer <> answers.key
 ),
-expected as (
+-- Without a key, what the verifier took from the text.
+extracted as (
     select
         record_id,
+        'answer' as kind,
+        'the verifier took "' || visible_space(left(answer, 80), false) || '" as the answer' as note
+    from failing
+    inner join staging.final_texts using (record_id)
+    anti join staging.answers using (record_id)
+    where answer <> '' and trim(answer) <> trim(final_text)
+),
+expected as (
+    select
+        failing.record_id,
         'expected' as kind,
-        tool || case expected_calls.status
+        expected_calls.tool || case expected_calls.status
             when 'never' then ' expected, never called: '
             when 'fewer' then ' expected, called fewer times: '
             when 'failed' then ' answered with an error: '
             when 'differs' then ' called otherwise: '
             when 'refused' then ' called otherwise, and refused: '
             else ' called, not expected: '
-        end || left(coalesce(detail, ''), 320) as note,
-        seq,
+        end || left(coalesce(detail, ''), 320)
+            || if(expected_calls.status in ('failed', 'refused'), coalesce(' → ' || left(calls.message, 120), ''), '') as note,
+        expected_calls.seq,
         -- What changes something comes before what only looks.
         row_number() over (
-            partition by record_id
+            partition by failing.record_id
             order by not coalesce(is_write, true), expected_calls.status = 'unasked', call_no
         ) as nth
     from main.expected_calls
     inner join failing using (run_id, task_id, rollout_index)
+    left join staging.calls on calls.record_id = failing.record_id and calls.seq = expected_calls.seq
     where
         expected_calls.status not in ('made', 'none')
         -- Who looks is not to be asked.
@@ -346,6 +363,8 @@ every as (
     select record_id, kind, note, null, 1 from criteria
     union all
     select record_id, kind, note, null, 2 from answered
+    union all
+    select record_id, kind, note, null, 2 from extracted
     union all
     select record_id, kind, note, seq, 3 from expected
     union all

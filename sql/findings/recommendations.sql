@@ -13,7 +13,7 @@ select
     row_number() over (
         partition by benchmark
         order by
-            case when reason = 'ungraded' then 1 when look_at = 'harness' then 2 else 3 end,
+            case when reason = 'ungraded' then 1 when starts_with(look_at, 'harness') and kind <> 'answer' then 2 else 3 end,
             n_failures desc,
             mode
     ) as rank,

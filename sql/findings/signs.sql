@@ -372,7 +372,7 @@ shapes as (
             case when left(final_text, 1) in ('{', '[') then 'begins with ' || left(final_text, 1) end,
             case when starts_with(final_text, '<') then 'begins with <' end,
             case
-                when answer is null and benchmark in (select benchmark from rollouts where answer is not null)
+                when coalesce(trim(answer), '') = '' and benchmark in (select benchmark from rollouts where answer is not null)
                     then 'was not extracted'
             end,
             case

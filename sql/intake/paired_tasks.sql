@@ -26,14 +26,25 @@ tasks as (
     from asked
     inner join staging.run_benchmarks as benchmarks using (run_id)
 ),
--- Questions that stand under several ids, and all others of their benchmarks.
+-- Questions that stand under several ids, and all others of their benchmarks. Two names for one question may
+-- be two tasks, unless they are numbers, or a run has one of them for another question.
 questions as (
     select
         *,
         count(*) over (partition by benchmark, question, task_id) as n_agreeing,
-        min(task_id) over same_question < max(task_id) over same_question as is_moved
-    from tasks
-    where is_single
+        min(task_id) over same_question < max(task_id) over same_question
+        and (
+            bool_and(try_cast(task_id as bigint) is not null) over same_question
+            or bool_or(is_contradicted) over same_question
+        ) as is_moved
+    from (
+        select
+            *,
+            min(question) over same_id < max(question) over same_id as is_contradicted
+        from tasks
+        where is_single
+        window same_id as (partition by benchmark, task_id)
+    )
     window same_question as (partition by benchmark, question)
 ),
 -- The ids that most runs share come first, then those of the run with most tasks.

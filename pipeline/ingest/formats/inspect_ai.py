@@ -77,16 +77,30 @@ def claims(files: Sequence[Found]) -> Iterable[Claim]:
         if claim.mark > latest.setdefault(task, claim).mark:
             latest[task] = claim
     shared = Counter((claim.folder, claim.stem, claim.mark) for _, claim in made)
+    first: dict[Any, Claim] = {}
     for task, claim in made:
         other = latest[task]
+        original = first.setdefault((task, claim.mark, _contents(claim.file)), claim)
         if claim.mark < other.mark:
             reason = f"superseded by {other.file.name}, a later log of the same task"
             yield replace(claim, skipped=reason)
+        elif original is not claim:
+            yield replace(claim, skipped=f"holds the same as {original.file.name}")
         elif shared[claim.folder, claim.stem, claim.mark] > 1:
             # Begun in one second: two runs all the same.
             yield replace(claim, mark=f"{claim.mark}-{claim.file.base}")
         else:
             yield claim
+
+
+def _contents(file: Found) -> object:
+    """What the members of an archive hold; a copy of it may be packed otherwise."""
+    try:
+        with file.path.open("rb") as archive:
+            members = _directory(archive)[0] if file.base.lower().endswith(".eval") else []
+            return tuple(sorted((one.name, one.checksum) for one in members)) or file.name
+    except (OSError, ValueError):
+        return file.name
 
 
 def _said(file: Found) -> dict[str, Any] | None:
