@@ -34,9 +34,6 @@ ROUNDING = 1e-12
 # A change is significant where chance alone would make one as large no more often than this.
 MOST_BY_CHANCE = 0.05
 
-IMPROVED, REGRESSED, NO_CHANGE = "improved", "regressed", "no change"
-INCONCLUSIVE, NOT_COMPARABLE = "inconclusive", "not comparable"
-
 
 def new_tasks_interval(
     value: Numbers, se: Numbers, n_units: Numbers, degrees: Numbers, *, is_bounded: Mask
@@ -57,7 +54,7 @@ def new_tasks_interval(
         inside = np.maximum(value * (1 - value) / size + spread / (4 * size), 0)
         wilson = quantile / (1 + spread) * np.sqrt(inside)
     plain = np.where(is_spread, quantile * se, np.nan)
-    unseen = _unseen(n_units)
+    unseen = unseen_share(n_units)
     low = np.minimum(np.maximum(centre - wilson, 0), value * (1 - unseen))
     high = np.maximum(np.minimum(centre + wilson, 1), value + (1 - value) * unseen)
     return np.where(is_bounded, low, value - plain), np.where(is_bounded, high, value + plain)
@@ -75,7 +72,13 @@ def same_tasks_interval(
 
 
 def change_interval(
-    mean: Numbers, se: Numbers, n_units: Numbers, degrees: Numbers, *, is_bounded: Mask
+    mean: Numbers,
+    se: Numbers,
+    n_units: Numbers,
+    degrees: Numbers,
+    *,
+    is_bounded: Mask,
+    level: float = LEVEL,
 ) -> tuple[Numbers, Numbers]:
     """Where the change on new tasks like these would lie; NaN with fewer than two units.
 
@@ -84,8 +87,8 @@ def change_interval(
     """
     is_spread = _is_spread(mean, se)
     is_defined = (n_units > 1) & np.isfinite(se) & (is_spread | is_bounded)
-    by_spread = t_quantile(degrees, is_defined) * se
-    unseen = _unseen(n_units)
+    by_spread = t_quantile(degrees, is_defined, share=(1 + level) / 2) * se
+    unseen = unseen_share(n_units, level=level)
     below = np.where(is_spread, by_spread, unseen * (1 + mean))
     above = np.where(is_spread, by_spread, unseen * (1 - mean))
     low, high = (np.where(is_defined, end, np.nan) for end in (mean - below, mean + above))
@@ -118,9 +121,9 @@ def detectable(se: Numbers, degrees: Numbers) -> Numbers:
     return np.where(is_defined, factors * se, np.nan)
 
 
-def _unseen(n_units: Numbers) -> Numbers:
+def unseen_share(n_units: Numbers, *, level: float = LEVEL) -> Numbers:
     """The largest share of all tasks that could be unlike every one of these, and go unseen."""
-    return np.asarray(1 - ((1 - LEVEL) / 2) ** (1 / np.maximum(n_units, 1)))
+    return np.asarray(1 - ((1 - level) / 2) ** (1 / np.maximum(n_units, 1)))
 
 
 def t_quantile(
@@ -160,27 +163,6 @@ def normal_p_value(distance: Numbers, wanted: Mask) -> Numbers:
 def _is_spread(value: Numbers, se: Numbers) -> Mask:
     """Do values differ at all? What is left of a sum of equal floats is no spread."""
     return np.asarray(se > ROUNDING * np.maximum(np.abs(value), 1))
-
-
-def verdict(
-    low: Numbers, high: Numbers, bound_low: Numbers, bound_high: Numbers, *, margin: Numbers
-) -> Words:
-    """What the interval of a change says, with missing rows as failures, and its two bounds.
-
-    The bounds are the change with every missing row against the candidate, and with every one in
-    its favour. A value on a limit is not beyond it, nor is one that only rounding has put there.
-    """
-    lowest, highest = np.minimum(low, bound_low), np.maximum(high, bound_high)
-    is_inside = (lowest > ROUNDING - margin) & (highest < margin - ROUNDING)
-    found = [lowest > ROUNDING, highest < -ROUNDING, is_inside]
-    return np.select(found, [IMPROVED, REGRESSED, NO_CHANGE], INCONCLUSIVE)[()]
-
-
-def decision(said: Words, *p_values: Numbers) -> Words:
-    """A verdict that a change is there needs every test to say that chance did not make it."""
-    is_sure = np.logical_and.reduce([p_value <= MOST_BY_CHANCE for p_value in p_values])
-    is_change = (said == IMPROVED) | (said == REGRESSED)
-    return np.where(is_change & ~is_sure, INCONCLUSIVE, said)[()]
 
 
 def holm(p_values: Numbers) -> Numbers:

@@ -33,10 +33,11 @@ VERDICTS = {
     Verdict.INCONCLUSIVE: ("yellow", "the data does not decide what the policy asks"),
     Verdict.FAIL: ("red", "what the policy asks does not hold"),
 }
-HEADS = ("metric", "level", "change", "95% CI", "must be", "tasks", "verdict")
+HEADS = ("metric", "level", "change", "CI", "must be", "tasks", "verdict")
 LEGEND = (
-    "95% CI for new tasks, missing attempts counted as failed. INCONCLUSIVE: the interval includes "
-    "the limit, or missing attempts could move the change across it."
+    "CI for new tasks, missing attempts and tasks that only one run has counted as failed. "
+    "INCONCLUSIVE: the interval includes the limit, missing attempts could move the change across "
+    "it, tasks like these that so few do not show could, or a test does not agree."
 )
 
 
