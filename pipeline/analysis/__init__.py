@@ -12,12 +12,13 @@ from pipeline.analysis.ledgers import FUNNEL_EFFECTS, TRANSITION_NOISE
 from pipeline.analysis.modes import MODES
 from pipeline.analysis.permutation import CHANGE_TESTS
 from pipeline.analysis.standings import STANDINGS
-from pipeline.analysis.trends import TRENDS
+from pipeline.analysis.trends import DISCRIMINATIONS, TRENDS
 from pipeline.analysis.votes import MAJORITIES
 from pipeline.relation import Computed
 
 COMPUTED: tuple[Computed, ...] = (
     *(ESTIMATES, STANDINGS, MAJORITIES, MODES, MODE_SLICES, SIZE_CONTRASTS, ALIGNED, TRENDS),
+    DISCRIMINATIONS,
     *(CHANGE_TESTS, COMPARISON_TESTS, MEASURE_CHANGES),
     *(FUNNEL_EFFECTS, LEDGER_LINES, TRANSITION_NOISE),
 )

@@ -9,7 +9,7 @@ with all that is missing against it: rows, and tasks that only one run has.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
@@ -48,7 +48,7 @@ class Evidence:
     wide_low: Numbers
     wide_high: Numbers
     p_value: Numbers
-    level: float = LEVEL
+    level: float = field(default=LEVEL, kw_only=True)
 
     @property
     def lowest(self) -> Numbers:
@@ -123,7 +123,7 @@ def evidence(
     lows, highs = ([each[place::2] for each in ends] for place in (0, 1))
     low, bound_low, wide_low = np.minimum.reduce(lows)
     high, bound_high, wide_high = np.maximum.reduce(highs)
-    return Evidence(low, high, bound_low, bound_high, wide_low, wide_high, p_value, level)
+    return Evidence(low, high, bound_low, bound_high, wide_low, wide_high, p_value, level=level)
 
 
 def p_beyond(rows: pa.Table, limit: float, *, over: tuple[Names, ...]) -> Numbers:

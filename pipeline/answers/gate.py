@@ -127,7 +127,7 @@ class Measured:
         """What may be said of it."""
         ends = [sorted(each or UNKNOWN) for each in (self.interval, self.bounds, self.with_unseen)]
         p_value = math.nan if self.p_value is None else self.p_value
-        return Evidence(*map(np.asarray, (*chain(*ends), p_value)), level)  # type: ignore[arg-type, call-arg]
+        return Evidence(*map(np.asarray, (*chain(*ends), p_value)), level=level)
 
 
 @dataclass(frozen=True)
@@ -282,6 +282,8 @@ def decide(policy: Policy, compared: Compared) -> Row:
         "base": compared.base,
         "candidate": compared.candidate,
         "policy": policy.name,
+        "confidence": policy.confidence,
+        "unseen": policy.unseen,
         "verdict": verdict,
         "exit_code": EXIT_CODES.get(verdict, 0),
         "reasons": reasons,
