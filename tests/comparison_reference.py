@@ -266,7 +266,12 @@ def _sureness(pair: Pair, metric: str, changes: Sequence[Fraction], n_mixed: int
         "mde_new_tasks": None,
         "mde_same_tasks": None,
     }
-    if new:
+    is_graded = any(not set(s.rewards(t)) <= {0, 1} for s in pair.sides for t in pair.common)
+    is_passes = pair.is_settled() and (metric == "pass_at_1" or not is_graded)
+    # By the rule itself, which a simulation holds; of rewards that are no passes by the error.
+    if is_passes and len(groups) == len(pair.common):
+        del found["mde_new_tasks"]
+    if new and "mde_new_tasks" in found:
         shares = [float(stdtrit(degrees(sizes(groups)), s)) for s in ((1 + LEVEL) / 2, POWER)]
         found["mde_new_tasks"] = sum(shares) * (root(new) or 0)
     if same:

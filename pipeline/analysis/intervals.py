@@ -29,6 +29,7 @@ def comparison_tests(rows: pa.Table) -> pa.Table:
     se_same, se_same_counted = _columns(rows, "se_same_tasks", "se_same_counted_as_fail")
     n_mixed, p_signs, p_any, margin = _columns(rows, "n_mixed_tasks", "p_signs", "p_any", "margin")
     n_paired, counted = _columns(rows, "n_paired_tasks", "delta_counted_as_fail")
+    (by_rule,) = _columns(rows, "mde_by_rule")
     level = np.maximum(*map(np.abs, _columns(rows, "base_common", "candidate_common")))
     p_mean = np.where(np.isnan(p_signs), stats.t_test(*headline, scale=level), p_signs)
     # If no task changed, the mean did not.
@@ -73,7 +74,9 @@ def comparison_tests(rows: pa.Table) -> pa.Table:
         **_ends("ci_counted_as_fail", decided),
         **_ends("ci_same_counted_as_fail", same_counted),
         **_ends("unseen", (found.wide_low, found.wide_high)),
-        mde_new_tasks=stats.detectable(se_new, degrees),
+        mde_new_tasks=np.where(
+            flags(rows["is_mde_by_rule"]), by_rule, stats.detectable(se_new, degrees)
+        ),
         mde_same_tasks=stats.detectable(se_same, np.full_like(se_same, np.inf)),
         p_mean=p_mean,
         p_holm=p_holm,

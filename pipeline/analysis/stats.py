@@ -254,6 +254,32 @@ def hypergeometric(
     return task, passed, ways / total[task]
 
 
+def mean_and_error(
+    n_base: Counts, n_candidate: Counts, base: Counts, candidate: Counts
+) -> tuple[Numbers, Numbers, Numbers]:
+    """Simulated changes, their mean and its error: a simulation a row, a task a column."""
+    n_tasks = base.shape[1]
+    change = candidate / n_candidate - base / n_base
+    moved, squares = change.mean(axis=1), (change**2).sum(axis=1)
+    off = (change - moved[:, None]) ** 2
+    spread = off.sum(axis=1)
+    # What rounding leaves of equal differences is no spread.
+    spread = np.where(spread > ROUNDING * squares, spread, 0) * (n_tasks / (n_tasks - 1))
+    unequal = n_base != n_candidate
+    if unequal.any():
+        dealt = dealt_variance(n_base, n_candidate, base, candidate)
+        hidden = np.where(unequal, dealt - off * (n_tasks / (n_tasks - 1)), 0).sum(axis=1)
+        spread = spread + np.maximum(hidden, 0)
+    return change, moved, np.sqrt(spread) / n_tasks
+
+
+def dealt_variance(n_base: Counts, n_candidate: Counts, base: Counts, candidate: Counts) -> Numbers:
+    """The variance of each task's change if its attempts had been dealt out anew."""
+    n, passed = n_base + n_candidate, base + candidate
+    pooled = passed * (n - passed) / (n * (n - 1.0))
+    return np.asarray(pooled * (1 / n_base + 1 / n_candidate))
+
+
 def numbers(column: pa.ChunkedArray) -> Numbers:
     """A column of Arrow with NaN for null."""
     return np.asarray(column.to_numpy(), dtype=np.float64)

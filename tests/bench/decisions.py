@@ -40,6 +40,11 @@ def constant(rate: float) -> Rates:
     return lambda _, shape: np.full(shape, rate)
 
 
+def u_shaped(random: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    """Tasks that mostly pass or mostly fail."""
+    return random.beta(0.3, 0.3, shape)
+
+
 def few_hard(random: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
     """Tasks that nearly always pass, and 5% that hardly do."""
     return np.where(random.random(shape) < 0.05, 0.02, 0.99)
@@ -190,6 +195,17 @@ def coverage(
     return float(np.mean((low <= truth) & (truth <= high)))
 
 
+def power(n_tasks: int, k: int, rates: Rates, n_trials: int) -> float:
+    """How often a planted change of the size that is said to be seen four times in five is seen."""
+    planted = 0.1
+    # What is printed hangs on the change itself.
+    for _ in range(3):
+        typical = simulated(n_tasks, (k, k), rates=rates, planted=planted, seed=7, n_pairs=60)
+        planted = float(np.median(typical.column("mde_new_tasks")))
+    pairs = simulated(n_tasks, (k, k), rates=rates, planted=planted, seed=8, n_pairs=n_trials)
+    return float((pairs.column("verdict") == "improved").mean())
+
+
 @dataclass(frozen=True)
 class Line:
     """One claim: how often it was seen to hold or fail, and how often it may."""
@@ -225,7 +241,19 @@ def lines(n_trials: int = N_TRIALS) -> Iterator[Line]:
     yield from false_calls(n_trials)
     yield from false_passes(n_trials)
     yield from several_candidates(n_trials // 5)
+    yield from powers(n_trials)
     yield from losses(n_trials)
+
+
+def powers(n_trials: int) -> Iterator[Line]:
+    """A change of the minimum detectable size is seen four times in five."""
+    for name, rates in (("U-shaped", u_shaped), ("uniform", uniform)):
+        for n, k in ((20, 4), (50, 4), (50, 1), (200, 4)):
+            observed = power(n, k, rates, n_trials)
+            setting = f"{n} x {k}, {name}"
+            yield Line(
+                "a change of the printed size is seen", setting, n_trials, observed, 0.75, 0.85
+            )
 
 
 def coverages(n_trials: int) -> Iterator[Line]:
