@@ -277,7 +277,7 @@ def _fill(
     if chosen.name:
         progress.stage(f"checking {Path(chosen.name).name}")
     profile.check_fields(db, chosen)
-    profile.write(db, chosen)
+    profile.write(db, chosen, is_growing=settings.is_growing)
     provenance.write(db, chosen, settings)
 
     def make() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from pipeline.analysis import stats
 from tests.bench import decisions
-from tests.bench.decisions import broken, constant, few_hard, lossy, simulated, uniform
+from tests.bench.decisions import broken, constant, few_hard, looks, lossy, simulated, uniform
 
 
 @pytest.mark.parametrize("repeats", [(5, 5), (8, 4), (8, 1)])
@@ -57,6 +57,14 @@ def test_holm_goes_by_both_tests() -> None:
     assert (p_any > p_mean).any() and (p_any < p_mean).any()
     for folder, largest in enumerate(np.maximum(p_mean, p_any)):
         assert p_holm[folder].tolist() == pytest.approx(stats.holm(largest).tolist())
+
+
+def test_looking_again_and_again() -> None:
+    """Ten looks at equal runs call a change more often than one; held together they do not."""
+    once, together = (looks(60, is_growing=is_growing) for is_growing in (False, True))
+    assert once.fired() >= 0.1
+    assert together.fired() <= 0.05
+    assert not (together.column("verdict") == "no change").any()
 
 
 @pytest.mark.slow

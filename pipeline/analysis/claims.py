@@ -111,19 +111,28 @@ def evidence(
     for names in over:
         delta, se, n_units, degrees = (numbers(rows[name]) for name in names)
         low, high = stats.change_interval(
-            delta, se, n_units, degrees, is_bounded=is_bounded, level=level
+            delta, se, n_units, degrees, is_bounded=is_bounded, level=level, growing=growing(rows)
         )
         share = stats.unseen_share(n_units, level=level) if unseen is None else unseen
         # Where nothing bounds what a task may be worth, nothing says what an unseen one is.
         has_range, centre, reach = ~np.isnan(value_range), (1 - share) * delta, share * value_range
         wide_low = np.where(has_range, np.minimum(low, centre - reach), low)
         wide_high = np.where(has_range, np.maximum(high, centre + reach), high)
+        if growing(rows) is not None:
+            # That nothing changed is not said of results that are not all there.
+            wide_low, wide_high = np.full_like(low, -np.inf), np.full_like(high, np.inf)
         bounds = (numbers(rows[name]) for name in BOUNDS[names])
         ends.append((low, high, *bounds, wide_low, wide_high))
     lows, highs = ([each[place::2] for each in ends] for place in (0, 1))
     low, bound_low, wide_low = np.minimum.reduce(lows)
     high, bound_high, wide_high = np.maximum.reduce(highs)
     return Evidence(low, high, bound_low, bound_high, wide_low, wide_high, p_value, level=level)
+
+
+def growing(rows: pa.Table) -> Numbers | None:
+    """The range of what tasks may be worth, where results are still being written; else None."""
+    is_growing = "is_growing" in rows.column_names and bool(flags(rows["is_growing"]).any())
+    return numbers(rows["value_range"]) if is_growing else None
 
 
 def p_beyond(rows: pa.Table, limit: float, *, over: tuple[Names, ...]) -> Numbers:

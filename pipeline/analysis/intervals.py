@@ -38,8 +38,11 @@ def comparison_tests(rows: pa.Table) -> pa.Table:
     # about is one of all such pairs.
     p_holm = stats.within(stats.holm, p_change, rows["is_named"], rows["is_lead"])
     is_bounded = flags(rows["is_bounded"])
-    new = stats.change_interval(*headline, is_bounded=is_bounded)
-    decided = stats.change_interval(*_columns(rows, *claims.SHARED), is_bounded=is_bounded)
+    growing = claims.growing(rows)
+    new, decided = (
+        stats.change_interval(*each, is_bounded=is_bounded, growing=growing)
+        for each in (headline, _columns(rows, *claims.SHARED))
+    )
     same = stats.same_tasks_change_interval(delta, se_same, n_mixed)
     same_counted = stats.same_tasks_change_interval(counted, se_same_counted, n_mixed)
     shared = claims.evidence(rows, p_change, over=(claims.SHARED,)).verdict(margin)
@@ -52,7 +55,7 @@ def comparison_tests(rows: pa.Table) -> pa.Table:
     could_reverse = (verdict == claims.INCONCLUSIVE) & (shared != claims.INCONCLUSIVE)
     is_open = verdict == claims.INCONCLUSIVE
     is_clear = (new[0] > stats.ROUNDING) | (new[1] < -stats.ROUNDING)
-    is_within = (new[0] > -margin) & (new[1] < margin)
+    is_within = (new[0] > -margin) & (new[1] < margin) & (growing is None)
     by_test = np.where(p_mean > stats.MOST_BY_CHANCE, "p_mean", "p_any")
     decided_by = np.select(
         [

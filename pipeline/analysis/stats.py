@@ -79,15 +79,19 @@ def change_interval(
     *,
     is_bounded: Mask,
     level: float = LEVEL,
+    growing: Numbers | None = None,
 ) -> tuple[Numbers, Numbers]:
     """Where the change on new tasks like these would lie; NaN with fewer than two units.
 
     Differences that are all alike have no spread; tasks that so few do not show could still be
-    unlike them, and where rates bound them lie as far off as 1 or -1.
+    unlike them, and where rates bound them lie as far off as 1 or -1. Of results that are
+    `growing`, with the range of what they may be worth, it holds at all looks together.
     """
     is_spread = _is_spread(mean, se)
     is_defined = (n_units > 1) & np.isfinite(se) & (is_spread | is_bounded)
     by_spread = t_quantile(degrees, is_defined, share=(1 + level) / 2) * se
+    if growing is not None:
+        by_spread = _at_all_looks(by_spread, growing, level)
     unseen = unseen_share(n_units, level=level)
     below = np.where(is_spread, by_spread, unseen * (1 + mean))
     above = np.where(is_spread, by_spread, unseen * (1 - mean))
@@ -96,6 +100,21 @@ def change_interval(
         np.where(is_bounded, np.maximum(low, -1), low),
         np.where(is_bounded, np.minimum(high, 1), high),
     )
+
+
+def _at_all_looks(half: Numbers, value_range: Numbers, level: float) -> Numbers:
+    """Half an interval that holds however often growing results are looked at.
+
+    Robbins' mixture: a sum of differences is a Brownian motion in its information, and is weighed
+    against changes of a size that one would look for, a twentieth of the range.
+    """
+    z = student.quantile(1e9, (1 + level) / 2)
+    with np.errstate(all="ignore"):
+        square, looked_for = (half / z) ** 2, (value_range / 20) ** 2
+        ratio = looked_for / square
+        growth = (1 + 1 / ratio) * (np.log1p(ratio) - 2 * np.log(1 - level))
+        wider = np.sqrt(square * growth)
+    return np.where(np.isnan(value_range) | (half <= 0), half, np.maximum(half, wider))
 
 
 def same_tasks_change_interval(

@@ -19,6 +19,7 @@ select
     *,
     base_threshold is not null and candidate_threshold is not null as is_settled,
     n_base_expected is not null and n_candidate_expected is not null as is_expected_known,
+    (select is_growing from raw.settings) as is_growing,
     -- How far apart two tasks can be.
     if(is_bounded, 1, highest - lowest) as value_range,
     -- The metric that decides: passes, or rewards where they are graded or nothing is a pass.

@@ -39,7 +39,9 @@ select
     decided_by,
     -- With all comparisons allowed for, whether or not a base was named.
     verdict_holm in ('improved', 'regressed') as is_changed,
-    could_reverse, margin,
+    could_reverse,
+    is_growing as is_so_far,
+    margin,
     case
         when ci_same_tasks_low > 0 then 'higher'
         when ci_same_tasks_high < 0 then 'lower'

@@ -66,6 +66,7 @@ class Pairs:
     expected_candidate: np.ndarray | None = None
     n_candidates: int = 1
     has_shared_base: bool = True
+    is_growing: bool = False
 
     @cached_property
     def warehouse(self) -> Warehouse:
@@ -82,7 +83,9 @@ class Pairs:
                 runs[name] = (scored[row], passed[row], None if expected is None else expected[row])
             pairs.append(names)
         families = np.arange(len(pairs)) // self.n_candidates
-        return in_sql.warehouse(runs, pairs, margin=MARGIN, families=families)
+        return in_sql.warehouse(
+            runs, pairs, margin=MARGIN, families=families, is_growing=self.is_growing
+        )
 
     def column(self, name: str) -> np.ndarray:
         """A column of `comparisons` by pass@1, a folder a row and a candidate a column."""
@@ -242,6 +245,7 @@ def lines(n_trials: int = N_TRIALS) -> Iterator[Line]:
     yield from false_passes(n_trials)
     yield from several_candidates(n_trials // 5)
     yield from powers(n_trials)
+    yield from watched(n_trials // 2)
     yield from losses(n_trials)
 
 
@@ -324,6 +328,14 @@ def several_candidates(n_folders: int) -> Iterator[Line]:
     yield Line("20 runs, no base, 190 pairs: any is called", "100 x 4", few, observed, 0, 0.05)
 
 
+def watched(n_folders: int) -> Iterator[Line]:
+    """Ten looks at equal runs while they grow: any verdict of a change."""
+    for by_repeats in (False, True):
+        setting = f"100 x {10 if by_repeats else 4}, by {'repeats' if by_repeats else 'tasks'}"
+        observed = looks(n_folders, is_growing=True, by_repeats=by_repeats).fired()
+        yield Line("ten looks at equal runs: any is called", setting, n_folders, observed, 0, 0.05)
+
+
 def losses(n_trials: int) -> Iterator[Line]:
     """A candidate that loses failures has not improved."""
     for whole in (False, True):
@@ -336,6 +348,30 @@ def losses(n_trials: int) -> Iterator[Line]:
                 name = "" if rates is uniform else ", rate 0.5"
                 inputs = "inputs" if is_known else "no inputs"
                 yield Line(claim, f"{n} x {k}{name}, {inputs}", n_trials, observed, 0, 0.03)
+
+
+def looks(
+    n_folders: int, *, is_growing: bool, by_repeats: bool = False, n_looks: int = 10
+) -> Pairs:
+    """Equal runs looked at ten times while they grow to 100 x 4, by tasks or by repeats."""
+    random = np.random.default_rng(n_folders)
+    rate = random.random((n_folders, 1, 100))
+    n_repeats = n_looks if by_repeats else 4
+    rolled = random.random((2, n_folders, n_repeats, 100)) < rate
+    scored, passed = [], [[], []]
+    for look in range(1, n_looks + 1):
+        n_tried = look if by_repeats else n_repeats
+        n_there = 100 if by_repeats else 10 * look
+        is_there = np.arange(100) < n_there
+        scored.append(np.broadcast_to(np.where(is_there, n_tried, 0), (n_folders, 100)))
+        for side in (0, 1):
+            passed[side].append(rolled[side, :, :n_tried].sum(axis=1) * is_there)
+    n, base, candidate = (
+        np.stack(each, axis=1).reshape(-1, 100) for each in (scored, passed[0], passed[1])
+    )
+    return Pairs(
+        n, n, base, candidate, n_candidates=n_looks, has_shared_base=False, is_growing=is_growing
+    )
 
 
 def all_pairs(n_folders: int, n_runs: int = 20) -> Pairs:

@@ -47,6 +47,7 @@ def warehouse(
     *,
     margin: float,
     families: np.ndarray | None = None,
+    is_growing: bool = False,
     wanted: tuple[str, ...] = ("main.comparisons",),
 ) -> Warehouse:
     """The comparisons of these pairs; a run is its scored, passed and expected repeats by task.
@@ -82,6 +83,7 @@ def warehouse(
         db.execute(f"create table {name} as select {columns} from given_runs")
     for name, columns in EMPTY.items():
         db.execute(f"create table {name} as select {columns} where false")
+    db.execute(f"create table raw.settings as select {is_growing} as is_growing")
     db.execute(f"create table staging.attempts as {ATTEMPTS}")
     of_family = np.ones(len(pairs), dtype=np.int64) if families is None else 1 + families
     create_from(
