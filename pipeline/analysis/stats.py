@@ -106,11 +106,11 @@ def _at_all_looks(half: Numbers, value_range: Numbers, level: float) -> Numbers:
     """Half an interval that holds however often growing results are looked at.
 
     Robbins' mixture: a sum of differences is a Brownian motion in its information, and is weighed
-    against changes of a size that one would look for, a twentieth of the range.
+    against changes of a size that one would look for, a tenth of the range.
     """
     z = student.quantile(1e9, (1 + level) / 2)
     with np.errstate(all="ignore"):
-        square, looked_for = (half / z) ** 2, (value_range / 20) ** 2
+        square, looked_for = (half / z) ** 2, (value_range / 10) ** 2
         ratio = looked_for / square
         growth = (1 + 1 / ratio) * (np.log1p(ratio) - 2 * np.log(1 - level))
         wider = np.sqrt(square * growth)
