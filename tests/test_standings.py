@@ -11,6 +11,7 @@ import pytest
 
 from pipeline.analysis.standings import ranks, rerun_spread, shares_of_best, standings
 from pipeline.analysis.stats import Numbers
+from tests.bench.decisions import near_ties
 from tests.results import Row, analyzed, rollout
 
 # Four standard errors of a share of 2,000 draws.
@@ -47,25 +48,6 @@ def test_middle_runs_share() -> None:
     """The first is shown to be better than all, and two that hardly differ share the next ranks."""
     values = np.array([[1.0] * 30, [0.5] * 30, [0.5] * 29 + [0.75], [0.0] * 30])
     assert alone(values) == ([1, 2, 2, 4], [1, 3, 3, 4])
-
-
-def near_ties(
-    n_folders: int, *, n_tasks: int, n_runs: int, repeats: tuple[int, ...]
-) -> tuple[float, float]:
-    """How often the ranks hold of the best of runs that hardly differ, and of all of them."""
-    random, best, whole = np.random.default_rng(n_tasks), 0, 0
-    truth = np.arange(n_runs, 0, -1)
-    n_scored = np.resize(repeats, n_runs)[:, None] * np.ones((1, n_tasks))
-    for _ in range(n_folders):
-        rates = random.beta(0.4, 0.4, n_tasks) * 0.98 + np.linspace(0, 0.02, n_runs)[:, None]
-        values = random.binomial(n_scored.astype(int), rates) / n_scored
-        with np.errstate(all="ignore"):
-            variances = values * (1 - values) / (n_scored - 1)
-        variances[n_scored == 1] = np.nan
-        low, high = ranks(values, n_scored, variances, np.arange(n_tasks))
-        holds = (low <= truth) & (truth <= high)
-        best, whole = best + int(holds[-1]), whole + int(holds.all())
-    return best / n_folders, whole / n_folders
 
 
 @pytest.mark.parametrize("repeats", [(4,), (1,), (1, 8)])

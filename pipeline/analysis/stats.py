@@ -28,6 +28,8 @@ POWER = 0.80
 NORMAL_LEVEL, NORMAL_POWER = 1.959963984540054, 0.8416212335729143
 # Below so many tasks with both passes and failures an interval for the same tasks misleads.
 FEWEST_MIXED = 10
+# So many tasks that differ are few, if they are no larger a share than this.
+FEW, FEW_OF = 3.0, 0.2
 # Two sums of one size that differ by no more than this share of it differ by rounding alone.
 ROUNDING = 1e-12
 
@@ -42,6 +44,7 @@ def new_tasks_interval(
 
     Wilson's with the effective size that the standard error implies, which holds near 0 and 1;
     the plain t interval for rewards without bounds, which says nothing where tasks are all alike.
+    Up to three that differ of fifteen, by the effective size, have Clopper and Pearson's exact end.
     A share of the tasks that so few do not show may fail or pass every time: never narrower.
     """
     is_defined = (n_units > 1) & np.isfinite(se)
@@ -57,7 +60,20 @@ def new_tasks_interval(
     unseen = unseen_share(n_units)
     low = np.minimum(np.maximum(centre - wilson, 0), value * (1 - unseen))
     high = np.maximum(np.minimum(centre + wilson, 1), value + (1 - value) * unseen)
+    # Of one or a few that differ Wilson's makes too much.
+    is_wanted = is_defined & is_bounded
+    low = np.minimum(low, _least_of_few(size * value, size, is_wanted))
+    high = np.maximum(high, 1 - _least_of_few(size * (1 - value), size, is_wanted))
     return np.where(is_bounded, low, value - plain), np.where(is_bounded, high, value + plain)
+
+
+def _least_of_few(n_seen: Numbers, n: Numbers, wanted: Mask) -> Numbers:
+    """The least share that few of n come of, once in forty; infinity where they are not few."""
+    found = np.full(len(n), np.inf)
+    is_few = n_seen <= np.minimum(FEW, n * FEW_OF) * (1 + ROUNDING)
+    for place in np.flatnonzero(wanted & (n_seen > ROUNDING) & is_few):
+        found[place] = student.least_share(float(n_seen[place]), float(n[place]), (1 - LEVEL) / 2)
+    return found
 
 
 def same_tasks_interval(

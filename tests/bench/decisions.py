@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from pipeline.analysis import stats
+from pipeline.analysis.standings import ranks
 from pipeline.answers import gate
 from pipeline.profile.policy import Criterion, Policy
 from pipeline.warehouse import Warehouse
@@ -43,6 +44,11 @@ def constant(rate: float) -> Rates:
 def u_shaped(random: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
     """Tasks that mostly pass or mostly fail."""
     return random.beta(0.3, 0.3, shape)
+
+
+def hardly_any_hard(random: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    """Tasks that pass, and 1% that do not."""
+    return np.where(random.random(shape) < 0.01, 0.0, 0.999)
 
 
 def few_hard(random: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
@@ -181,13 +187,22 @@ def broken(pairs: Pairs, share: float, *, is_lost: bool) -> Pairs:
 
 
 def coverage(
-    n_tasks: int, k: int, rates: Rates, *, is_graded: bool = False, n_trials: int = N_TRIALS
+    n_tasks: int,
+    k: int,
+    rates: Rates,
+    *,
+    is_graded: bool = False,
+    is_any: bool = False,
+    n_trials: int = N_TRIALS,
 ) -> float:
-    """How often the interval of a run holds the true figure of new tasks."""
+    """How often the interval of a run holds the true figure of new tasks: pass@1, or pass@k."""
     random = np.random.default_rng([n_tasks, k, n_trials])
-    truth = float(rates(random, (1_000_000,)).mean())
+    every = rates(random, (1_000_000,))
+    truth = float((1 - (1 - every) ** k).mean() if is_any else every.mean())
     rate = rates(random, (n_trials, n_tasks))
     scores = random.binomial(k, rate) / k
+    if is_any:
+        scores = (scores > 0).astype(float)
     if is_graded:
         scores = random.beta(rate * 4 + 1e-9, (1 - rate) * 4 + 1e-9, (k, *rate.shape)).mean(axis=0)
     n = np.full(n_trials, float(n_tasks))
@@ -241,10 +256,12 @@ class Line:
 def lines(n_trials: int = N_TRIALS) -> Iterator[Line]:
     """Every claim of docs/metrics.md that only a simulation can hold."""
     yield from coverages(n_trials)
+    yield from few_failures(4 * n_trials)
     yield from false_calls(n_trials)
     yield from false_passes(n_trials)
     yield from several_candidates(n_trials // 5)
     yield from powers(n_trials)
+    yield from ranks_of_ties(n_trials // 2)
     yield from watched(n_trials // 2)
     yield from losses(n_trials)
 
@@ -274,6 +291,49 @@ def coverages(n_trials: int) -> Iterator[Line]:
             claim = f"interval holds the truth{', graded' if graded else ''}: the worst"
             setting = f"{worst[1]} x {worst[2]}, {name}"
             yield Line(claim, setting, n_trials, worst[0], 0.93, 1)
+
+
+def few_failures(n_trials: int) -> Iterator[Line]:
+    """Intervals where hardly a task fails: the worst of several sizes."""
+    sizes = [(n, k) for n in (10, 20, 50, 100, 200) for k in (1, 4, 8)]
+    worst = min((coverage(n, k, hardly_any_hard, n_trials=n_trials), n, k) for n, k in sizes)
+    name = f"{worst[1]} x {worst[2]}, 1% hard tasks"
+    yield Line("interval holds the truth: the worst", name, n_trials, worst[0], 0.93, 1)
+    worst_any = min(
+        (coverage(n, 4, constant(rate), is_any=True, n_trials=n_trials), n, rate)
+        for n in (10, 20, 50, 100, 200)
+        for rate in (0.5, 0.6, 0.7, 0.75, 0.8)
+    )
+    name = f"{worst_any[1]} x 4, rate {worst_any[2]}"
+    yield Line("interval of pass@k, k = K: the worst", name, n_trials, worst_any[0], 0.93, 1)
+
+
+def ranks_of_ties(n_folders: int) -> Iterator[Line]:
+    """Ten runs two points apart: ranks of the best, and of all of them."""
+    for n, repeats in ((50, (4,)), (100, (4,)), (50, (1, 8))):
+        best, whole = near_ties(n_folders, n_tasks=n, n_runs=10, repeats=repeats)
+        setting = f"{n} x {' / '.join(map(str, repeats))}"
+        yield Line("ten near ties: ranks of the best hold", setting, n_folders, best, 0.93, 1)
+        yield Line("ten near ties: ranks of all hold", setting, n_folders, whole, 0.93, 1)
+
+
+def near_ties(
+    n_folders: int, *, n_tasks: int, n_runs: int, repeats: tuple[int, ...]
+) -> tuple[float, float]:
+    """How often the ranks hold of the best of runs that hardly differ, and of all of them."""
+    random, best, whole = np.random.default_rng(n_tasks), 0, 0
+    truth = np.arange(n_runs, 0, -1)
+    n_scored = np.resize(repeats, n_runs)[:, None] * np.ones((1, n_tasks))
+    for _ in range(n_folders):
+        rates = random.beta(0.4, 0.4, n_tasks) * 0.98 + np.linspace(0, 0.02, n_runs)[:, None]
+        values = random.binomial(n_scored.astype(int), rates) / n_scored
+        with np.errstate(all="ignore"):
+            variances = values * (1 - values) / (n_scored - 1)
+        variances[n_scored == 1] = np.nan
+        low, high = ranks(values, n_scored, variances, np.arange(n_tasks))
+        holds = (low <= truth) & (truth <= high)
+        best, whole = best + int(holds[-1]), whole + int(holds.all())
+    return best / n_folders, whole / n_folders
 
 
 def false_calls(n_trials: int) -> Iterator[Line]:
