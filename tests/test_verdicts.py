@@ -249,3 +249,45 @@ def test_borderline_bounds_keep_their_side() -> None:
     assert [points(rate) for rate in (0.0004, 0.00004, -0.00004, 0.0, 0.1234)] == [
         *("+0.04", "+0.004", "-0.004", "+0.0", "+12.3")
     ]
+
+
+def test_one_change_has_one_rounding(tmp_path: Path) -> None:
+    """The change on shared tasks is +11.2 in a ledger where it is +11.2 above, and lines add up."""
+    files: dict[str, list[Row]] = {}
+    for name, n_gained, n_base_only in (("a", 9, 7), ("b", 9, 1), ("c", 11, 3), ("d", 5, 13)):
+        n_tasks = 80
+        base = [[float(task >= n_gained)] for task in range(n_tasks)] + [[1.0]] * n_base_only
+        files[f"{name}_base_rollouts.jsonl"] = run_of(base, about=name)
+        files[f"{name}_new_rollouts.jsonl"] = run_of([[1.0]] * n_tasks, about=name)
+    bases = [f"{name}_base" for name in "abcd"]
+    found = analyzed(tmp_path, files, needs=("ledger", "findings"), baselines=bases)
+    lines = found.rows("""
+        select candidate, line, shown, amount, total_shown, delta
+        from ledger inner join comparisons using (base, candidate, metric)
+        where ledger = 'task mix' and policy = 'dropped' and is_lead order by all
+    """)
+    assert len(lines) >= 8
+    for candidate in {line[0] for line in lines}:
+        own = [line for line in lines if line[0] == candidate]
+        assert sum(line[2] for line in own) == pytest.approx(own[0][4])
+        for _, line, shown, amount, _, delta in own:
+            assert abs(shown - amount) < 0.0021
+            if line == "tasks of both":
+                assert points(shown) == points(delta)
+
+
+def test_most_is_said_of_a_task_that_leads_alone(tmp_path: Path) -> None:
+    """Of twenty tasks that gained alike none is named; one that gained more is."""
+    alike = [[0.0, 0.0]] * 20 + [[1.0, 1.0]] * 10
+    files = {
+        "even_base_rollouts.jsonl": run_of(alike, about="even"),
+        "even_new_rollouts.jsonl": run_of([[1.0, 1.0]] * 30, about="even"),
+        "odd_base_rollouts.jsonl": run_of(alike, about="odd"),
+        "odd_new_rollouts.jsonl": run_of(
+            [[1.0, 0.0]] * 4 + [[1.0, 1.0]] + [[1.0, 0.0]] * 15 + [[1.0, 1.0]] * 10, about="odd"
+        ),
+    }
+    bases = ["even_base", "odd_base"]
+    found = analyzed(tmp_path, files, needs=("report.findings",), baselines=bases)
+    query = "select run_id, example from report.findings where kind = 'change' order by run_id"
+    assert found.rows(query) == [("even_new", None), ("odd_new", "odd_new/4:0")]

@@ -13,7 +13,7 @@ from pipeline.answers.names import Row
 from pipeline.cli.options import command, where
 from pipeline.cli.page import cell_text, print_next
 from pipeline.cli.terminal import PLAIN, page, print_page
-from pipeline.report import Comparison, sentences
+from pipeline.report import Comparison, sentences, wording
 from pipeline.report.comparisons import Change, Ledger, leading
 from pipeline.report.figures import Figure
 from pipeline.report.figures import Row as FigureRow
@@ -181,5 +181,5 @@ def _points(change: float | None) -> str | None:
     """A change in percentage points; what rounds to nothing has no sign."""
     if change is None:
         return None
-    said = f"{100 * change:+.1f}"
-    return said if float(said) else "0.0"
+    # Rounded as on every other page.
+    return wording.points(change) if change else "0.0"
