@@ -247,7 +247,7 @@ class Line:
         return bool(self.least - slack <= self.observed <= self.most + slack)
 
     def __str__(self) -> str:
-        nominal = f"{self.least:.0%} to {self.most:.0%}"
+        nominal = f"{100 * self.least:g}% to {100 * self.most:g}%"
         mark = "" if self.holds else "  !"
         told = f"{self.claim:44}{self.setting:32}{self.n_trials:7,}{self.observed:9.1%}"
         return f"{told}   {nominal}{mark}"
