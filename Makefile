@@ -43,7 +43,7 @@ lint: $(READY) ## check style and types
 golden: $(READY) ## accept what the golden-file tests got
 	BLADE_ACCEPT=1 $(BIN)/python -m pytest -m "not slow" tests/test_golden.py tests/test_formats_registry.py
 
-bench: $(READY) ## measure speed and memory against a bare scan
+bench: $(READY) ## simulate how often what is said is right; measure speed and memory
 	$(BIN)/python -m tests.bench
 
 clean: ## remove the environment, caches and default output

@@ -32,10 +32,12 @@ RELATIONS_MEMORY = "512MB"
 # As much is read before blocks that were written are dropped from memory.
 LET_GO_BYTES = 128 << 20
 
-# What a comparison is told from.
+# What a policy decides by, and what a comparison is told from.
+DECIDED = ("staging.comparison_tests", "staging.measure_changes")
 COMPARED = (
     *(name for table in report.OF_PAIRS for name in table.reads),
-    *("main.comparison_tasks", "staging.comparison_values", "staging.measure_pairs"),
+    "main.comparison_tasks",
+    *DECIDED,
     "main.run_metrics",
     "main.run_health",
     "main.runs",
@@ -139,12 +141,23 @@ def made_relations(chosen: Profile) -> list[Relation]:
     return [*analysis.COMPUTED, profile.stage_facts(chosen), profile.rule_matches(chosen)]
 
 
-def compare(path: Path, pairs: Sequence[Pair]) -> warehouse.Warehouse:
-    """A warehouse with the comparisons of these pairs, whatever it was built with."""
+def compare(
+    path: Path, pairs: Sequence[Pair], *, without: Sequence[str] = ()
+) -> warehouse.Warehouse:
+    """A warehouse with the comparisons of these pairs, whatever it was built with.
+
+    Without some tasks it holds what decides, and no more.
+    """
     columns = {name: [getattr(pair, name) for pair in pairs] for name in Pair.__annotations__}
     given = pa.table({**columns, "pair_no": list(range(1, len(pairs) + 1))})
     emptied = ["staging.sometimes_rollouts"]
-    return ask_again(path, {"staging.run_pairs": given}, emptied=emptied, wanted=COMPARED)
+    tables = {"staging.run_pairs": given}
+    if not without:
+        return ask_again(path, tables, emptied=emptied, wanted=COMPARED)
+    with ask_again(path, tables, emptied=emptied, wanted=["main.comparison_tasks"]) as every:
+        query = "from main.comparison_tasks where not list_contains(?, task_id)"
+        tables["main.comparison_tasks"] = every.arrow(query, [list(without)])
+    return ask_again(path, tables, emptied=emptied, wanted=DECIDED)
 
 
 def follow(path: Path, names: Sequence[str], *, benchmark: str) -> warehouse.Warehouse:
@@ -264,7 +277,7 @@ def _fill(
     if chosen.name:
         progress.stage(f"checking {Path(chosen.name).name}")
     profile.check_fields(db, chosen)
-    profile.write(db, chosen)
+    profile.write(db, chosen, is_growing=settings.is_growing)
     provenance.write(db, chosen, settings)
 
     def make() -> None:

@@ -309,6 +309,21 @@ create or replace macro row_field(verifier, reward_components, path) as
 create or replace macro subset_share(n, m, k) as
     list_product(list_transform(range(k), lambda i: greatest(m - i, 0) / (n - i)));
 
+-- pass@k and pass^k of a task, n_passed of n: with fewer than k null, and the least and the most that
+-- each could be were the others known.
+create or replace macro pass_rates(n, n_passed, k) as
+    if(
+        n >= k,
+        list_transform(
+            [1 - subset_share(n, n - n_passed, k), subset_share(n, n_passed, k)],
+            lambda rate: {'value': rate, 'least': rate, 'most': rate}
+        ),
+        [
+            {'value': null, 'least': if(n_passed > 0, 1, 0), 'most': 1},
+            {'value': null, 'least': 0, 'most': if(n_passed = n, 1, 0)}
+        ]
+    );
+
 -- Do a rollout's facts, one digit for each stage, show this one? A pass has gone through every stage,
 -- but passing makes nothing expected; a later stage alone does not make up for one.
 create or replace macro shows_stage(facts, is_pass, stage_no, stage) as
@@ -503,6 +518,19 @@ create or replace macro clustered_degrees(n_own, n_alike, n) as
             - sorted_sum(n_alike * ((n_own / n) ** 2 / (1 - n_own / n)) ** 2)
         )
     else coalesce(sum(n_alike) filter (where n_own > 0), 0) - 1 end;
+
+-- The variance of a task's change if its attempts had been dealt out anew to both runs, from the
+-- attempts, the mean and the variance of the mean on either side: that of one attempt has no part.
+create or replace macro dealt_variance(n, value, variance, other_n, other_value, other_variance) as
+    (
+        (n - 1) * n * coalesce(variance, 0)
+        + (other_n - 1) * other_n * coalesce(other_variance, 0)
+        + n * other_n / (n + other_n) * (other_value - value) ** 2
+    ) / (n + other_n - 1) * (1 / n + 1 / other_n);
+
+-- The standard error of a mean with a sum of variances that its differences do not show.
+create or replace macro with_hidden(error, hidden, n) as
+    if(hidden > 0, sqrt(error ** 2 + hidden / n ** 2), error);
 
 -- The error of a mean from the sum of squares; what rounding leaves of nothing is nothing.
 create or replace macro error_of_mean(sum_of_squares, mean, n) as

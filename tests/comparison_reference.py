@@ -244,7 +244,11 @@ def comparison(pair: Pair, metric: str) -> dict[str, Any]:
 def _sureness(pair: Pair, metric: str, changes: Sequence[Fraction], n_mixed: int) -> dict[str, Any]:
     """Errors, intervals and detectable changes for both questions."""
     groups = pair.groups(pair.common)
-    new = clustered_variance([[pair.change(t, metric) for t in own] for own in groups.values()])
+    new = _with_hidden(
+        clustered_variance([[pair.change(t, metric) for t in own] for own in groups.values()]),
+        {t: pair.change(t, metric) for t in pair.common},
+        {t: [side.repeats(t, metric) for side in pair.sides] for t in pair.common},
+    )
     sampling = [_sampling_variance(side, pair.common, metric) for side in pair.sides]
     same = None if None in sampling else sum((s for s in sampling if s is not None), NOTHING)
     bounded = metric == "pass_at_1" or pair.base.run.is_bounded
@@ -262,12 +266,36 @@ def _sureness(pair: Pair, metric: str, changes: Sequence[Fraction], n_mixed: int
         "mde_new_tasks": None,
         "mde_same_tasks": None,
     }
-    if new:
+    is_graded = any(not set(s.rewards(t)) <= {0, 1} for s in pair.sides for t in pair.common)
+    is_passes = pair.is_settled() and (metric == "pass_at_1" or not is_graded)
+    # By the rule itself, which a simulation holds; of rewards that are no passes by the error.
+    if is_passes and len(groups) == len(pair.common):
+        del found["mde_new_tasks"]
+    if new and "mde_new_tasks" in found:
         shares = [float(stdtrit(degrees(sizes(groups)), s)) for s in ((1 + LEVEL) / 2, POWER)]
         found["mde_new_tasks"] = sum(shares) * (root(new) or 0)
     if same:
         found["mde_same_tasks"] = (z((1 + LEVEL) / 2) + z(POWER)) * (root(same) or 0)
     return found
+
+
+def _with_hidden(
+    square: Fraction | None,
+    changes: Mapping[str, Fraction],
+    attempts: Mapping[str, list[list[Fraction]]],
+) -> Fraction | None:
+    """Tasks with unequal repeats vary at least as much as their attempts, dealt out anew, would."""
+    n = len(changes)
+    middle = mean(list(changes.values()))
+    if square is None or middle is None or n < 2:
+        return square
+    hidden = NOTHING
+    for task, (base, candidate) in attempts.items():
+        if len(base) != len(candidate):
+            pooled = variance(base + candidate) or NOTHING
+            dealt = pooled * (Fraction(1, len(base)) + Fraction(1, len(candidate)))
+            hidden += dealt - (changes[task] - middle) ** 2 * Fraction(n, n - 1)
+    return square + max(hidden, NOTHING) / n**2
 
 
 def _sampling_variance(side: Side, tasks: Sequence[str], metric: str) -> Fraction | None:
@@ -301,7 +329,14 @@ def _counted(pair: Pair, metric: str, tasks: Sequence[str]) -> dict[str, Any]:
     known = {t: [own for own in both if own is not None] for t, both in ends.items()}
     counted = {t: after[0] - before[0] for t, (before, after) in known.items()}
     groups = pair.groups(ends)
-    square = clustered_variance([[counted[t] for t in own] for own in groups.values()])
+    both_have = [t for t in tasks if all(t in side.keys for side in pair.sides)]
+    filled = {
+        t: [_filled(side.repeats(t, metric), side.n_attempts(t)) for side in pair.sides]
+        for t in both_have
+    }
+    square = _with_hidden(
+        clustered_variance([[counted[t] for t in own] for own in groups.values()]), counted, filled
+    )
     delta = mean(list(counted.values()))
     low, high = interval(delta, square, sizes(groups), is_bounded=bounded)
     return {
@@ -311,6 +346,11 @@ def _counted(pair: Pair, metric: str, tasks: Sequence[str]) -> dict[str, Any]:
         "ci_counted_as_fail_low": low,
         "ci_counted_as_fail_high": high,
     }
+
+
+def _filled(worth: list[Fraction], n_attempts: int) -> list[Fraction]:
+    """What each attempt is worth, those that are missing nothing."""
+    return worth + [NOTHING] * (n_attempts - len(worth))
 
 
 def interval(
@@ -341,34 +381,65 @@ def verdict(
     """
     if not pair.paired:
         return "not comparable", False
+    shared, whole = every_end(pair, metric)
+    both = [shared, whole]
+    is_tested = all(p is not None and p <= 0.05 for p in p_values)
+    first, said = (_told(ends, margin, is_tested=is_tested) for ends in ([shared], both))
+    return said, said == "inconclusive" != first
+
+
+def lost(pair: Pair) -> list[str]:
+    """Tasks that one run may have lost: nothing says that it was not to have them."""
     unknown = [side.run.expected is None for side in pair.sides]
-    lost = [
+    return [
         task
         for task in pair.tasks
         if (pair.pairing(task) == "base only" and unknown[1])
         or (pair.pairing(task) == "candidate only" and unknown[0])
     ]
-    said = _told(_counted(pair, metric, pair.paired), margin)
-    if said in ("improved", "regressed") and not all(p is not None and p <= 0.05 for p in p_values):
-        said = "inconclusive"
-    is_undone = said != "inconclusive" and said != _told(
-        _counted(pair, metric, pair.paired + lost), margin
-    )
-    return ("inconclusive" if is_undone else said), is_undone
 
 
-def _told(found: Mapping[str, Any], margin: float) -> str:
-    """What an interval with missing as failures, and both bounds, agree on."""
-    lows = [found["ci_counted_as_fail_low"], found["bound_low"]]
-    highs = [found["ci_counted_as_fail_high"], found["bound_high"]]
-    if None in lows + highs:
-        return "inconclusive"
-    if min(lows) > 1e-12:
+def every_end(pair: Pair, metric: str) -> list[list[tuple[float, float]] | None]:
+    """What decides, over paired tasks, and over those too that one run may have lost."""
+    return [_ends(pair, metric, tasks) for tasks in (pair.paired, pair.paired + lost(pair))]
+
+
+def _ends(pair: Pair, metric: str, tasks: Sequence[str]) -> list[tuple[float, float]] | None:
+    """The interval, the bounds, and the interval with unseen tasks; None where one is unknown."""
+    found = _counted(pair, metric, tasks)
+    names = ("ci_counted_as_fail_low", "ci_counted_as_fail_high", "bound_low", "bound_high")
+    if any(found[name] is None for name in names):
+        return None
+    low, high, bound_low, bound_high = (float(found[name]) for name in names)
+    unseen = 1 - 0.025 ** (1 / len(pair.groups(tasks)))
+    values = [float(reward) for side in pair.sides for reward in side.scored.values()]
+    is_rate = metric == "pass_at_1" or pair.base.run.is_bounded
+    reach = 1.0 if is_rate else max(values) - min(values)
+    delta = float(found["delta_counted_as_fail"])
+    wide = delta - unseen * (reach + delta), delta + unseen * (reach - delta)
+    return [(low, high), (bound_low, bound_high), (min(low, wide[0]), max(high, wide[1]))]
+
+
+def _told(
+    every: Sequence[list[tuple[float, float]] | None], margin: float, *, is_tested: bool
+) -> str:
+    """A change needs the tests, and ends beyond 0; none needs all ends within the margin.
+
+    What changed one way did not change the other.
+    """
+    seen, wide = [], []
+    for ends in every:
+        if ends is None:
+            return "inconclusive"
+        seen += ends[:2]
+        wide += ends
+    if is_tested and min(low for low, _ in seen) > 1e-12:
         return "improved"
-    if max(highs) < -1e-12:
+    if is_tested and max(high for _, high in seen) < -1e-12:
         return "regressed"
-    is_inside = min(lows) > 1e-12 - margin and max(highs) < margin - 1e-12
-    return "no change" if is_inside else "inconclusive"
+    is_low = min(low for low, _ in wide) > 1e-12 - margin
+    is_high = max(high for _, high in wide) < margin - 1e-12
+    return "no change" if is_low and is_high else "inconclusive"
 
 
 def p_mean(pair: Pair, metric: str) -> tuple[float | None, str | None]:
@@ -389,7 +460,11 @@ def p_mean(pair: Pair, metric: str) -> tuple[float | None, str | None]:
         found = share_at_least(seen, [Counter((move, -move)) for move in moved if move])
         return (None if found is None else float(found)), method
     method = "t of tasks' differences"
-    square = clustered_variance([[changes[t] for t in own] for own in groups.values()])
+    square = _with_hidden(
+        clustered_variance([[changes[t] for t in own] for own in groups.values()]),
+        changes,
+        {t: [side.repeats(t, metric) for side in pair.sides] for t in common},
+    )
     if square is None:
         return None, None
     if not square:

@@ -19,10 +19,21 @@ def quality(coverage: float | None, clean_rate: float | None) -> Quality:
 GOOD = quality(1.0, 1.0)
 
 
-def measured(low: float, high: float, *, bounds: tuple[float, float] | None = None) -> Measured:
-    """A change in the middle of its interval, over 100 tasks; without bounds none is missing."""
+def measured(
+    low: float,
+    high: float,
+    *,
+    bounds: tuple[float, float] | None = None,
+    wide: tuple[float, float] | None = None,
+    p_value: float = 0.001,
+) -> Measured:
+    """A change in the middle of its interval, over 100 tasks, that both tests are sure of.
+
+    Without bounds none is missing; unless it is given, what is unseen is allowed for already.
+    """
     middle = (low + high) / 2
-    return Measured("pass_at_1", 100, middle, low, high, *(bounds or (middle, middle)))
+    ends = (*(bounds or (middle, middle)), *(wide or (low, high)))
+    return Measured("pass_at_1", 100, middle, low, high, *ends, p_value, "the test")
 
 
 # Intervals of each verdict for a margin of two points.

@@ -217,6 +217,10 @@ def run_metrics(run: Run) -> dict[str, Any]:
     repeats = [len(found) for found in rewards.values()]
     rate = mean([mean(found) or NOTHING for found in verdicts.values()])
     at_least_once = mean([any(found) for found in verdicts.values()])
+    k = modal_repeats(run)
+    enough = [found for found in verdicts.values() if k is not None and len(found) >= k]
+    at_k = mean([pass_at(found, k) or NOTHING for found in enough]) if k is not None else None
+    once = mean([mean(found) or NOTHING for found in enough])
     within, between = variance_split(run)
     twice_the_tasks, twice_the_repeats = se_if_doubled(run)
     return {
@@ -237,12 +241,13 @@ def run_metrics(run: Run) -> dict[str, Any]:
         "n_passed": n_passed if is_pass_known else None,
         "n_failed": ends["scored"] - n_passed if is_pass_known else None,
         "pass_threshold": run.threshold,
-        "k": modal_repeats(run),
+        "k": k,
         "k_min": min(repeats, default=None),
         "k_max": max(repeats, default=None),
         "pass_at_1": rate,
         "rollout_pass_rate": ratio(n_passed, ends["scored"]) if is_pass_known else None,
-        "pass_at_k": at_least_once,
+        "pass_at_k": at_k,
+        "any_pass_rate": at_least_once,
         "mean_reward": mean([mean(found) or NOTHING for found in rewards.values()]),
         "min_reward": min((min(found) for found in rewards.values()), default=None),
         "max_reward": max((max(found) for found in rewards.values()), default=None),
@@ -253,8 +258,8 @@ def run_metrics(run: Run) -> dict[str, Any]:
         "coverage": ratio(sum(run.outcome(key) == "scored" for key in expected), len(expected))
         if is_expected_known
         else None,
-        "retry_value": at_least_once - rate
-        if at_least_once is not None and rate is not None and max(repeats) > 1
+        "retry_value": at_k - once
+        if at_k is not None and once is not None and k is not None and k > 1
         else None,
         "within_variance": within,
         "between_variance": between,

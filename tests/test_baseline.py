@@ -13,7 +13,7 @@ from pipeline.errors import InputError, UsageError
 from pipeline.profile import Profile, read
 from pipeline.provenance import command
 from pipeline.settings import Settings
-from tests.lean import only, without_pages
+from tests.lean import CHECKED, only, without_pages
 from tests.results import Content, Results, analyzed, call, rollout
 
 
@@ -163,3 +163,25 @@ def test_the_option(tmp_path: Path) -> None:
     assert told == "blade analyze RESULTS --out DIR --baseline a --baseline 'b c'"
     empty = call("analyze", tmp_path, "--baseline", " ")
     assert empty.code == 2 and "--baseline: the name is empty." in empty.stderr
+
+
+@pytest.mark.parametrize("ask", ["", "at {run} o'clock: task {task}"])
+def test_a_baseline_that_nothing_is_compared_with_is_named(tmp_path: Path, ask: str) -> None:
+    """Empty prompts, or such as hold a clock, pair no task: a notice says so, with what helps."""
+    files: dict[str, Content] = {
+        f"x_{run}_rollouts.jsonl": [
+            rollout(task, 0, ask=ask.format(run=run, task=task)) for task in range(4)
+        ]
+        for run in ("old", "new")
+    }
+    query = "select subject, hint from assertions.warn where check_name = 'warn_baseline_alone'"
+    needs = ("comparisons", *CHECKED)
+    found = analyzed(tmp_path / "alone", files, needs=needs, baselines=["x_old"])
+    ((subject, hint),) = found.rows(query)
+    assert subject == "x_old" and "--benchmark NAME" in hint
+    together = analyzed(
+        tmp_path / "together", files, needs=needs, baselines=["x_old"], benchmark="x"
+    )
+    if not ask:
+        assert together.rows(query) == []
+        assert together.one("select max(n_common_tasks) from comparisons") == 4

@@ -394,19 +394,35 @@ def test_waived_tasks(say: Say, tmp_path: Path) -> None:
     assert "waived, but not among the common tasks: 77" in outcome.stdout
 
 
+def test_a_page_has_one_verdict(say: Say, tmp_path: Path) -> None:
+    """With a policy it is the policy's: PASS is not followed by a verdict without one."""
+    loose = policy(tmp_path, POLICY.format(margin=0.3))
+    assert "INCONCLUSIVE" in say("base", "nearly").stdout
+    page = say("base", "nearly", "--policy", loose).stdout
+    assert page.startswith("PASS  ") and "\nPASS BY THE POLICY  pass@1\n" in page
+    assert "INCONCLUSIVE" not in page.replace("INCONCLUSIVE: the interval", "").replace(
+        "INCONCLUSIVE:\nthe interval", ""
+    )
+    markdown = say("base", "nearly", "--policy", loose, "--format", "markdown").stdout
+    assert "**PASS** `nearly`" in markdown and "inconclusive" not in markdown
+    # The comparison itself is what it was.
+    (found, *_) = told(say("base", "nearly", "--policy", loose, "--json"))["comparisons"]
+    assert found["verdict"] == "inconclusive"
+
+
 def test_policy_that_cannot_be_used(say: Say, tmp_path: Path) -> None:
     """Without a base there is nothing to decide; a file that is absent or wrong says so."""
     path = policy(tmp_path, POLICY.format(margin=0.02))
     assert refused(say("--policy", path), "no base is named", "blade compare BASE CANDIDATE")
     absent = say("base", "better", "--policy", tmp_path / "absent.toml")
     assert refused(absent, "absent.toml: no such file", code=3)
-    wrong = policy(tmp_path, "margin = 1\n")
+    wrong = policy(tmp_path, "margins = 1\n")
     assert call("compare", "base", "better", "--policy", wrong, "--warehouse", "x").code == 3
     outcome = say("base", "better", "--policy", wrong)
     assert (outcome.code, outcome.stdout) == (
         2,
         "",
-    ) and "policy.toml: margin is not a key" in outcome.stderr
+    ) and "policy.toml: margins is not a key" in outcome.stderr
 
 
 def test_false_alarms(say: Say, tmp_path: Path) -> None:

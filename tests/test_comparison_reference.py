@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from pipeline import run
-from pipeline.answers.gate import MEASURED
+from pipeline.answers import gate
+from pipeline.profile.policy import Policy
 from pipeline.warehouse import Warehouse, open_warehouse
 from tests import comparison_reference as reference
 from tests import ledger_reference
@@ -232,9 +233,8 @@ def check_comparisons(found: Checked) -> None:
             told = reference.verdict(own.pair, metric, p_values, found.margin or 0.02)
             row |= {"could_reverse": told[1], "is_named": is_named}
             row["verdict"] = told[0] if is_named else None
-            row["verdict_holm"] = row["verdict"]
-            if row["verdict"] in ("improved", "regressed") and got["p_holm"] > 0.05:
-                row["verdict_holm"] = "inconclusive"
+            by_holm = reference.verdict(own.pair, metric, [got["p_holm"]], found.margin or 0.02)
+            row["verdict_holm"] = by_holm[0] if is_named else None
             expected[*runs, metric] = row
     same_rows(found.rows["comparisons"], expected)
 
@@ -258,12 +258,13 @@ def check_holm(found: Checked) -> None:
     """Over all candidates of all benchmarks, by the metric that decides, where a base is named."""
     for is_lead in (True, False):
         rows = [row for row in found.rows["comparisons"].values() if row["is_lead"] == is_lead]
-        tested = sorted(
-            (row for row in rows if row["p_mean"] is not None), key=lambda r: r["p_mean"]
-        )
+        tested = [
+            (max(row["p_mean"], row["p_any"]), row) for row in rows if row["p_mean"] is not None
+        ]
+        tested.sort(key=lambda each: each[0])
         largest = 0.0
-        for place, row in enumerate(tested):
-            largest = max(largest, min((len(tested) - place) * row["p_mean"], 1))
+        for place, (p_value, row) in enumerate(tested):
+            largest = max(largest, min((len(tested) - place) * p_value, 1))
             assert row["p_holm"] == (pytest.approx(largest) if row["is_named"] else None)
 
 
@@ -338,19 +339,27 @@ def test_definitions(check: Callable[[Checked], None], found: Checked) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["plain", "profiled"])
 def test_what_a_gate_goes_by(name: str, request: pytest.FixtureRequest) -> None:
-    """A policy is held against the change with missing as failures, and against its bounds."""
+    """A policy goes by what the verdict goes by: missing as failures, bounds, unseen tasks."""
     stored: Checked = request.getfixturevalue(name)
-    names = {"delta": "delta_counted_as_fail", "bound_low": "bound_low", "bound_high": "bound_high"}
-    with open_warehouse(stored.path) as opened:
-        for runs, own in list(stored.pairs.items())[5:20]:
-            measured = opened.sql(MEASURED, [*runs, []]).to_dicts()
-            rows = {row["metric"]: row for row in measured if own.pair.paired}
-            for metric in rows.keys() & set(
-                reference.METRICS if own.pair.is_settled() else ["mean_reward"]
-            ):
-                told = reference.comparison(own.pair, metric)
-                agree(rows[metric], {mine: told[their] for mine, their in names.items()}, runs)
-                assert rows[metric]["n_tasks"] == len(own.pair.paired)
+    chosen = {runs: own for runs, own in list(stored.pairs.items())[5:20] if own.pair.paired}
+    asked = [run.Pair("x", *runs, is_named=True, margin=MARGIN) for runs in chosen]
+    with run.compare(stored.path, asked) as opened:
+        measured = gate.measured(opened, Policy("p", ()), asked)
+    for runs, own in chosen.items():
+        rows = {each.metric: each for each in measured[runs]}
+        for metric in reference.METRICS if own.pair.is_settled() else ["mean_reward"]:
+            change, told = rows[metric], reference.comparison(own.pair, metric)
+            agree(vars(change), {"delta": told["delta_counted_as_fail"]}, runs)
+            assert change.n_tasks == len(own.pair.paired)
+            assert change.n_unshared == len(reference.lost(own.pair))
+            every = reference.every_end(own.pair, metric)
+            if None in every:
+                assert change.evidence(0.95).verdict(MARGIN) == "inconclusive"
+                continue
+            for place, got in enumerate((change.interval, change.bounds, change.with_unseen)):
+                ends = [each[place] for each in every if each is not None]
+                expected = min(low for low, _ in ends), max(high for _, high in ends)
+                assert got == pytest.approx(expected, abs=1e-9), (runs, metric)
 
 
 def test_on_these_tasks(found: Checked) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pipeline.analysis import stats
-from pipeline.analysis.false_alarms import excludes_zero, false_alarms, shrunken_rates
+from pipeline.analysis.false_alarms import false_alarms, shrunken_rates, simulated
 
 
 def test_shrunken_rates_by_hand() -> None:
@@ -28,22 +28,24 @@ def suite(n: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def test_false_alarm_rate_is_simulation(n: int) -> None:
     """It is what simulating every rollout gives, with few alike tasks and with many."""
     base, candidate, rates = suite(n)
-    found = false_alarms(base, candidate, rates, margin=0.02, fires=excludes_zero)
+    found = simulated(base, candidate, rates)
     random, n_pairs = np.random.default_rng(2), 1000
     d = random.binomial(candidate, rates, (n_pairs, n)) / candidate
     d -= random.binomial(base, rates, (n_pairs, n)) / base
     mean, se = d.mean(axis=1), d.std(axis=1, ddof=1) / np.sqrt(n)
     size, bounded = np.full(n_pairs, float(n)), np.full(n_pairs, True)
     low, high = stats.change_interval(mean, se, size, size - 1, is_bounded=bounded)
-    inside = np.mean((low > -0.02) & (high < 0.02))
-    assert found["improved"] == pytest.approx(np.mean(low > 0), abs=0.02)
-    assert found["regressed"] == pytest.approx(np.mean(high < 0), abs=0.02)
-    assert found["either"] == pytest.approx(found["improved"] + found["regressed"])
-    assert found["no_change"] == pytest.approx(inside, abs=0.08)
-    assert 0.03 <= found["either"] <= 0.07
-    # What a verdict needs besides fires less often, never more.
-    verdict = false_alarms(base, candidate, rates, margin=0.02, n_simulations=500)
-    assert 0.01 <= verdict["either"] <= 0.07
+    unseen = 1 - 0.025 ** (1 / n)
+    assert found is not None
+    assert np.mean(found.low > 0) == pytest.approx(np.mean(low > 0), abs=0.02)
+    assert np.mean(found.high < 0) == pytest.approx(np.mean(high < 0), abs=0.02)
+    assert np.mean(found.is_above(-0.05)) == pytest.approx(
+        np.mean(np.minimum(low, mean - unseen * (1 + mean)) > -0.05), abs=0.08
+    )
+    # What a verdict needs besides the interval fires less often, never more.
+    verdict = false_alarms(found, margin=0.02)
+    assert 0.01 <= verdict["either"] <= np.mean((found.low > 0) | (found.high < 0)) <= 0.07
+    assert verdict["either"] == pytest.approx(verdict["improved"] + verdict["regressed"])
 
 
 @pytest.mark.slow
@@ -51,14 +53,18 @@ def test_tasks_in_any_order() -> None:
     """The order of tasks changes no digit."""
     base, candidate, rates = suite(200)
     order = np.random.default_rng(3).permutation(200)
-    few = {"margin": 0.02, "n_simulations": 300}
-    found = false_alarms(base, candidate, rates, **few)
-    again = (column[order] for column in (base, candidate, rates))
-    assert false_alarms(*again, **few) == found
     passed = np.minimum(base, 3) + np.minimum(candidate, 2)
-    rerun = false_alarms(base, candidate, passed, is_rerun=True, **few)
-    again = (column[order] for column in (base, candidate, passed))
-    assert false_alarms(*again, is_rerun=True, **few) == rerun
+    for given, is_rerun in ((rates, False), (passed, True)):
+        found, again = (
+            simulated(*columns, is_rerun=is_rerun, n_simulations=300)
+            for columns in (
+                (base, candidate, given),
+                (base[order], candidate[order], given[order]),
+            )
+        )
+        assert found is not None and again is not None
+        assert found.low.tolist() == again.low.tolist()
+        assert found.p_value.tolist() == again.p_value.tolist()
 
 
 @pytest.mark.slow
@@ -68,7 +74,7 @@ def test_rerun(n: int) -> None:
     random = np.random.default_rng(4)
     base, rerun, rates = suite(n)
     passed = random.binomial(base, rates) + random.binomial(rerun, rates)
-    found = false_alarms(base, rerun, passed, is_rerun=True, margin=0.02)
+    found = false_alarms(simulated(base, rerun, passed, is_rerun=True), margin=0.02)
     assert 0.02 <= found["either"] <= 0.07
     assert found["improved"] + found["regressed"] == pytest.approx(found["either"])
 
@@ -79,7 +85,8 @@ def test_rerun_by_hand() -> None:
     Five that gain and one that loses have the interval -0.19 to 1: that says nothing.
     """
     one = np.ones(6, int)
-    found = false_alarms(one, one, one, is_rerun=True, margin=0.02, n_simulations=20_000)
+    shown = simulated(one, one, one, is_rerun=True, n_simulations=20_000)
+    found = false_alarms(shown, margin=0.02)
     assert found["improved"] == pytest.approx(1 / 64, abs=0.004)
     assert found["regressed"] == pytest.approx(1 / 64, abs=0.004)
 
@@ -87,5 +94,5 @@ def test_rerun_by_hand() -> None:
 def test_too_few_tasks() -> None:
     """Of fewer than two tasks no rule can speak: undefined."""
     for n in (0, 1):
-        found = false_alarms(*(column[:n] for column in suite(4)), margin=0.02)
+        found = false_alarms(simulated(*(column[:n] for column in suite(4))), margin=0.02)
         assert math.isnan(found["either"]) and math.isnan(found["no_change"])

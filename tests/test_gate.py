@@ -41,6 +41,57 @@ def test_interval_and_threshold(
     assert found["exit_code"] == {PASS: 0, FAIL: 1}.get(expected, 3)
 
 
+# A change, its interval, that with unseen tasks, p, and what two rules of one margin say of it.
+CLAIMS = [
+    # That nothing broke needs the tasks that were not seen, not the tests.
+    ((-0.01, 0.01), (-0.019, 0.019), 0.9, PASS, FAIL),
+    ((-0.01, 0.01), (-0.03, 0.03), 0.9, INCONCLUSIVE, INCONCLUSIVE),
+    # What rose did not fall, however few tasks there are; and it may have risen by more.
+    ((0.001, 0.01), (-0.03, 0.05), 0.01, PASS, INCONCLUSIVE),
+    ((0.001, 0.01), (-0.03, 0.05), 0.06, INCONCLUSIVE, INCONCLUSIVE),
+    # A change needs both tests, not the tasks that were not seen.
+    ((0.03, 0.09), (-0.04, 0.1), 0.01, PASS, PASS),
+    ((0.03, 0.09), (-0.04, 0.1), 0.06, INCONCLUSIVE, INCONCLUSIVE),
+    ((-0.09, -0.03), (-0.1, 0.04), 0.01, FAIL, FAIL),
+    ((-0.09, -0.03), (-0.1, 0.04), 0.06, INCONCLUSIVE, INCONCLUSIVE),
+]
+
+
+@pytest.mark.parametrize(("interval", "wide", "p_value", "non_inferior", "superior"), CLAIMS)
+def test_what_each_claim_needs(
+    interval: tuple[float, float],
+    wide: tuple[float, float],
+    p_value: float,
+    non_inferior: Verdict,
+    superior: Verdict,
+) -> None:
+    """That something changed needs the tests; that it did not needs what is unseen."""
+    change = measured(*interval, wide=wide, p_value=p_value)
+    for rule, expected in (("non-inferior", non_inferior), ("superior", superior)):
+        assert decided(Criterion("pass_at_1", rule), change)["verdict"] is expected
+
+
+def test_superior_among_several() -> None:
+    """Nineteen candidates: one that looks superior alone is not by Holm; none has to be worse."""
+    change = replace(measured(0.01, 0.05), n_candidates=19, p_superior=0.08)
+    assert decided(Criterion("pass_at_1", "superior", 0.0), change)["verdict"] is INCONCLUSIVE
+    assert decided(Criterion("pass_at_1"), change)["verdict"] is PASS
+    sure = replace(change, p_superior=0.04)
+    assert decided(Criterion("pass_at_1", "superior", 0.0), sure)["verdict"] is PASS
+
+
+def test_what_a_policy_sets_is_printed() -> None:
+    """A share of unseen tasks or a confidence of its own is in the answer, and warns of nothing."""
+    policy = Policy("p", (Criterion("pass_at_1"),), confidence=0.9, unseen=0.0)
+    found = decide(policy, compared(HOLDS))
+    assert found["verdict"] is PASS
+    assert found["notes"] == [
+        "the policy asks for a confidence of 0.9",
+        "the policy allows for a share of 0 of tasks unlike all of these",
+    ]
+    assert found["metrics"][0]["fewest_tasks"] is None
+
+
 @pytest.mark.parametrize(("low", "high", "expected"), [(0.0, 0.0, INCONCLUSIVE), (0.1, 0.1, PASS)])
 def test_a_margin_of_zero(low: float, high: float, expected: Verdict) -> None:
     """Without a margin both rules ask for more than nothing."""
@@ -161,7 +212,8 @@ def test_several_candidates() -> None:
             Criterion("pass_at_1"),
             measured(-0.0199999, 0.0199999),
             ["the change is 0, interval -0.0199999 to +0.02, over 100 tasks: "
-             "the interval is all above -0.02"],
+             "the interval is all above -0.02, with unseen tasks allowed for too "
+             "(-0.0199999 to +0.02)"],
         ),
         (
             Criterion("output_tokens", "superior", 500, "lower"),
@@ -183,6 +235,42 @@ def test_several_candidates() -> None:
             ["the change is 0, interval -0.01 to +0.01, over 100 tasks: "
              "the interval is all above -0.02",
              "what the missing rollouts would make of it is unknown"],
+        ),
+        (
+            Criterion("pass_at_1"),
+            measured(-0.08, -0.04),
+            ["the change is -0.06, interval -0.08 to -0.04, over 100 tasks: "
+             "the interval is all below -0.02; the test, p = 0.001"],
+        ),
+        (
+            Criterion("pass_at_1"),
+            measured(-0.08, -0.04, p_value=0.07),
+            ["the change is -0.06, interval -0.08 to -0.04, over 100 tasks: "
+             "the interval is all below -0.02",
+             "but the test gives p = 0.07"],
+        ),
+        (
+            Criterion("pass_at_1"),
+            replace(measured(-0.01, 0.01, wide=(-0.036, 0.036)), value_range=1.0, n_unshared=3),
+            ["the change is 0, interval -0.01 to +0.01, over 100 tasks: "
+             "the interval is all above -0.02",
+             "but a share of tasks that 100 tasks may not show could make it -0.036; "
+             "at this margin it takes at least 183 tasks"],
+        ),
+        (
+            Criterion("pass_at_1"),
+            replace(measured(-0.01, 0.01, bounds=(-0.05, 0.0)), n_unshared=3),
+            ["the change is 0, interval -0.01 to +0.01, over 100 tasks: "
+             "the interval is all above -0.02",
+             "with the missing rollouts and 3 tasks that only one run has the change could be "
+             "anything from -0.05 to 0, and that includes -0.02"],
+        ),
+        (
+            Criterion("pass_at_1", "superior", 0.0),
+            replace(measured(0.01, 0.05), n_candidates=19, p_superior=0.08),
+            ["the change is +0.03, interval +0.01 to +0.05, over 100 tasks: "
+             "the interval is all above 0; the test, p = 0.001",
+             "among 19 candidates p = 0.08 by Holm"],
         ),
         (
             Criterion("pass_at_1", "superior", 0.0),

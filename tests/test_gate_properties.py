@@ -33,6 +33,9 @@ CHANGES = st.builds(
     high=MAYBE,
     bound_low=MAYBE,
     bound_high=MAYBE,
+    wide_low=MAYBE,
+    wide_high=MAYBE,
+    p_value=st.none() | st.sampled_from([0.0, 0.01, 0.05, 0.2]),
 )
 QUALITIES = st.builds(quality, coverage=RATES, clean_rate=RATES)
 REQUIREMENTS = st.builds(
@@ -90,7 +93,7 @@ def test_never_a_pass_by_silence(policy: Policy, given_: Compared) -> None:
     assert bool(found["reasons"]) == (found["verdict"] is not PASS)
 
 
-@given(POLICIES, COMPARED, st.tuples(*[st.integers(0, 6)] * 8))
+@given(POLICIES, COMPARED, st.tuples(*[st.integers(0, 6)] * 12))
 def test_better_is_never_worse(policy: Policy, given_: Compared, by: tuple[int, ...]) -> None:
     """Moving ends of intervals and bounds to the good side never worsens a verdict."""
     sign = policy.criteria[0].sign
@@ -98,17 +101,17 @@ def test_better_is_never_worse(policy: Policy, given_: Compared, by: tuple[int, 
     def moved(change: Measured, steps: tuple[int, ...]) -> Measured:
         low, high = _ends(change.low, change.high)
         first, second = _ends(change.bound_low, change.bound_high)
-        ends = (low, high, first, second)
+        ends = (low, high, first, second, *_ends(change.wide_low, change.wide_high))
         shifted = [
             None if end is None else end + sign * step / 4
             for end, step in zip(ends, steps, strict=True)
         ]
-        return Measured(change.metric, change.n_tasks, change.delta, *shifted)
+        return Measured(change.metric, change.n_tasks, change.delta, *shifted, change.p_value)
 
     better = replace(
         given_,
-        every_task=(moved(given_.every_task[0], by[:4]),),
-        unwaived=(moved(given_.unwaived[0], by[4:]),),
+        every_task=(moved(given_.every_task[0], by[:6]),),
+        unwaived=(moved(given_.unwaived[0], by[6:]),),
     )
     before, after = decide(policy, given_), decide(policy, better)
     assert ORDER.index(after["verdict"]) >= ORDER.index(before["verdict"])
@@ -128,8 +131,9 @@ def test_lower_mirrors_higher(policy: Policy, given_: Compared) -> None:
 
     def turned(change: Measured) -> Measured:
         values = (change.delta, change.high, change.low, change.bound_high, change.bound_low)
+        values += (change.wide_high, change.wide_low)
         negated = [None if value is None else -value for value in values]
-        return Measured(change.metric, change.n_tasks, *negated)
+        return Measured(change.metric, change.n_tasks, *negated, change.p_value)
 
     mirrored = replace(
         given_,

@@ -8,36 +8,59 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipeline.analysis.planning import Spread, spread_of_pair
+from pipeline.analysis.planning import Varying, of_pair
+from pipeline.analysis.power import task_rates
+from tests.bench.decisions import Rates, power, u_shaped, uniform
 from tests.case_files import cases
 from tests.results import analyzed, call, rollout
 
 NEEDS = ("run_metrics", "pass_curve", "task_outcomes", "runs")
 
 
+def varying(*rates: float, spread: float = 0.0) -> Varying:
+    """Tasks of these rates."""
+    return Varying(np.array(rates), spread, True)
+
+
 def test_detectable_by_hand() -> None:
-    """(t of 97.5% + t of 80%) standard errors, 4 degrees of freedom: 2.776445 + 0.940965."""
-    assert Spread(0.0, 0.2, True).detectable(5, 2) == pytest.approx(3.717410 * 0.02**0.5, abs=1e-6)
-    assert Spread(0.05, 0.2, True).detectable(5, 4) == pytest.approx(3.717410 * 0.02**0.5, abs=1e-6)
-    assert Spread(0.0, 0.0, True).detectable(5, 2) is None
-    assert Spread(0.0, 0.2, True).detectable(1, 2) is None
+    """Of many tasks of 0.5, each tried twice: 1.96 and 0.84 errors of sqrt(0.5 / 2 / n), nearly."""
+    found = varying(0.5).detectable(10_000, 2)
+    assert found == pytest.approx(2.8016 * (0.25 / 10_000) ** 0.5, rel=0.01)
+    # True changes that differ add to every task, however often it is tried.
+    found = varying(0.5, spread=0.3).detectable(10_000, 1000)
+    assert found == pytest.approx(2.8016 * ((0.09 + 0.0005) / 10_000) ** 0.5, rel=0.01)
+    # Signs of five tasks agree in 2 of 32 by chance: nothing they do is significant.
+    assert varying(0.5).detectable(5, 100) is None
 
 
-@pytest.mark.parametrize("change", [0.005, 0.02, 0.1, 0.5])
-@pytest.mark.parametrize("spread", [Spread(0.0, 0.3, True), Spread(0.04, 0.2, True)])
-def test_no_fewer_would_do(spread: Spread, change: float) -> None:
+@pytest.mark.parametrize("change", [0.02, 0.1, 0.5])
+@pytest.mark.parametrize("tasks", [varying(0.2, 0.7), varying(0.0, 0.5, 1.0, spread=0.1)])
+def test_no_fewer_would_do(tasks: Varying, change: float) -> None:
     """The numbers needed show the change, and one fewer does not."""
-    n_tasks = spread.tasks_needed(change, 3)
-    assert n_tasks is not None
-    assert spread.detectable(n_tasks, 3) <= change
-    fewer = spread.detectable(n_tasks - 1, 3)
-    assert fewer is None or fewer > change
-    n_repeats = spread.repeats_needed(change, 200)
+
+    def shows(n_tasks: int, n_repeats: int) -> bool:
+        seen = tasks.detectable(n_tasks, n_repeats)
+        return seen is not None and seen <= change
+
+    n_tasks = tasks.tasks_needed(change, 3)
+    assert n_tasks is not None and shows(n_tasks, 3) and not shows(n_tasks - 1, 3)
+    n_repeats = tasks.repeats_needed(change, 200)
     if n_repeats is None:
-        assert spread.detectable(200, 10**9) > change
+        assert not shows(200, 10_000)
     else:
-        assert spread.detectable(200, n_repeats) <= change + 1e-9
-        assert n_repeats == 1 or spread.detectable(200, n_repeats - 1) > change
+        assert shows(200, n_repeats)
+        assert n_repeats == 1 or not shows(200, n_repeats - 1)
+
+
+def test_rates_vary_as_the_true_ones() -> None:
+    """Rates 0, 1/2, 1 of four vary by 1/4, by 1/36 too much: 8/9 of the variance is kept."""
+    found = task_rates(np.array([0, 2, 4]), np.array([4, 4, 4]))
+    assert found.tolist() == pytest.approx(
+        [0.5 - 0.5 * (8 / 9) ** 0.5, 0.5, 0.5 + 0.5 * (8 / 9) ** 0.5]
+    )
+    assert task_rates(np.array([0, 1, 1]), np.array([1, 1, 1])).tolist() == pytest.approx(
+        [2 / 3] * 3
+    )
 
 
 def test_spread_of_a_pair_by_hand() -> None:
@@ -46,28 +69,20 @@ def test_spread_of_a_pair_by_hand() -> None:
     candidate = np.array([[2, 2], [2, 2], [2, 2]])
     # Within: only the last task of the base, 0.5 * 0.5 * 2 / 1 = 0.5, over three tasks; half of it
     # is what a mean of two attempts varies by.
-    found = spread_of_pair(base, candidate)
-    assert found == Spread(pytest.approx(0.25 - 0.5 / 3 / 2), pytest.approx(0.5 / 3), True)
-    once = spread_of_pair(np.array([[1, 0], [1, 1], [1, 0]]), np.array([[1, 1], [1, 1], [1, 0]]))
-    assert once == Spread(0.0, pytest.approx(1 / 3), False)
-    assert spread_of_pair(base[:1], candidate[:1]) is None
+    found = of_pair(base, candidate, None)
+    assert (found.spread**2, found.is_measured) == (pytest.approx(0.25 - 0.5 / 3 / 2), True)
+    assert of_pair(base, candidate, 0.4).spread == 0.4
+    once = of_pair(np.array([[1, 0], [1, 1], [1, 0]]), np.array([[1, 1], [1, 1], [1, 0]]), None)
+    assert (once.spread, once.is_measured) == (0.0, False)
 
 
-def test_planned_tasks_have_the_power_promised() -> None:
-    """With as many tasks as planned, a change of this size is seen in 80% of simulated runs."""
-    random = np.random.default_rng(20)
-    n_repeats, change, n_trials = 2, 0.1, 2000
-    # Tasks of a pass rate of 0.3 or 0.6; the candidate's is higher by the change.
-    within = 0.5 * (0.3 * 0.7 + 0.6 * 0.4) + 0.5 * (0.4 * 0.6 + 0.7 * 0.3)
-    n_tasks = Spread(0.0, within, True).tasks_needed(change, n_repeats)
-    assert n_tasks is not None
-    rates = random.choice([0.3, 0.6], (n_trials, n_tasks))
-    base = random.binomial(n_repeats, rates) / n_repeats
-    candidate = random.binomial(n_repeats, rates + change) / n_repeats
-    differences = candidate - base
-    error = differences.std(axis=1, ddof=1) / np.sqrt(n_tasks)
-    seen = np.abs(differences.mean(axis=1)) > 1.97 * error
-    assert 0.77 < seen.mean() < 0.83
+@pytest.mark.parametrize(
+    ("rates", "n"),
+    [(u_shaped, 20), pytest.param(uniform, 50, marks=pytest.mark.slow), (u_shaped, 80)],
+)
+def test_a_change_of_the_printed_size_is_seen(rates: Rates, n: int) -> None:
+    """By all three parts of the rule, about four times in five, tasks near 0 and 1 or not."""
+    assert 0.7 <= power(n, 4, rates, 120) <= 0.9
 
 
 @pytest.fixture(scope="module")
@@ -102,23 +117,32 @@ def plans(planned: Path, *arguments: str) -> list[dict[str, object]]:
 
 
 def test_one_run(planned: Path) -> None:
-    """Two of four tasks vary, by 0.5 an attempt: 0.25 on average, twice that for a pair."""
+    """Rates 1, 0.5, 0, 0.5 vary by 1/6, of which sampling explains 1/8: half of each is kept.
+
+    0.75, 0.5, 0.25 and 0.5 then vary by 0.21875 an attempt, twice that for a pair.
+    """
     (found,) = plans(planned, "x_a", "--change", "10")
-    assert (found["runs"], found["between_variance"], found["within_variance"]) == (["x_a"], 0, 0.5)
+    assert (found["runs"], found["between_variance"]) == (["x_a"], 0)
+    assert found["within_variance"] == pytest.approx(2 * 0.21875)
     now, tasks, repeats, *_ = found["rows"]
     sizes = [(row["n_tasks"], row["n_repeats"], row["n_attempts"]) for row in (now, tasks, repeats)]
     assert sizes == [(4, 2, 8), (8, 2, 16), (4, 4, 16)]
     assert [row["tokens"] for row in (now, tasks, repeats)] == [800, 1600, 1600]
-    # 3 degrees of freedom: 3.182446 + 0.978472.
-    assert now["detectable"] == pytest.approx(4.160918 * (0.5 / 2 / 4) ** 0.5, abs=1e-6)
-    assert found["rows"][3]["detectable"] <= 0.1
+    assert (now["detectable"], repeats["detectable"]) == (None, None)
+    assert found["rows"][3]["detectable"] <= 0.1 < tasks["detectable"]
+    assert found["rows"][4]["n_repeats"] is None
 
 
 def test_two_runs(planned: Path) -> None:
     """Differences 0, 0.5, 0.5, 0 vary by 1/12; sampling by (0.25 + 0.25) / 2 explains all of it."""
     (found,) = plans(planned, "x_a", "x_b")
-    assert (found["between_variance"], found["within_variance"]) == (0, 0.5)
+    assert found["between_variance"] == 0
     assert "these two runs" in str(found["assumption"])
+    (wider,) = plans(planned, "x_a", "x_b", "--spread", "20")
+    assert wider["between_variance"] == pytest.approx(0.04)
+    assert "differ by 20.0 points" in str(wider["assumption"])
+    needed = [each["rows"][3]["n_tasks"] for each in (found, wider)]
+    assert needed[0] < needed[1]
 
 
 def test_every_run(planned: Path) -> None:

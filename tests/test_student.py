@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from scipy.special import stdtr, stdtrit
+from scipy.special import betaincinv, stdtr, stdtrit
 
 from pipeline.analysis import student
 
@@ -30,3 +30,14 @@ def test_it_agrees_with_scipy(degrees: float) -> None:
         assert found == pytest.approx(2 * stdtr(degrees, -distance), rel=1e-10)
     for share in (0.6, 0.8, 0.975, 1 - 1e-4, 1 - 1e-9):
         assert student.quantile(degrees, share) == pytest.approx(stdtrit(degrees, share), rel=1e-10)
+
+
+def test_least_share() -> None:
+    """Clopper and Pearson's lower end, of whole numbers and others, as scipy has it."""
+    for n in (3.2, 10, 57.3, 1e6):
+        for n_seen in (0.2, 0.5, 1, 1.7, 3):
+            found = student.least_share(n_seen, n, 0.025)
+            assert found == pytest.approx(betaincinv(n_seen, n - n_seen + 1, 0.025), rel=1e-9)
+    # One of n: 1 - (1 - 0.025)^(1/n).
+    assert student.least_share(1, 50, 0.025) == pytest.approx(1 - 0.975 ** (1 / 50))
+    assert student.least_share(1e-4, 50, 0.025) == 0

@@ -7,6 +7,7 @@ from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -90,3 +91,37 @@ def test_expected_turns_are_counted(task: Task) -> None:
     forgotten = [way for way in ways if way[-1] == 0 and 2 * way[0] >= first]
     assert turned(task, none=0, half=-1) == pytest.approx(len(learned) / len(ways), abs=1e-12)
     assert turned(task, none=-1, half=0) == pytest.approx(len(forgotten) / len(ways), abs=1e-12)
+
+
+def test_tasks_of_equal_runs_are_seldom_noisy() -> None:
+    """Half of all signs are negative by chance; after the test hardly a task is left, a swap is."""
+    random = np.random.default_rng(6)
+    n_tasks, n_runs, k = 40, 6, 4
+    n_false = 0
+    for _ in range(20):
+        rates = np.repeat(random.random((n_tasks, 1)), n_runs, axis=1)
+        n_false += int((noisy(random.binomial(k, rates), k) <= 0.05).sum())
+    assert n_false <= 4
+    # Runs that differ, and one task whose verdict is turned round.
+    rates = np.clip(random.random((n_tasks, 1)) * 0.2 + np.linspace(0.1, 0.8, n_runs), 0, 1)
+    rates[7] = rates[7, ::-1]
+    found = noisy(random.binomial(8, rates), 8)
+    assert found[7] <= 0.05 and (found <= 0.05).sum() == 1
+
+
+def noisy(passed: np.ndarray, k: int) -> np.ndarray:
+    """Q of each task, from the passes of each run, by the sums that SQL gives."""
+    rates = passed / k
+    rest = (rates.sum(axis=0) - rates) / (len(rates) - 1)
+    off = rest - rest.mean(axis=1, keepdims=True)
+    table = pa.table(
+        {
+            "benchmark": ["x"] * len(rates),
+            "n_scored": np.full(len(rates), k * rates.shape[1]),
+            "n_passed": passed.sum(axis=1),
+            "sum_rest": (k * off).sum(axis=1),
+            "sum_square_rest": (k * off**2).sum(axis=1),
+            "sum_passed_rest": (passed * off).sum(axis=1),
+        }
+    )
+    return np.nan_to_num(trends.discriminations(table)["q_noisy"].to_numpy(), nan=1.0)

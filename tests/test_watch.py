@@ -14,9 +14,10 @@ import pytest
 
 from pipeline import outputs, watch
 from pipeline.errors import InputError, UsageError
-from pipeline.run import Analysis, Progress
+from pipeline.run import Analysis, Progress, run
 from pipeline.settings import Settings
-from tests.results import write
+from pipeline.warehouse import open_warehouse
+from tests.results import rollout, write
 
 # Takes the lock as another analysis does, says so, and lets go at the end of its input.
 HOLDER = (
@@ -150,3 +151,26 @@ def test_other_errors_end_it(
 
     with pytest.raises(type(error)):
         watched(settings, run, [], monkeypatch)
+
+
+def test_a_verdict_so_far(tmp_path: Path) -> None:
+    """Watched results are compared by wider intervals, and the page says that it is so far."""
+    files = {
+        f"x_{name}_rollouts.jsonl": [
+            rollout(task, 0, reward=float(task >= first)) for task in range(40)
+        ]
+        for name, first in (("base", 30), ("new", 15))
+    }
+    results = write(tmp_path / "results", files)
+    ends = []
+    for is_growing in (False, True):
+        out = tmp_path / f"out_{is_growing}"
+        run(Settings((results,), out, baselines=("x_base",), is_growing=is_growing))
+        columns = "is_so_far, verdict, ci_new_tasks_low, unseen_low"
+        with open_warehouse(out / "warehouse.duckdb") as opened:
+            ends.append(opened.sql(f"select {columns} from comparisons where is_lead").row(0))
+        report = (out / "report.md").read_text(encoding="utf-8")
+        assert ("improved so far" in report) == is_growing
+    (once, *_, low, unseen), (watched, *_, wider, unknown) = ends
+    assert (once, watched) == (False, True)
+    assert 0 < wider < low and unseen is not None and unknown is None

@@ -13,12 +13,12 @@ from pipeline.analysis.modes import MODES
 from pipeline.analysis.permutation import CHANGE_TESTS
 from pipeline.analysis.sign_contrasts import REWARD_CONTRASTS, RUN_CONTRASTS
 from pipeline.analysis.standings import STANDINGS
-from pipeline.analysis.trends import TRENDS
+from pipeline.analysis.trends import DISCRIMINATIONS, TRENDS
 from pipeline.analysis.votes import MAJORITIES
 from pipeline.relation import Computed
 
 COMPUTED: tuple[Computed, ...] = (
-    *(ESTIMATES, STANDINGS, MAJORITIES, ALIGNED, TRENDS),
+    *(ESTIMATES, STANDINGS, MAJORITIES, ALIGNED, TRENDS, DISCRIMINATIONS),
     *(MODES, MODE_SLICES, SIZE_CONTRASTS, RUN_CONTRASTS, REWARD_CONTRASTS),
     *(CHANGE_TESTS, COMPARISON_TESTS, MEASURE_CHANGES),
     *(FUNNEL_EFFECTS, LEDGER_LINES, TRANSITION_NOISE),

@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.analysis.claims import IMPROVED, NO_CHANGE, REGRESSED, Evidence
 from pipeline.analysis.permutation import change_p_values, passing_values
 from pipeline.analysis.stats import (
-    MOST_BY_CHANCE,
     ROUNDING,
     Counts,
-    Mask,
     Numbers,
     change_interval,
     mean,
+    mean_and_error,
     t_test,
+    unseen_share,
 )
 
-Fires = Callable[[Numbers, Numbers], Mask]
 N_SIMULATIONS = 2000
 # Passes that are worked on at a time.
 CHUNK = 2**20
-
-
-def excludes_zero(low: Numbers, high: Numbers) -> Mask:
-    """The interval's part of a verdict: it does not hold 0, nor ends on it."""
-    return np.asarray((low > ROUNDING) | (high < -ROUNDING))
+ALARMS = ("improved", "regressed", "either", "no_change")
 
 
 def shrunken_rates(n_passed: Counts, n_scored: Counts) -> Numbers:
@@ -51,62 +47,81 @@ def shrunken_rates(n_passed: Counts, n_scored: Counts) -> Numbers:
     return np.clip(middle + kept * (rates - middle), 0, 1)
 
 
-def false_alarms(
+def simulated(
     n_base: Counts,
     n_candidate: Counts,
     given: NDArray[Any],
     *,
     is_rerun: bool = False,
-    margin: float,
     n_simulations: int = N_SIMULATIONS,
-    fires: Fires | None = None,
-) -> dict[str, float]:
-    """How often a rule fires, and which way, and how often the interval is within the margin.
+) -> Evidence | None:
+    """What equal runs show; None of fewer than two tasks.
 
     `given` is the rate of each task, from which both runs are simulated with their own repeats.
     With a real rerun of the base for a candidate it is the passes of both: each task's rollouts are
-    dealt out at random. By the rule of a verdict, whose tests have to agree, unless another is
-    asked about.
+    dealt out at random.
     """
     # The tasks in an order of their own, not that in which they came.
     order = np.lexsort((given, n_candidate, n_base))
     n_base, n_candidate, given = n_base[order], n_candidate[order], given[order]
     n_tasks = len(order)
     if n_tasks < 2:
-        return dict.fromkeys(("improved", "regressed", "either", "no_change"), np.nan)
+        return None
     seed = np.concatenate((n_base, n_candidate, given)).astype("<f8").view("<u8")
     random = np.random.default_rng(seed)
-    calls, within = np.zeros(n_simulations), np.zeros(n_simulations, dtype=bool)
     at_once = max(CHUNK // n_tasks, 1)
+    parts = []
     for start in range(0, n_simulations, at_once):
-        some = slice(start, min(start + at_once, n_simulations))
-        shape = (some.stop - start, n_tasks)
+        shape = (min(at_once, n_simulations - start), n_tasks)
         if is_rerun:
             base = random.hypergeometric(given, n_base + n_candidate - given, n_base, shape)
             candidate = given - base
         else:
             base = random.binomial(n_base, given, shape)
             candidate = random.binomial(n_candidate, given, shape)
-        change = candidate / n_candidate - base / n_base
-        moved, squares = change.mean(axis=1), (change**2).sum(axis=1)
-        spread = ((change - moved[:, None]) ** 2).sum(axis=1)
-        # What rounding leaves of equal differences is no spread.
-        se = np.sqrt(np.where(spread > ROUNDING * squares, spread, 0) / (n_tasks - 1) / n_tasks)
-        size = np.full(len(moved), float(n_tasks))
-        low, high = change_interval(moved, se, size, size - 1, is_bounded=size > 0)
-        fired = (fires or excludes_zero)(low, high)
-        if fires is None:
-            by_t = t_test(moved, se, size, size - 1, scale=np.ones(len(moved)))
-            for place in np.flatnonzero(fired):
-                values = passing_values((n_base, n_candidate), (base[place], candidate[place]))
-                signs, dealt = change_p_values(values, n_base, n_candidate)
-                p_mean = by_t[place] if signs.p_value is None else signs.p_value
-                fired[place] = max(p_mean, dealt.p_value or 0) <= MOST_BY_CHANCE
-        calls[some] = np.where(fired, np.sign(moved), 0)
-        within[some] = (-margin < low) & (high < margin)
-    return {
-        "improved": float(np.mean(calls > 0)),
-        "regressed": float(np.mean(calls < 0)),
-        "either": float(np.mean(calls != 0)),
-        "no_change": float(np.mean(within)),
-    }
+        parts.append(_shown(n_base, n_candidate, base, candidate))
+    return Evidence(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+def false_alarms(found: Evidence | None, *, margin: float) -> dict[str, float]:
+    """How often a verdict calls a change, which way, and how often it says that there is none."""
+    if found is None:
+        return dict.fromkeys(ALARMS, np.nan)
+    said = found.verdict(margin)
+    shares = [float(np.mean(said == word)) for word in (IMPROVED, REGRESSED, NO_CHANGE)]
+    return dict(zip(ALARMS, (*shares[:2], sum(shares[:2]), shares[2]), strict=True))
+
+
+def _shown(
+    n_base: Counts,
+    n_candidate: Counts,
+    base: Counts,
+    candidate: Counts,
+) -> tuple[Numbers, ...]:
+    """The fields of `Evidence` of simulated pairs; what cannot matter of the tests is 1."""
+    _, moved, se = mean_and_error(n_base, n_candidate, base, candidate)
+    size = np.full(len(moved), float(len(n_base)))
+    low, high = change_interval(moved, se, size, size - 1, is_bounded=size > 0)
+    wide = _wide(low, high, moved, unseen_share(size))
+    by_t = t_test(moved, se, size, size - 1, scale=np.ones(len(moved)))
+    p_value = np.ones(len(moved))
+    for place in np.flatnonzero((low > ROUNDING) | (high < -ROUNDING)):
+        values = passing_values((n_base, n_candidate), (base[place], candidate[place]))
+        signs, dealt = change_p_values(values, n_base, n_candidate)
+        p_mean = by_t[place] if signs.p_value is None else signs.p_value
+        p_value[place] = max(p_mean, dealt.p_value or 0)
+    return low, high, moved, moved, *wide, p_value
+
+
+def allowing(found: Evidence, unseen: float) -> Evidence:
+    """The same with another share of unseen tasks; nothing is missing, so bounds are the change."""
+    wide = _wide(found.low, found.high, found.bound_low, unseen)
+    return replace(found, wide_low=wide[0], wide_high=wide[1])
+
+
+def _wide(
+    low: Numbers, high: Numbers, moved: Numbers, unseen: Numbers | float
+) -> tuple[Numbers, Numbers]:
+    return np.minimum(low, moved - unseen * (1 + moved)), np.maximum(
+        high, moved + unseen * (1 - moved)
+    )

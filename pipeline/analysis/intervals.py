@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 
-from pipeline.analysis import stats
+from pipeline.analysis import claims, stats
 from pipeline.analysis.stats import Numbers, added, flags, numbers
 from pipeline.relation import computed
 
@@ -23,35 +25,50 @@ def estimates(rows: pa.Table) -> pa.Table:
 def comparison_tests(rows: pa.Table) -> pa.Table:
     """Intervals, the detectable change, p-values and a verdict for each comparison."""
     headline = _columns(rows, "delta", "se_new_tasks", "n_groups", "degrees")
-    counted = _columns(
-        rows, "delta_counted_as_fail", "se_counted_as_fail", "n_counted_groups", "counted_degrees"
-    )
-    possible = _columns(
-        rows, "delta_possible", "se_possible", "n_possible_groups", "possible_degrees"
-    )
     delta, se_new, _, degrees = headline
     se_same, se_same_counted = _columns(rows, "se_same_tasks", "se_same_counted_as_fail")
     n_mixed, p_signs, p_any, margin = _columns(rows, "n_mixed_tasks", "p_signs", "p_any", "margin")
+    n_paired, counted = _columns(rows, "n_paired_tasks", "delta_counted_as_fail")
+    (by_rule,) = _columns(rows, "mde_by_rule")
     level = np.maximum(*map(np.abs, _columns(rows, "base_common", "candidate_common")))
     p_mean = np.where(np.isnan(p_signs), stats.t_test(*headline, scale=level), p_signs)
+    # If no task changed, the mean did not.
+    p_change = np.maximum(p_mean, p_any)
     # Over all candidates of all benchmarks, by the metric that decides; a pair that nobody asked
     # about is one of all such pairs.
-    p_holm = stats.within(stats.holm, p_mean, rows["is_named"], rows["is_lead"])
-    new, decided, widest = (
-        stats.change_interval(*each, is_bounded=flags(rows["is_bounded"]))
-        for each in (headline, counted, possible)
+    p_holm = stats.within(stats.holm, p_change, rows["is_named"], rows["is_lead"])
+    is_bounded = flags(rows["is_bounded"])
+    growing = claims.growing(rows)
+    new, decided = (
+        stats.change_interval(*each, is_bounded=is_bounded, growing=growing)
+        for each in (headline, _columns(rows, *claims.SHARED))
     )
     same = stats.same_tasks_change_interval(delta, se_same, n_mixed)
-    same_counted = stats.same_tasks_change_interval(counted[0], se_same_counted, n_mixed)
-    said = stats.verdict(*decided, *_columns(rows, "bound_low", "bound_high"), margin=margin)
-    # Tasks that only one run has, were they lost, must not turn it round.
-    whole = stats.verdict(*widest, *_columns(rows, "possible_low", "possible_high"), margin=margin)
-    first = stats.decision(said, p_mean, p_any)
-    held = np.where(first == whole, first, stats.INCONCLUSIVE)
-    (n_paired,) = _columns(rows, "n_paired_tasks")
+    same_counted = stats.same_tasks_change_interval(counted, se_same_counted, n_mixed)
+    shared = claims.evidence(rows, p_change, over=(claims.SHARED,)).verdict(margin)
+    found = claims.evidence(rows, p_change)
     verdict, verdict_holm = (
-        np.where(n_paired > 0, stats.decision(held, p_value), stats.NOT_COMPARABLE)
-        for p_value in (p_mean, p_holm)
+        np.where(n_paired > 0, each.verdict(margin), claims.NOT_COMPARABLE)
+        for each in (found, replace(found, p_value=p_holm))
+    )
+    # Tasks that only one run has, were they lost, must not turn it round.
+    could_reverse = (verdict == claims.INCONCLUSIVE) & (shared != claims.INCONCLUSIVE)
+    is_open = verdict == claims.INCONCLUSIVE
+    is_clear = (new[0] > stats.ROUNDING) | (new[1] < -stats.ROUNDING)
+    is_within = (new[0] > -margin) & (new[1] < margin) & (growing is None)
+    by_test = np.where(p_mean > stats.MOST_BY_CHANCE, "p_mean", "p_any")
+    decided_by = np.select(
+        [
+            verdict == claims.NOT_COMPARABLE,
+            ~is_open & (verdict == claims.NO_CHANGE),
+            ~is_open,
+            could_reverse,
+            is_clear & ~found.is_tested,
+            is_clear,
+            is_within,
+        ],
+        ["pairing", "unseen", "tests", "unshared", by_test, "missing", "unseen"],
+        "interval",
     )
     return added(
         rows,
@@ -59,20 +76,24 @@ def comparison_tests(rows: pa.Table) -> pa.Table:
         **_ends("ci_same_tasks", same),
         **_ends("ci_counted_as_fail", decided),
         **_ends("ci_same_counted_as_fail", same_counted),
-        mde_new_tasks=stats.detectable(se_new, degrees),
+        **_ends("unseen", (found.wide_low, found.wide_high)),
+        mde_new_tasks=np.where(
+            flags(rows["is_mde_by_rule"]), by_rule, stats.detectable(se_new, degrees)
+        ),
         mde_same_tasks=stats.detectable(se_same, np.full_like(se_same, np.inf)),
         p_mean=p_mean,
         p_holm=p_holm,
         verdict=verdict,
         verdict_holm=verdict_holm,
-        could_reverse=(n_paired > 0) & (first != held),
+        decided_by=decided_by,
+        could_reverse=could_reverse,
     )
 
 
 def measure_changes(rows: pa.Table) -> pa.Table:
     """Each other figure that is a mean of differences between tasks, with its interval."""
     delta, se, n_tasks = _columns(rows, "delta", "se_new_tasks", "n_tasks")
-    is_bounded = np.array([name.startswith("pass_") for name in rows["metric"].to_pylist()], bool)
+    is_bounded = flags(rows["is_bounded"])
     found = stats.change_interval(delta, se, n_tasks, n_tasks - 1, is_bounded=is_bounded)
     return added(rows, **_ends("ci_new_tasks", found))
 

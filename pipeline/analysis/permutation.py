@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from pipeline.analysis.power import detectable_change
 from pipeline.analysis.stats import Counts, Numbers, coded, counts, hypergeometric, tally
 from pipeline.relation import computed
 
@@ -31,6 +32,8 @@ SCHEMA = pa.schema(
         "n_draws": pa.int64(),
         "p_any": pa.float64(),
         "n_draws_any": pa.int64(),
+        "mde_by_rule": pa.float64(),
+        "is_mde_by_rule": pa.bool_(),
     }
 )
 # So many signs are all tried, so many outcomes of all tasks together, and so wide a transform.
@@ -68,12 +71,18 @@ def change_tests(tasks: pa.Table) -> pa.Table:
         n_scored = [counts(own[f"n_{side}"]) for side in SIDES]
         is_grouped = len(np.unique(of_group)) < len(own)
         tested: dict[bytes, tuple[ChangeTest, ChangeTest]] = {}
+        mde: dict[bytes, float] = {}
         for metric, values in _values(own, n_scored):
             key = values.tobytes()
             if key not in tested:
                 by_group = of_group if is_grouped else None
                 tested[key] = change_p_values(values, *n_scored, groups=by_group)
+                # Of groups and of graded rewards the standard error has to do.
+                if metric == METRICS[0] and not is_grouped:
+                    passed = [counts(own[f"n_{side}_passed"]) for side in SIDES]
+                    mde[key] = detectable_change(*n_scored, *passed)
             found = [each for test in tested[key] for each in (test.p_value, test.n_draws)]
+            found += [mde.get(key), key in mde]
             rows.append(dict(zip(SCHEMA.names, [*compared, metric, *found], strict=True)))
     return pa.Table.from_pylist(rows, schema=SCHEMA)
 

@@ -1,4 +1,4 @@
-"""Where a run stands: its rank if the tasks had been others, and what a rerun alone changes."""
+"""Where a run stands: the ranks it may have, how often it is best, and what a rerun changes."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from pipeline.analysis.stats import LEVEL, Counts, Mask, Numbers, coded, mean
+from pipeline.analysis.stats import LEVEL, Counts, Mask, Numbers, coded, holm, mean, t_test
 from pipeline.relation import computed
 
 N_DRAWS = 2_000
+TINIEST = 1e-300
 # Resampled counts held at a time.
 CHUNK = 2**20
 SCHEMA = pa.schema(
@@ -62,7 +63,8 @@ def standings(tasks: pa.Table) -> pa.Table:
     for code in range(len(benchmarks)):
         shared = _shared(columns, benchmark == code)
         if len(set(shared.groups.tolist())) > 1 and np.isfinite(shared.values).all():
-            low, high, p_best = ranks(shared.values, shared.groups, seed=shared.seed)
+            low, high = ranks(shared.values, shared.n_scored, shared.variances, shared.groups)
+            p_best = shares_of_best(shared.values, shared.groups, seed=shared.seed)
             for place, run in enumerate(shared.run_ids):
                 found[run] |= {"n_ranked_tasks": len(shared.task_ids), "p_best": p_best[place]}
                 found[run] |= {"rank_low": low[place], "rank_high": high[place]}
@@ -102,10 +104,47 @@ def _shared(columns: Columns, is_own: Mask) -> Shared:
     )
 
 
-def ranks(values: Numbers, groups: Counts, *, seed: int) -> tuple[Counts, Counts, Numbers]:
-    """Ranks that 95% of resamples of the tasks stay within, and the share in which a run is best.
+def ranks(
+    values: Numbers, n_scored: Numbers, variances: Numbers, groups: Counts
+) -> tuple[Counts, Counts]:
+    """The ranks that each run may have: those that are shown to be better come before it.
 
-    Runs that tie share the first place; they have all the ranks from the first to the last of them.
+    Each two are compared over all tasks by t, Holm over all pairs: that no run is put before one
+    that is at least as good holds for all of them together. The error is at least that of attempts
+    dealt out anew. Runs that cannot be told apart share ranks.
+    """
+    n_runs, n_tasks = values.shape
+    _, group = np.unique(groups, return_inverse=True)
+    sizes = np.bincount(group).astype(np.float64)
+    factor = n_tasks / np.maximum(n_tasks - sizes, 0.5)
+    spread = (n_scored - 1) * n_scored * np.where(np.isnan(variances), 0, variances)
+    moved, errors = [], []
+    for run in range(n_runs - 1):
+        change = values[run + 1 :] - values[run]
+        n, other = n_scored[run], n_scored[run + 1 :]
+        pooled = spread[run] + spread[run + 1 :] + n * other / (n + other) * change**2
+        dealt = pooled / (n + other - 1) * (1 / n + 1 / other)
+        mean_change = change.mean(axis=1)
+        off = change - mean_change[:, None]
+        by_group = np.stack([np.bincount(group, own, minlength=len(sizes)) for own in off])
+        clustered = (by_group**2 * factor).sum(axis=1)
+        moved.append(mean_change)
+        errors.append(np.sqrt(np.maximum(clustered, dealt.sum(axis=1))) / n_tasks)
+    change, se = np.concatenate(moved), np.concatenate(errors)
+    n_units = np.full(len(change), float(len(sizes)))
+    scale = np.full(len(change), max(float(np.abs(values).max()), TINIEST))
+    p_values = holm(t_test(change, se, n_units, n_units - 1, scale=scale))
+    one, other_run = np.triu_indices(n_runs, 1)
+    is_sure = p_values <= 1 - LEVEL
+    better = np.where(change > 0, other_run, one)[is_sure]
+    worse = np.where(change > 0, one, other_run)[is_sure]
+    low = 1 + np.bincount(worse, minlength=n_runs)
+    return low, n_runs - np.bincount(better, minlength=n_runs)
+
+
+def shares_of_best(values: Numbers, groups: Counts, *, seed: int) -> Numbers:
+    """The share of resamples of the tasks in which each run is best; runs that tie share it.
+
     Tasks of a group are drawn together.
     """
     n_runs = len(values)
@@ -118,36 +157,16 @@ def ranks(values: Numbers, groups: Counts, *, seed: int) -> tuple[Counts, Counts
     whole = np.rint(values * np.exp2(np.minimum(exponent, 1000)))
     sums = np.zeros((n_groups, n_runs))
     np.add.at(sums, group, whole.T)
-    random, best_ranks, last_ranks = np.random.default_rng(seed), [], []
+    random = np.random.default_rng(seed)
     wins = np.zeros(n_runs)
     size = max(CHUNK // max(n_groups, n_runs), 1)
     for start in range(0, N_DRAWS, size):
         n = min(size, N_DRAWS - start)
         drawn = random.multinomial(n_groups, np.full(n_groups, 1 / n_groups), n)
-        first, last = _places(drawn.astype(np.float64) @ sums, slack=n_drawn)
-        wins += ((first == 0) / (last + 1)).sum(axis=0)
-        best_ranks.append(first)
-        last_ranks.append(last)
-    below, tail = np.concatenate(best_ranks), round(N_DRAWS * (1 - LEVEL) / 2)
-    above = np.concatenate(last_ranks)
-    low, high = np.sort(below, axis=0)[tail], np.sort(above, axis=0)[N_DRAWS - 1 - tail]
-    return low + 1, high + 1, wins / N_DRAWS
-
-
-def _places(totals: Numbers, *, slack: float) -> tuple[Counts, Counts]:
-    """From 0, the first and the last place of each run in each resample: ties have several."""
-    n_runs = totals.shape[1]
-    order = np.argsort(-totals, axis=1, kind="stable")
-    falls = -np.diff(np.take_along_axis(totals, order, axis=1), axis=1) > slack
-    ends = np.ones((len(totals), 1), dtype=bool)
-    place = np.arange(n_runs)
-    first = np.maximum.accumulate(np.where(np.hstack((ends, falls)), place, 0), axis=1)
-    backwards = np.where(np.hstack((falls, ends)), place, n_runs)[:, ::-1]
-    last = np.minimum.accumulate(backwards, axis=1)[:, ::-1]
-    found = np.empty_like(order), np.empty_like(order)
-    for own, sorted_places in zip(found, (first, last), strict=True):
-        np.put_along_axis(own, order, sorted_places, axis=1)
-    return found
+        totals = drawn.astype(np.float64) @ sums
+        is_best = totals >= totals.max(axis=1, keepdims=True) - n_drawn
+        wins += (is_best / is_best.sum(axis=1, keepdims=True)).sum(axis=0)
+    return wins / N_DRAWS
 
 
 def rerun_spread(

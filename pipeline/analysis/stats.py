@@ -28,14 +28,13 @@ POWER = 0.80
 NORMAL_LEVEL, NORMAL_POWER = 1.959963984540054, 0.8416212335729143
 # Below so many tasks with both passes and failures an interval for the same tasks misleads.
 FEWEST_MIXED = 10
+# So many tasks that differ are few, if they are no larger a share than this.
+FEW, FEW_OF = 3.0, 0.2
 # Two sums of one size that differ by no more than this share of it differ by rounding alone.
 ROUNDING = 1e-12
 
 # A change is significant where chance alone would make one as large no more often than this.
 MOST_BY_CHANCE = 0.05
-
-IMPROVED, REGRESSED, NO_CHANGE = "improved", "regressed", "no change"
-INCONCLUSIVE, NOT_COMPARABLE = "inconclusive", "not comparable"
 
 
 def new_tasks_interval(
@@ -45,6 +44,7 @@ def new_tasks_interval(
 
     Wilson's with the effective size that the standard error implies, which holds near 0 and 1;
     the plain t interval for rewards without bounds, which says nothing where tasks are all alike.
+    Up to three that differ of fifteen, by the effective size, have Clopper and Pearson's exact end.
     A share of the tasks that so few do not show may fail or pass every time: never narrower.
     """
     is_defined = (n_units > 1) & np.isfinite(se)
@@ -57,10 +57,23 @@ def new_tasks_interval(
         inside = np.maximum(value * (1 - value) / size + spread / (4 * size), 0)
         wilson = quantile / (1 + spread) * np.sqrt(inside)
     plain = np.where(is_spread, quantile * se, np.nan)
-    unseen = _unseen(n_units)
+    unseen = unseen_share(n_units)
     low = np.minimum(np.maximum(centre - wilson, 0), value * (1 - unseen))
     high = np.maximum(np.minimum(centre + wilson, 1), value + (1 - value) * unseen)
+    # Of one or a few that differ Wilson's makes too much.
+    is_wanted = is_defined & is_bounded
+    low = np.minimum(low, _least_of_few(size * value, size, is_wanted))
+    high = np.maximum(high, 1 - _least_of_few(size * (1 - value), size, is_wanted))
     return np.where(is_bounded, low, value - plain), np.where(is_bounded, high, value + plain)
+
+
+def _least_of_few(n_seen: Numbers, n: Numbers, wanted: Mask) -> Numbers:
+    """The least share that few of n come of, once in forty; infinity where they are not few."""
+    found = np.full(len(n), np.inf)
+    is_few = n_seen <= np.minimum(FEW, n * FEW_OF) * (1 + ROUNDING)
+    for place in np.flatnonzero(wanted & (n_seen > ROUNDING) & is_few):
+        found[place] = student.least_share(float(n_seen[place]), float(n[place]), (1 - LEVEL) / 2)
+    return found
 
 
 def same_tasks_interval(
@@ -75,17 +88,27 @@ def same_tasks_interval(
 
 
 def change_interval(
-    mean: Numbers, se: Numbers, n_units: Numbers, degrees: Numbers, *, is_bounded: Mask
+    mean: Numbers,
+    se: Numbers,
+    n_units: Numbers,
+    degrees: Numbers,
+    *,
+    is_bounded: Mask,
+    level: float = LEVEL,
+    growing: Numbers | None = None,
 ) -> tuple[Numbers, Numbers]:
     """Where the change on new tasks like these would lie; NaN with fewer than two units.
 
     Differences that are all alike have no spread; tasks that so few do not show could still be
-    unlike them, and where rates bound them lie as far off as 1 or -1.
+    unlike them, and where rates bound them lie as far off as 1 or -1. Of results that are
+    `growing`, with the range of what they may be worth, it holds at all looks together.
     """
     is_spread = _is_spread(mean, se)
     is_defined = (n_units > 1) & np.isfinite(se) & (is_spread | is_bounded)
-    by_spread = t_quantile(degrees, is_defined) * se
-    unseen = _unseen(n_units)
+    by_spread = t_quantile(degrees, is_defined, share=(1 + level) / 2) * se
+    if growing is not None:
+        by_spread = _at_all_looks(by_spread, growing, level)
+    unseen = unseen_share(n_units, level=level)
     below = np.where(is_spread, by_spread, unseen * (1 + mean))
     above = np.where(is_spread, by_spread, unseen * (1 - mean))
     low, high = (np.where(is_defined, end, np.nan) for end in (mean - below, mean + above))
@@ -93,6 +116,21 @@ def change_interval(
         np.where(is_bounded, np.maximum(low, -1), low),
         np.where(is_bounded, np.minimum(high, 1), high),
     )
+
+
+def _at_all_looks(half: Numbers, value_range: Numbers, level: float) -> Numbers:
+    """Half an interval that holds however often growing results are looked at.
+
+    Robbins' mixture: a sum of differences is a Brownian motion in its information, and is weighed
+    against changes of a size that one would look for, a tenth of the range.
+    """
+    z = student.quantile(1e9, (1 + level) / 2)
+    with np.errstate(all="ignore"):
+        square, looked_for = (half / z) ** 2, (value_range / 10) ** 2
+        ratio = looked_for / square
+        growth = (1 + 1 / ratio) * (np.log1p(ratio) - 2 * np.log(1 - level))
+        wider = np.sqrt(square * growth)
+    return np.where(np.isnan(value_range) | (half <= 0), half, np.maximum(half, wider))
 
 
 def same_tasks_change_interval(
@@ -118,9 +156,9 @@ def detectable(se: Numbers, degrees: Numbers) -> Numbers:
     return np.where(is_defined, factors * se, np.nan)
 
 
-def _unseen(n_units: Numbers) -> Numbers:
+def unseen_share(n_units: Numbers, *, level: float = LEVEL) -> Numbers:
     """The largest share of all tasks that could be unlike every one of these, and go unseen."""
-    return np.asarray(1 - ((1 - LEVEL) / 2) ** (1 / np.maximum(n_units, 1)))
+    return np.asarray(1 - ((1 - level) / 2) ** (1 / np.maximum(n_units, 1)))
 
 
 def t_quantile(
@@ -160,27 +198,6 @@ def normal_p_value(distance: Numbers, wanted: Mask) -> Numbers:
 def _is_spread(value: Numbers, se: Numbers) -> Mask:
     """Do values differ at all? What is left of a sum of equal floats is no spread."""
     return np.asarray(se > ROUNDING * np.maximum(np.abs(value), 1))
-
-
-def verdict(
-    low: Numbers, high: Numbers, bound_low: Numbers, bound_high: Numbers, *, margin: Numbers
-) -> Words:
-    """What the interval of a change says, with missing rows as failures, and its two bounds.
-
-    The bounds are the change with every missing row against the candidate, and with every one in
-    its favour. A value on a limit is not beyond it, nor is one that only rounding has put there.
-    """
-    lowest, highest = np.minimum(low, bound_low), np.maximum(high, bound_high)
-    is_inside = (lowest > ROUNDING - margin) & (highest < margin - ROUNDING)
-    found = [lowest > ROUNDING, highest < -ROUNDING, is_inside]
-    return np.select(found, [IMPROVED, REGRESSED, NO_CHANGE], INCONCLUSIVE)[()]
-
-
-def decision(said: Words, *p_values: Numbers) -> Words:
-    """A verdict that a change is there needs every test to say that chance did not make it."""
-    is_sure = np.logical_and.reduce([p_value <= MOST_BY_CHANCE for p_value in p_values])
-    is_change = (said == IMPROVED) | (said == REGRESSED)
-    return np.where(is_change & ~is_sure, INCONCLUSIVE, said)[()]
 
 
 def holm(p_values: Numbers) -> Numbers:
@@ -270,6 +287,32 @@ def hypergeometric(
     ways = np.exp(log_ways - np.maximum.reduceat(log_ways, starts)[task])
     total = np.bincount(task, ways, minlength=len(widths))
     return task, passed, ways / total[task]
+
+
+def mean_and_error(
+    n_base: Counts, n_candidate: Counts, base: Counts, candidate: Counts
+) -> tuple[Numbers, Numbers, Numbers]:
+    """Simulated changes, their mean and its error: a simulation a row, a task a column."""
+    n_tasks = base.shape[1]
+    change = candidate / n_candidate - base / n_base
+    moved, squares = change.mean(axis=1), (change**2).sum(axis=1)
+    off = (change - moved[:, None]) ** 2
+    spread = off.sum(axis=1)
+    # What rounding leaves of equal differences is no spread.
+    spread = np.where(spread > ROUNDING * squares, spread, 0) * (n_tasks / (n_tasks - 1))
+    unequal = n_base != n_candidate
+    if unequal.any():
+        dealt = dealt_variance(n_base, n_candidate, base, candidate)
+        hidden = np.where(unequal, dealt - off * (n_tasks / (n_tasks - 1)), 0).sum(axis=1)
+        spread = spread + np.maximum(hidden, 0)
+    return change, moved, np.sqrt(spread) / n_tasks
+
+
+def dealt_variance(n_base: Counts, n_candidate: Counts, base: Counts, candidate: Counts) -> Numbers:
+    """The variance of each task's change if its attempts had been dealt out anew."""
+    n, passed = n_base + n_candidate, base + candidate
+    pooled = passed * (n - passed) / (n * (n - 1.0))
+    return np.asarray(pooled * (1 / n_base + 1 / n_candidate))
 
 
 def numbers(column: pa.ChunkedArray) -> Numbers:

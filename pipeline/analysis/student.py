@@ -1,4 +1,4 @@
-"""Student's t: how likely a distance is, and the distance for a chance.
+"""Student's t: how likely a distance is, and the distance for a chance; small shares of a count.
 
 Loading a library for these two would take longer than all else a small folder asks of `analysis`.
 """
@@ -37,6 +37,29 @@ def quantile(degrees: float, share: float) -> float:
         reached = p_value(degrees, found)
         step = math.log(reached / chance) * reached / (2 * found * _density(degrees, found))
         found *= math.exp(step)
+        if abs(step) < LAST_STEP:
+            break
+    return found
+
+
+@cache
+def least_share(n_seen: float, n: float, chance: float) -> float:
+    """The share of which at least so many of n would be seen with this chance: Clopper-Pearson's.
+
+    Neither has to be whole. For a small chance: the logarithm of it is nearly linear in that of
+    the share, and Newton's steps end soon.
+    """
+    a, b = n_seen, n - n_seen + 1
+    log_beta = math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
+    found = min(math.exp((math.log(chance * a) + log_beta) / a), a / (a + b))
+    if found < TINIEST:
+        return 0.0
+    for _ in range(MOST_STEPS):
+        log_front = a * math.log(found) + b * math.log1p(-found) - log_beta
+        reached = math.log(_fraction(found, a, b) / a) + log_front
+        slope = math.exp(log_front - math.log1p(-found) - reached)
+        step = (math.log(chance) - reached) / slope
+        found = min(found * math.exp(step), (a + 1) / (a + b + 2))
         if abs(step) < LAST_STEP:
             break
     return found

@@ -16,11 +16,13 @@ from pipeline.analysis.stats import (
     counts,
     log_choose,
     normal_p_value,
+    numbers,
     q_values,
     within,
 )
 from pipeline.relation import computed
 
+RESTS = ("sum_rest", "sum_square_rest", "sum_passed_rest")
 SUMS = ("n_all", "n_all_passed", "sum_places", "sum_square_places", "sum_passed_places")
 
 
@@ -40,11 +42,28 @@ def trends(totals: pa.Table) -> pa.Table:
     )
 
 
+def discriminations(tasks: pa.Table) -> pa.Table:
+    """Each task with q, within its benchmark, that better runs do worse on it than others do.
+
+    The trend of its passes along what runs score on their other tasks, downwards.
+    """
+    n, n_passed = counts(tasks["n_scored"]), counts(tasks["n_passed"])
+    sums = [numbers(tasks[name]) for name in RESTS]
+    slope, both_sides = trend(n, n_passed, *sums)
+    p_value = np.where(slope < 0, both_sides / 2, 1 - both_sides / 2)
+    return added(tasks, q_noisy=within(q_values, p_value, tasks["benchmark"]))
+
+
 TRENDS = computed("staging.series_trends", trends)
+DISCRIMINATIONS = computed("staging.discriminations", discriminations)
 
 
 def trend(
-    n: Counts, n_passed: Counts, places: Counts, square_places: Counts, passed_places: Counts
+    n: Counts,
+    n_passed: Counts,
+    places: Counts | Numbers,
+    square_places: Counts | Numbers,
+    passed_places: Counts | Numbers,
 ) -> tuple[Numbers, Numbers]:
     """Cochran and Armitage's: how much the pass rate rises per place, and p; NaN where none can be.
 

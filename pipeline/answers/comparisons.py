@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from pipeline import report, run
-from pipeline.analysis.false_alarms import N_SIMULATIONS, false_alarms, shrunken_rates
+from pipeline.analysis.false_alarms import (
+    N_SIMULATIONS,
+    allowing,
+    false_alarms,
+    shrunken_rates,
+    simulated,
+)
 from pipeline.answers.names import Row, find_run, grouped, run_names
 from pipeline.errors import LONGEST_NAME, UsageError, listed
 from pipeline.report import Comparison
@@ -179,18 +184,20 @@ def noise(
 
     both = passed + passed_other
     given = both if rerun is not None else shrunken_rates(both, n_base + n_other)
-    alarms = partial(
-        false_alarms, n_base, n_other, given, margin=margin, is_rerun=rerun is not None
-    )
+    shown = simulated(n_base, n_other, given, is_rerun=rerun is not None)
 
-    def at(limit: float) -> Row:
-        fail = alarms(fires=lambda _low, high: np.asarray(high < limit))
-        passed = alarms(fires=lambda low, _high: np.asarray(low > limit))
-        return {"threshold": limit, "fail": fail["either"], "pass": passed["either"]}
+    def at(limit: float, unseen: float | None) -> Row:
+        own = shown if unseen is None or shown is None else allowing(shown, unseen)
+        passes, fails = (own.is_above(limit), own.is_below(limit)) if own else (np.nan, np.nan)
+        return {
+            "threshold": limit,
+            "fail": float(np.mean(fails)),
+            "pass": float(np.mean(passes)),
+        }
 
     # What pass@1 must be beyond for the policy not to fail.
     limits = [
-        metric["threshold"]
+        (metric["threshold"], one["unseen"])
         for one in gates
         if one["candidate"] == each.candidate
         for metric in one["metrics"]
@@ -200,8 +207,8 @@ def noise(
         **said,
         "n_tasks": len(counts),
         "n_simulations": N_SIMULATIONS,
-        "rates": alarms(),
-        "policy": [at(limit) for limit in limits],
+        "rates": false_alarms(shown, margin=margin),
+        "policy": [at(*limit) for limit in limits],
     }
 
 

@@ -6,18 +6,31 @@ No rounding in a reason carries a number across its threshold.
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 
+from pipeline import run
 from pipeline.analysis import stats
+from pipeline.analysis.claims import (
+    POSSIBLE,
+    SHARED,
+    Evidence,
+    Names,
+    evidence,
+    fewest_tasks,
+    p_beyond,
+)
 from pipeline.answers.names import Row
-from pipeline.profile.policy import Criterion, Policy, read
-from pipeline.report import Comparison
+from pipeline.profile.policy import CONFIDENCE, Criterion, Policy, read
+from pipeline.report import Comparison, wording
+from pipeline.report.comparisons import Change
 from pipeline.text import counted
 from pipeline.warehouse import Warehouse
 
@@ -26,62 +39,20 @@ DIGITS = (4, 6, 9, 12, 17)
 MOST_NAMES = 12
 EFFECTS = {"blocking": "it blocks", "tracked": "tracked, a warning only"}
 Range = tuple[float, float]
+UNKNOWN: Range = (math.nan, math.nan)
+TESTS = ("p_mean", "p_any")
+ENDS = ("low", "high", "bound_low", "bound_high", "wide_low", "wide_high", "p_value")
+TEST_NAMES = {
+    (True, False): "sign-flip test over tasks",
+    (True, True): "sign-flip test over groups of tasks",
+    (False, False): "t test over tasks",
+    (False, True): "t test over groups of tasks",
+}
 # The coverage and the clean rate of a run by name; None is unknown.
 Quality = dict[str, float | None]
-# Missing rows count as failures; what a task took is known of scored rollouts only.
-MEASURED = """
-    with changes as (
-        select
-            metric, task_id, task_group,
-            candidate_lowest - base_lowest as change,
-            candidate_lowest - base_highest as lowest,
-            candidate_highest - base_lowest as highest
-        from staging.comparison_values
-        where base = $1 and candidate = $2 and is_paired
-        union all
-        select
-            metric || coalesce('/' || k, ''), task_id, task_id as task_group,
-            candidate_value - base_value as change, change as lowest, change as highest
-        from staging.measure_pairs
-        where base = $1 and candidate = $2
-    ),
-    chosen as (
-        select
-            *,
-            count(*) over of_metric as n_tasks,
-            -- Of one task unknown, the mean is.
-            case when count(change) over of_metric = n_tasks then
-                list_sum(list(change order by change) over of_metric) / n_tasks
-            end as delta
-        from changes
-        where not list_contains($3, task_id)
-        window of_metric as (partition by metric)
-    ),
-    grouped as (
-        select
-            metric, n_tasks, delta,
-            count(*) as n_own,
-            sorted_sum(change - delta) ** 2 as square,
-            case when delta is not null then sorted_sum(lowest) end as lowest,
-            case when delta is not null then sorted_sum(highest) end as highest
-        from chosen
-        group by metric, n_tasks, delta, task_group
-    )
-    select
-        metric, n_tasks, delta,
-        count(*) as n_groups,
-        clustered_error(square, n_own, n_tasks) as se,
-        clustered_degrees(n_own, 1, n_tasks) as degrees,
-        sorted_sum(lowest) / n_tasks as bound_low,
-        sorted_sum(highest) / n_tasks as bound_high,
-        metric like 'pass%' or coalesce((
-            select is_bounded from staging.comparison_levels as levels
-            where base = $1 and candidate = $2 and levels.metric = grouped.metric
-        ), false) as is_bounded
-    from grouped
-    group by metric, n_tasks, delta
-    order by metric
-"""
+# pass@1 and rewards with what is missing and tasks of one run; other figures of the same pairs.
+DECIDED = {"staging.comparison_tests": (SHARED, POSSIBLE), "staging.measure_changes": (POSSIBLE,)}
+OF_PAIRS = "from {} where [base, candidate] in (select unnest($1)) order by metric, base, candidate"
 QUALITIES = """
     select run_id, metrics.coverage, health.clean_rate
     from run_metrics as metrics
@@ -109,7 +80,9 @@ class Measured:
 
     `low` and `high` are its interval for new tasks, missing rollouts counted as failed; the bounds
     are the change itself with missing rollouts against and in favour of the candidate, in any
-    order: the change twice where none is missing. None is undefined, never zero.
+    order: the change twice where none is missing. `wide_low` and `wide_high` are the interval with
+    unseen tasks allowed for. A task that only one run has, and the other may have lost, counts as
+    missing. None is undefined, never zero; `p_value` is 0 where the interval is the only test.
     """
 
     metric: str
@@ -119,6 +92,16 @@ class Measured:
     high: float | None = None
     bound_low: float | None = None
     bound_high: float | None = None
+    wide_low: float | None = None
+    wide_high: float | None = None
+    p_value: float | None = 0.0
+    test: str = "the interval"
+    # Of tasks that only one run has; of the range of its values, where they have one.
+    n_unshared: int = 0
+    value_range: float | None = None
+    # Among so many candidates, that it is superior to the base.
+    n_candidates: int = 1
+    p_superior: float | None = 0.0
 
     @property
     def change(self) -> float | None:
@@ -134,6 +117,17 @@ class Measured:
     def bounds(self) -> Range | None:
         """The change with missing rollouts one way and the other."""
         return _range(self.bound_low, self.bound_high)
+
+    @property
+    def with_unseen(self) -> Range | None:
+        """Its interval with unseen tasks allowed for."""
+        return _range(self.wide_low, self.wide_high)
+
+    def evidence(self, level: float) -> Evidence:
+        """What may be said of it."""
+        ends = [sorted(each or UNKNOWN) for each in (self.interval, self.bounds, self.with_unseen)]
+        p_value = math.nan if self.p_value is None else self.p_value
+        return Evidence(*map(np.asarray, (*chain(*ends), p_value)), level=level)
 
 
 @dataclass(frozen=True)
@@ -152,19 +146,25 @@ class Compared:
     common_tasks: frozenset[str] = frozenset()
 
 
-def gates(warehouse: Warehouse, policy_path: Path, found: Sequence[Comparison]) -> list[Row]:
+def gates(
+    path: Path, warehouse: Warehouse, policy_path: Path, found: Sequence[Comparison]
+) -> list[Row]:
     """The policy's verdict on every candidate."""
     policy = read(policy_path)
-    waived = [waiver.task_id for waiver in policy.waivers]
     qualities = {row.pop("run_id"): row for row in warehouse.rows(QUALITIES)}
+    every, unwaived = measured(warehouse, policy, found), {}
+    if waived := [waiver.task_id for waiver in policy.waivers]:
+        pairs = [run.Pair(each.benchmark, each.base, each.candidate, True, 0.0) for each in found]
+        with run.compare(path, pairs, without=waived) as fewer:
+            unwaived = measured(fewer, policy, found)
     return [
         decide(
             policy,
             Compared(
                 base=each.base,
                 candidate=each.candidate,
-                every_task=_measured(warehouse, each, []),
-                unwaived=_measured(warehouse, each, waived) if waived else (),
+                every_task=every.get((each.base, each.candidate), ()),
+                unwaived=unwaived.get((each.base, each.candidate), ()),
                 base_quality=qualities[each.base],
                 candidate_quality=qualities[each.candidate],
                 common_tasks=frozenset(warehouse.column(COMMON, each.base, each.candidate)),
@@ -174,23 +174,89 @@ def gates(warehouse: Warehouse, policy_path: Path, found: Sequence[Comparison]) 
     ]
 
 
-def _measured(warehouse: Warehouse, each: Comparison, without: list[str]) -> tuple[Measured, ...]:
-    """Each metric's change over the common tasks, without those that are waived."""
-    found = warehouse.rows(MEASURED, each.base, each.candidate, without)
-    spread = (
-        np.array([row[name] for row in found], dtype=float)
-        for name in ("delta", "se", "n_groups", "degrees")
-    )
-    is_bounded = np.array([row["is_bounded"] for row in found], dtype=bool)
-    low, high = stats.change_interval(*spread, is_bounded=is_bounded)
-    measured = []
-    for row, lower, upper in zip(found, low.tolist(), high.tolist(), strict=True):
-        known = (row["n_tasks"], row["delta"], lower, upper, row["bound_low"], row["bound_high"])
-        # pass@k is known as that, and by its k.
-        name, _, k = row["metric"].partition("/")
-        for metric in (name, f"{name.removesuffix('_k')}_{k}") if k else (name,):
-            measured.append(Measured(metric, *known))
-    return tuple(measured)
+def measured(
+    warehouse: Warehouse, policy: Policy, found: Sequence[Comparison]
+) -> dict[tuple[str, str], tuple[Measured, ...]]:
+    """Each metric's change by base and candidate."""
+    pairs = [[each.base, each.candidate] for each in found]
+    changes: dict[tuple[str, str], list[Measured]] = defaultdict(list)
+    for relation, over in DECIDED.items():
+        rows = warehouse.arrow(OF_PAIRS.format(relation), [pairs])
+        metrics = rows["metric"].to_pylist()
+        for metric in dict.fromkeys(metrics):
+            own = rows.slice(metrics.index(metric), metrics.count(metric))
+            for pair, change in _changes(own, metric, policy, over):
+                changes[pair].append(change)
+    return {pair: tuple(own) for pair, own in changes.items()}
+
+
+def _changes(
+    rows: pa.Table, metric: str, policy: Policy, over: tuple[Names, ...]
+) -> Iterator[tuple[tuple[str, str], Measured]]:
+    """One metric of all candidates: what is superior must be so among all of them."""
+    table = rows.to_pylist()
+    is_tested = "p_mean" in rows.column_names
+    tests = [stats.numbers(rows[name]) for name in TESTS] if is_tested else [np.zeros(len(table))]
+    p_value = np.maximum.reduce(tests)
+    shown = evidence(rows, p_value, level=policy.confidence, unseen=policy.unseen, over=over)
+    # pass@k is known as that, and by its k.
+    ks = {row.get("k") for row in table} - {None}
+    names = [metric, *(f"{metric.removesuffix('_k')}_{k}" for k in sorted(ks))]
+    for name in names:
+        among = [
+            stats.holm(np.maximum(p_beyond(rows, each.threshold, over=over), p_value))
+            for each in policy.criteria
+            if (each.metric, each.rule) == (name, "superior") and len(table) > 1
+        ]
+        for place, row in enumerate(table):
+            ends = {field: float(getattr(shown, field)[place]) for field in ENDS}
+            yield (
+                (row["base"], row["candidate"]),
+                Measured(
+                    metric=name,
+                    n_tasks=row["n_paired_tasks"] if is_tested else row["n_tasks"],
+                    delta=row[over[0][0]],
+                    **ends,
+                    test=_test(row) if is_tested else "the interval",
+                    n_unshared=row["n_possible_tasks"] - row["n_paired_tasks"] if is_tested else 0,
+                    value_range=row["value_range"],
+                    n_candidates=len(table),
+                    p_superior=float(among[0][place]) if among else 0.0,
+                ),
+            )
+
+
+def _test(row: Row) -> str:
+    """The test that is less sure that something changed."""
+    if (row["p_any"] or 0) > (row["p_mean"] or 0):
+        return "permutation test (no task changed)"
+    return TEST_NAMES[row["p_signs"] is not None, row["n_groups"] < row["n_common_tasks"]]
+
+
+def with_verdicts(found: Sequence[Comparison], gates: Sequence[Row]) -> list[Comparison]:
+    """The comparisons with the policy's verdict in place of ours: one page has one verdict.
+
+    That no regression is shown beyond a margin, and that no change is shown at all, may both hold.
+    """
+    said: dict[tuple[str, str, str], list[Verdict]] = defaultdict(list)
+    for each in gates:
+        for metric in each["metrics"]:
+            said[each["base"], each["candidate"], metric["metric"]].append(metric["verdict"])
+
+    def judged(change: Change) -> Change:
+        values = change.row.values
+        verdicts = said.get((values["base"], values["candidate"], change.metric))
+        word = None if verdicts is None else f"{worst(verdicts)} by the policy"
+        own = {"verdict": word, "verdict_holm": word, "could_reverse": False, "decided_by": None}
+        return replace(change, row=replace(change.row, values={**values, **own}))
+
+    judged_pairs = {(each["base"], each["candidate"]) for each in gates}
+    return [
+        replace(each, changes=list(map(judged, each.changes)))
+        if (each.base, each.candidate) in judged_pairs
+        else each
+        for each in found
+    ]
 
 
 def decide(policy: Policy, compared: Compared) -> Row:
@@ -216,14 +282,25 @@ def decide(policy: Policy, compared: Compared) -> Row:
         "base": compared.base,
         "candidate": compared.candidate,
         "policy": policy.name,
+        "confidence": policy.confidence,
+        "unseen": policy.unseen,
         "verdict": verdict,
         "exit_code": EXIT_CODES.get(verdict, 0),
         "reasons": reasons,
+        "notes": list(_notes(policy)),
         "metrics": metrics,
         "require": asdict(policy.require),
         "quality": {"base": compared.base_quality, "candidate": compared.candidate_quality},
         "waived": waived,
     }
+
+
+def _notes(policy: Policy) -> Iterator[str]:
+    """What the policy sets otherwise than we would."""
+    if policy.confidence != CONFIDENCE:
+        yield f"the policy asks for a confidence of {policy.confidence:g}"
+    if policy.unseen is not None:
+        yield f"the policy allows for a share of {policy.unseen:g} of tasks unlike all of these"
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
@@ -236,7 +313,7 @@ def _judged(
 ) -> Row:
     by_metric = {measured.metric: measured for measured in given}
     measured = by_metric.get(criterion.metric, Measured(criterion.metric))
-    verdict, reasons = _verdict(criterion, measured)
+    verdict, reasons = _verdict(criterion, measured, policy)
     least = policy.require.min_common_tasks
     if least is not None and (measured.n_tasks is None or measured.n_tasks < least):
         few = f"it stands on {_tasks(measured.n_tasks)}, required are at least {least:,}"
@@ -247,12 +324,16 @@ def _judged(
         "n_tasks": measured.n_tasks,
         "delta": measured.change,
         "ci_new_tasks": measured.interval,
+        "ci_with_unseen": measured.with_unseen,
         "bounds": measured.bounds,
+        "p_value": _finite(measured.p_value),
+        "n_unshared": measured.n_unshared,
+        "fewest_tasks": _fewest(criterion, measured, policy),
     }
 
 
-def _verdict(criterion: Criterion, measured: Measured) -> tuple[Verdict, list[str]]:
-    """What the interval says, unless the rollouts that are missing could say otherwise."""
+def _verdict(criterion: Criterion, measured: Measured, policy: Policy) -> tuple[Verdict, list[str]]:
+    """What is shown of the change; where that is nothing, what stands in the way."""
     threshold, delta = criterion.threshold, measured.change
     said = f"the change is {'unknown' if delta is None else change(delta, threshold)}"
     if measured.interval:
@@ -262,17 +343,69 @@ def _verdict(criterion: Criterion, measured: Measured) -> tuple[Verdict, list[st
         return Verdict.INCONCLUSIVE, [f"{said}: no interval is defined for it"]
     side, where = _side(criterion, measured.interval)
     reasons = [f"{said}: the interval {where}"]
+    shown = measured.evidence(policy.confidence)
+    is_above, is_below = bool(shown.is_above(threshold)), bool(shown.is_below(threshold))
+    # Without tasks there is nothing that an interval could be of.
+    if is_above == is_below or not measured.n_tasks:
+        doubts = _doubts(criterion, measured, policy) if side is not Verdict.INCONCLUSIVE else ()
+        return Verdict.INCONCLUSIVE, [*reasons, *doubts]
+    # A change towards the threshold and beyond it was tested; one that stays away from it was not.
+    if (threshold >= 0) == is_above or _risen(shown, is_above):
+        if measured.p_value:
+            reasons[0] += f"; {measured.test}, p = {_chance(measured.p_value)}"
+    elif measured.with_unseen:
+        ends = interval(sorted(measured.with_unseen), threshold)
+        reasons[0] += f", with unseen tasks allowed for too ({ends})"
+    is_many = criterion.rule == "superior" and side is Verdict.PASS and measured.n_candidates > 1
+    if is_many and not (measured.p_superior or 0) <= 1 - policy.confidence:
+        among = f"among {measured.n_candidates:,} candidates"
+        reasons.append(f"{among} p = {_chance(measured.p_superior)} by Holm")
+        return Verdict.INCONCLUSIVE, reasons
+    return side, reasons
+
+
+def _risen(shown: Evidence, is_above: bool) -> bool:
+    """Whether it is shown to have changed at all, in that direction."""
+    return bool(shown.is_above(0.0) if is_above else shown.is_below(0.0))
+
+
+def _doubts(criterion: Criterion, measured: Measured, policy: Policy) -> Iterator[str]:
+    """Why an interval that lies on one side of the threshold decides nothing."""
+    threshold = criterion.threshold
+    side, _ = _side(criterion, measured.interval or UNKNOWN)
     if measured.bounds is None:
-        reasons.append("what the missing rollouts would make of it is unknown")
+        yield "what the missing rollouts would make of it is unknown"
     else:
         with_missing, where = _side(criterion, measured.bounds)
-        if with_missing is Verdict.INCONCLUSIVE or side not in (with_missing, Verdict.INCONCLUSIVE):
+        if with_missing is not side:
             ends = interval(sorted(measured.bounds), threshold)
-            could = f"with the missing rollouts the change could be anything from {ends}"
-            reasons.append(f"{could}, and that {where}")
-    # Without tasks there is nothing that an interval could be of.
-    is_open = len(reasons) > 1 or not measured.n_tasks
-    return Verdict.INCONCLUSIVE if is_open else side, reasons
+            lost = counted(measured.n_unshared, "task") if measured.n_unshared else ""
+            others = f" and {lost} that only one run has" if lost else ""
+            could = f"with the missing rollouts{others} the change could be anything from {ends}"
+            yield f"{could}, and that {where}"
+    is_above = min(measured.interval or UNKNOWN) > threshold
+    if (is_above and threshold >= 0) or (not is_above and threshold <= 0):
+        if not (measured.p_value or 0) <= 1 - policy.confidence:
+            yield f"but {measured.test} gives p = {_chance(measured.p_value)}"
+    elif measured.with_unseen is None:
+        yield "what unseen tasks would make of it is unknown"
+    elif _side(criterion, measured.with_unseen)[0] is not side:
+        end = min(measured.with_unseen) if is_above else max(measured.with_unseen)
+        could = f"but a share of tasks that {_tasks(measured.n_tasks)} may not show could make it"
+        fewest = _fewest(criterion, measured, policy)
+        takes = f"; at this margin it takes at least {fewest:,} tasks" if fewest else ""
+        yield f"{could} {change(end, threshold)}{takes}"
+
+
+def _fewest(criterion: Criterion, measured: Measured, policy: Policy) -> int | None:
+    """The fewest tasks that could show that nothing changed beyond the margin."""
+    if policy.unseen is not None or not measured.value_range:
+        return None
+    return fewest_tasks(criterion.margin / measured.value_range, level=policy.confidence)
+
+
+def _chance(value: float | None) -> str:
+    return "unknown" if value is None or math.isnan(value) else wording.chance(value)
 
 
 def _side(criterion: Criterion, ends: Range) -> tuple[Verdict, str]:
@@ -288,14 +421,14 @@ def _side(criterion: Criterion, ends: Range) -> tuple[Verdict, str]:
 def _unmet(policy: Policy, compared: Compared) -> Iterator[str]:
     for name in ("coverage", "clean_rate"):
         least = getattr(policy.require, f"min_{name}")
-        for run, quality in (
+        for run_id, quality in (
             (compared.base, compared.base_quality),
             (compared.candidate, compared.candidate_quality),
         ):
             value = _finite(quality.get(name))
             if least is not None and (value is None or value < least):
                 known = "unknown" if value is None else _apart(value, least, ",")
-                what = f"the {name.replace('_', ' ')} of {run}"
+                what = f"the {name.replace('_', ' ')} of {run_id}"
                 yield f"{what} is {known}, required is at least {least:,.15g}"
 
 

@@ -9,7 +9,7 @@ from pipeline.answers.names import Row
 from pipeline.warehouse import Warehouse
 
 RUNS = """
-    select run_id, n_scored_tasks, k, pass_at_1, within_variance, tokens_per_rollout
+    select run_id, k, pass_at_1, tokens_per_rollout
     from run_metrics
     order by benchmark, run_id
 """
@@ -28,39 +28,44 @@ PAIR = """
         and asked.question is not distinct from asked_too.question
     order by task_id
 """
+RUN = """
+    select n_scored, n_passed from task_outcomes where run_id = ? and n_scored > 0 order by task_id
+"""
 CURVE = "select k, pass_at, tokens_at, seconds_at from pass_curve where run_id = ? order by k"
 ASSUMPTIONS = {
-    (1, True): "a candidate that varies like this run and changes every task by the same amount",
-    (1, False): "one repeat: an attempt varies by no more than pass@1 (1 - pass@1), and every task "
-    "changes by the same amount",
-    (2, True): "differences that vary as those between these two runs",
+    (1, True): "a candidate whose tasks pass as often as this run's, but for the change",
+    (1, False): "one repeat: every task passes as often as all do, but for the change",
+    (2, True): "tasks that pass as often as in these two runs together, but for the change",
     (2, False): "one repeat: all that the differences of these two runs vary by is sampling",
 }
 NO_SPREAD = 1e-12
 
 
-def plan(warehouse: Warehouse, runs: list[Row], change: float) -> Row:
-    """The present evaluation, twice its tasks or repeats, and those that show the change."""
+def plan(warehouse: Warehouse, runs: list[Row], change: float, spread: float | None = None) -> Row:
+    """The present evaluation, twice its tasks or repeats, and those that show the change.
+
+    `spread` is the deviation of tasks' true changes; of two runs theirs where it is None.
+    """
     names = [row["run_id"] for row in runs]
     found: Row = {"runs": names, "assumption": None, "rows": []}
     found |= {"between_variance": None, "within_variance": None}
     if any(row["pass_at_1"] is None for row in runs):
         return found
+    query, width = (RUN, 2) if len(runs) == 1 else (PAIR, 4)
+    counts = np.array(warehouse.execute(query, names).fetchall(), dtype=np.int64)
+    counts = counts.reshape(-1, width)
+    n_tasks = len(counts)
+    if n_tasks < 2:
+        return found
     if len(runs) == 1:
-        n_tasks = runs[0]["n_scored_tasks"]
-        spread = planning.spread_of_run(runs[0]["within_variance"], runs[0]["pass_at_1"])
+        varying = planning.of_run(counts, spread)
     else:
-        pairs = np.array(warehouse.execute(PAIR, names).fetchall(), dtype=np.int64).reshape(-1, 4)
-        n_tasks = len(pairs)
-        of_pair = planning.spread_of_pair(pairs[:, :2], pairs[:, 2:])
-        if of_pair is None:
-            return found
-        spread = of_pair
-    if spread.between + spread.within <= NO_SPREAD:
+        varying = planning.of_pair(counts[:, :2], counts[:, 2:], spread)
+    if varying.spread**2 + varying.within <= NO_SPREAD:
         return found
     k = min(row["k"] for row in runs)
-    more_tasks = spread.tasks_needed(change, k)
-    more_repeats = spread.repeats_needed(change, n_tasks)
+    more_tasks = varying.tasks_needed(change, k)
+    more_repeats = varying.repeats_needed(change, n_tasks)
     sizes = {
         "now": (n_tasks, k),
         "twice the tasks": (2 * n_tasks, k),
@@ -69,13 +74,16 @@ def plan(warehouse: Warehouse, runs: list[Row], change: float) -> Row:
         f"{100 * change:g} points, by repeats": (n_tasks, more_repeats),
     }
     tokens = runs[-1]["tokens_per_rollout"]
-    found["assumption"] = ASSUMPTIONS[len(runs), spread.is_split]
-    found["between_variance"], found["within_variance"] = spread.between, spread.within
+    differ = f"; true changes of tasks differ by {100 * varying.spread:.1f} points (deviation)"
+    found["assumption"] = ASSUMPTIONS[len(runs), varying.is_measured] + differ
+    found["between_variance"], found["within_variance"] = varying.spread**2, varying.within
     for name, (n, repeats) in sizes.items():
-        n_attempts = None if n is None or repeats is None else n * repeats
-        row: Row = {"plan": name, "n_tasks": n, "n_repeats": repeats, "n_attempts": n_attempts}
-        row["tokens"] = round(n_attempts * tokens) if n_attempts and tokens is not None else None
-        row["detectable"] = spread.detectable(n, repeats) if n_attempts else None
+        row: Row = {"plan": name, "n_tasks": n, "n_repeats": repeats}
+        row |= dict.fromkeys(("n_attempts", "tokens", "detectable"))
+        if n is not None and repeats is not None:
+            row["n_attempts"] = n * repeats
+            row["tokens"] = None if tokens is None else round(n * repeats * tokens)
+            row["detectable"] = varying.detectable(n, repeats)
         found["rows"].append(row)
     return found
 

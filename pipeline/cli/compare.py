@@ -118,7 +118,7 @@ def compare(
             hint = "For example: blade compare BASE CANDIDATE --policy policy.toml"
             message = "no base is named, and without one nothing can be decided."
             raise UsageError(message, hint=hint)
-        gates = gate.gates(opened, policy, named) if policy is not None else []
+        gates = gate.gates(path, opened, policy, named) if policy is not None else []
         alarms = [
             comparisons.noise(opened, each, gates, margin=margin, rerun=rerun)
             for each in (named if false_alarms else [])
@@ -130,12 +130,12 @@ def compare(
         content |= {"false_alarms": alarms} if false_alarms else {}
         click.echo(json_text(content, indent=2))
     elif format_ == "markdown":
-        opening = compare_page.gate_page(gates)
-        page = report.markdown.comparison_page(found, opening=opening, link=link or "")
+        opening, judged = compare_page.gate_page(gates), gate.with_verdicts(found, gates)
+        page = report.markdown.comparison_page(judged, opening=opening, link=link or "")
         click.echo(page, nl=False)
     else:
         compare_page.print_gate(gates)
-        compare_page.print_comparisons(found, is_full=full)
+        compare_page.print_comparisons(gate.with_verdicts(found, gates), is_full=full)
         print_page("alarms", alarms=alarms)
         if commands := compare_page.next_commands(found, path, is_full=full):
             click.echo()

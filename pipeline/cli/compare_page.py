@@ -13,7 +13,7 @@ from pipeline.answers.names import Row
 from pipeline.cli.options import command, where
 from pipeline.cli.page import cell_text, print_next
 from pipeline.cli.terminal import PLAIN, page, print_page
-from pipeline.report import Comparison, sentences
+from pipeline.report import Comparison, sentences, wording
 from pipeline.report.comparisons import Change, Ledger, leading
 from pipeline.report.figures import Figure
 from pipeline.report.figures import Row as FigureRow
@@ -33,10 +33,11 @@ VERDICTS = {
     Verdict.INCONCLUSIVE: ("yellow", "the data does not decide what the policy asks"),
     Verdict.FAIL: ("red", "what the policy asks does not hold"),
 }
-HEADS = ("metric", "level", "change", "95% CI", "must be", "tasks", "verdict")
+HEADS = ("metric", "level", "change", "CI", "must be", "tasks", "verdict")
 LEGEND = (
-    "95% CI for new tasks, missing attempts counted as failed. INCONCLUSIVE: the interval includes "
-    "the limit, or missing attempts could move the change across it."
+    "CI for new tasks, missing attempts and tasks that only one run has counted as failed. "
+    "INCONCLUSIVE: the interval includes the limit, missing attempts could move the change across "
+    "it, tasks like these that so few do not show could, or a test does not agree."
 )
 
 
@@ -180,5 +181,5 @@ def _points(change: float | None) -> str | None:
     """A change in percentage points; what rounds to nothing has no sign."""
     if change is None:
         return None
-    said = f"{100 * change:+.1f}"
-    return said if float(said) else "0.0"
+    # Rounded as on every other page.
+    return wording.points(change) if change else "0.0"

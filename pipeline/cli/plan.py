@@ -23,6 +23,11 @@ from pipeline.warehouse import open_warehouse
     show_default=True,
     help="The change of pass@1 to be seen, in points, with 80% power.",
 )
+@click.option(
+    "--spread",
+    type=Number(0, 100),
+    help="The deviation of tasks' true changes, in points.  [default: of two runs theirs, else 0]",
+)
 @click.option("--budget-tokens", type=Number(0, min_open=True), help="Tokens to spend per task.")
 @click.option("--budget-seconds", type=Number(0, min_open=True), help="Seconds to spend per task.")
 @json_option
@@ -30,6 +35,7 @@ from pipeline.warehouse import open_warehouse
 def plan(
     run: tuple[str, ...],
     change: float,
+    spread: float | None,
     budget_tokens: float | None,
     budget_seconds: float | None,
     as_json: bool,
@@ -37,8 +43,8 @@ def plan(
 ) -> None:
     """Estimate how many tasks and repeats it takes to detect a change of pass@1 in RUN.
 
-    Given two runs, a base and a candidate, from how their differences vary; without a name, for
-    every run alone.
+    By the rule of a verdict, from how tasks pass; given two runs, a base and a candidate, from how
+    their differences vary too; without a name, for every run alone.
 
     \b
     Examples:
@@ -55,7 +61,12 @@ def plan(
         chosen = [run] if run else [(name,) for name in every]
         planned = [
             {
-                **plans.plan(opened, [every[name] for name in names], change / 100),
+                **plans.plan(
+                    opened,
+                    [every[name] for name in names],
+                    change / 100,
+                    None if spread is None else spread / 100,
+                ),
                 "budgets": [
                     plans.afforded(opened, names[-1], unit, budget)
                     for unit, budget in budgets.items()

@@ -28,6 +28,7 @@ METRICS = {
 PASS_RATE = re.compile(r"pass_(?:at|hat)_(?:k|[1-9][0-9]{0,4})")
 # Two points, as where no policy is given. Other units say nothing of what is small.
 PASS_RATE_MARGIN = 0.02
+CONFIDENCE = 0.95
 MOST_TASKS = 10_000_000
 METRIC_EXAMPLE = 'metric = "pass_at_1"'
 
@@ -77,12 +78,18 @@ class Waiver:
 
 @dataclass(frozen=True)
 class Policy:
-    """A policy.toml; `name` is what messages and pages call it."""
+    """A policy.toml; `name` is what messages and pages call it.
+
+    `unseen` is the share of tasks that may be unlike all of these; None is what so many of them
+    allow at this confidence.
+    """
 
     name: str
     criteria: tuple[Criterion, ...]
     require: Requirements = Requirements()
     waivers: tuple[Waiver, ...] = ()
+    confidence: float = CONFIDENCE
+    unseen: float | None = None
 
 
 def _metric(entry: Entry, example: str) -> str:
@@ -96,14 +103,12 @@ def _metric(entry: Entry, example: str) -> str:
 
 
 def _check_metric(entry: Entry, values: dict[str, Any]) -> None:
-    """What is left out is filled in; a margin only where the metric says what is little."""
+    """What is left out is filled in; a margin is needed where the metric has a unit of its own."""
     metric = values["metric"]
     values["rule"] = values["rule"] or "non-inferior"
     values["level"] = values["level"] or "blocking"
     values["direction"] = values["direction"] or METRICS.get(metric, "higher")
-    if values["margin"] is None and PASS_RATE.fullmatch(metric):
-        values["margin"] = PASS_RATE_MARGIN
-    elif values["margin"] is None:
+    if values["margin"] is None and not PASS_RATE.fullmatch(metric):
         # In tokens, turns, calls or seconds a share would be next to nothing.
         example = "margin = 0.02" if metric == "mean_reward" else "margin = 10"
         message = f"{metric} has no margin: how much is little depends on its unit."
@@ -115,6 +120,15 @@ CONTRACT = Contract(
     noun="policy",
     file_name="policy.toml",
     keys={
+        "margin": (toml.number, "a number from 0 to 1", 0, 1, "margin = 0.02"),
+        "confidence": (
+            toml.number,
+            "a number from 0.5 to 0.9999",
+            0.5,
+            0.9999,
+            "confidence = 0.95",
+        ),
+        "unseen": (toml.number, "a number from 0 to 1", 0, 1, "unseen = 0"),
         "metric.metric": (_metric, METRIC_EXAMPLE),
         "metric.rule": (toml.choice, "non-inferior", "superior"),
         "metric.margin": (toml.number, "a number from 0 on", 0, math.inf, "margin = 0.02"),
@@ -155,9 +169,14 @@ def read(path: Path, *, name: str | None = None) -> Policy:
     if not values["metric"]:
         hint = f"Add: [[metric]], and below it {METRIC_EXAMPLE}"
         raise UsageError(f"{name}: metric: a policy without a metric decides nothing.", hint=hint)
+    margin = PASS_RATE_MARGIN if values["margin"] is None else values["margin"]
+    for metric in values["metric"]:
+        metric["margin"] = margin if metric["margin"] is None else metric["margin"]
     return Policy(
         name=name,
         criteria=tuple(Criterion(**metric) for metric in values["metric"]),
         require=Requirements(**values["require"]),
         waivers=tuple(Waiver(**waived) for waived in values["waive"]),
+        confidence=values["confidence"] or CONFIDENCE,
+        unseen=values["unseen"],
     )

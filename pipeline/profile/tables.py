@@ -20,7 +20,7 @@ KEY = ("run_id", "task_id", "rollout_index")
 SETTINGS = (
     "benchmark varchar, pass_threshold double, task_id_path varchar, reward_path varchar, "
     "answer_path varchar, group_path varchar, has_slices boolean, n_expected_tasks bigint, "
-    "has_expected_names boolean, n_expected_repeats bigint"
+    "has_expected_names boolean, n_expected_repeats bigint, is_growing boolean"
 )
 RULES = (
     "rule_no bigint, mode varchar, title varchar, predicate varchar, cause varchar, "
@@ -30,8 +30,11 @@ RULES = (
 OPTIONAL = frozenset(PREDICATES) - {*FIXED_STAGES, "reached the verifier"}
 
 
-def write(db: duckdb.DuckDBPyConnection, profile: Profile) -> None:
-    """Settings in one row; slices, expected tasks, funnel stages and rules in a table each."""
+def write(db: duckdb.DuckDBPyConnection, profile: Profile, *, is_growing: bool = False) -> None:
+    """Settings in one row; slices, expected tasks, funnel stages and rules in a table each.
+
+    Whether results are growing is no part of a profile, and what is said of them depends on it.
+    """
     paths = [
         None if path is None else json_path(path)
         for path in (profile.task_id, profile.reward, profile.answer, profile.group)
@@ -42,6 +45,7 @@ def write(db: duckdb.DuckDBPyConnection, profile: Profile) -> None:
         *(profile.benchmark, profile.pass_threshold),
         *paths,
         *(profile.slices is not None, n_tasks, names is not None, profile.expected_repeats),
+        is_growing,
     )
     create_table(db, "raw.settings", SETTINGS, [settings])
     slices = [(name, json_path(name)) for name in profile.slices or ()]

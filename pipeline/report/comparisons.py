@@ -116,8 +116,9 @@ class Comparison:
     @property
     def standing(self) -> str:
         """Which way it is decided, with all candidates allowed for; empty where it is not."""
-        said = self.lead.row.values["verdict_holm"]
-        return said if said in STANDING else ""
+        said = self.lead.row.values["verdict_holm"] or ""
+        # A policy has words of its own.
+        return "regressed" if said.startswith("FAIL") else said if said in STANDING else ""
 
     @property
     def is_named(self) -> bool:

@@ -16,7 +16,9 @@ from pipeline.text import one_line
 
 METRICS, EFFECTS = wording.WORDS["metrics"], wording.WORDS["effects"]
 # What one metric says, each label with the macro of its name.
-LABELS = "verdict, change, new tasks, same tasks, missing, significance, pairing, why".split(", ")
+LABELS = (
+    "verdict, change, new tasks, same tasks, missing, significance, decided by, pairing, why"
+).split(", ")
 # Kinds of findings whose sentence counts the other runs that it holds for.
 OF_OTHERS = ("unscored", "unsettled", "unknown", "reported")
 

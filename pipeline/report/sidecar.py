@@ -103,6 +103,7 @@ def _object(comparison: Comparison, change: Change) -> dict[str, Any]:
             "ci_counted_as_fail": _interval(row, "ci_counted_as_fail"),
             "low": rounded(row["bound_low"]),
             "high": rounded(row["bound_high"]),
+            "with_unseen": _interval(row, "unseen"),
             "is_expected_known": row["is_expected_known"],
         },
         **_picked(row, COMPARED["decided"]),

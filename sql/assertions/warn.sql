@@ -177,6 +177,22 @@ from raw.baselines
 left join main.runs using (run_id)
 where runs.run_id is null
 union all by name
+-- Baselines with which no other run could be compared: nothing is said of them otherwise.
+select
+    'warn_baseline_alone' as check_name,
+    baselines.run_id as subject,
+    'is named as the baseline, and no task of another run could be compared with it: tasks are paired by question'
+        as message,
+    'Where prompts are empty or hold what changes from run to run, name the benchmark, and tasks are paired by id: --benchmark NAME'
+        as hint
+from raw.baselines
+inner join main.runs using (run_id)
+left join main.comparisons on comparisons.base = baselines.run_id and comparisons.n_common_tasks > 0
+where
+    comparisons.base is null
+    and (select count(*) from main.runs as every where every.n_scored > 0) > 1
+group by baselines.run_id
+union all by name
 -- Runs with rollouts that nothing verified: their reward is a constant of the configuration.
 select
     'warn_unverified' as check_name,

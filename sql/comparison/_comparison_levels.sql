@@ -81,7 +81,25 @@ apart as (
         difference(counted_change, delta_counted_as_fail) as counted_difference,
         difference(possible_change, delta_possible) as possible_difference,
         coalesce(base_own_variance, case when is_common then base_within end)
-            + coalesce(candidate_own_variance, case when is_common then candidate_within end) as sampling_variance
+            + coalesce(candidate_own_variance, case when is_common then candidate_within end) as sampling_variance,
+        -- Where repeats differ, one attempt that happened to pass hides how the task varies: by how
+        -- much less the differences vary than attempts dealt out anew would.
+        case when is_common and base_n_scored <> candidate_n_scored then
+            dealt_variance(
+                base_n_scored, base_shared, base_own_variance,
+                candidate_n_scored, candidate_shared, candidate_own_variance
+            ) - own_difference ** 2 * n_common_tasks / nullif(n_common_tasks - 1, 0)
+        end as hidden_variance,
+        case when is_paired and base_n_attempts <> candidate_n_attempts then
+            dealt_variance(
+                base_n_attempts, base_lowest, base_lowest_variance,
+                candidate_n_attempts, candidate_lowest, candidate_lowest_variance
+            )
+        end as dealt_counted,
+        dealt_counted - counted_difference ** 2 * n_paired_tasks / nullif(n_paired_tasks - 1, 0)
+            as hidden_counted,
+        dealt_counted - possible_difference ** 2 * n_possible_tasks / nullif(n_possible_tasks - 1, 0)
+            as hidden_possible
     from task_values
     inner join levels using (base, candidate, metric)
     where is_possible
@@ -96,7 +114,10 @@ groups as (
         steady_sum(own_difference) ** 2 as square,
         steady_sum(counted_difference) ** 2 as counted_square,
         steady_sum(possible_difference) ** 2 as possible_square,
-        steady_sum(sampling_variance) as sampling_variance
+        steady_sum(sampling_variance) as sampling_variance,
+        steady_sum(hidden_variance) as hidden_variance,
+        steady_sum(hidden_counted) as hidden_counted,
+        steady_sum(hidden_possible) as hidden_possible
     from apart
     group by
         base, candidate, metric, task_group, n_common_tasks, n_paired_tasks, n_possible_tasks
@@ -107,9 +128,17 @@ spreads as (
         count(*) filter (where n_common > 0) as n_groups,
         count(*) filter (where n_paired > 0) as n_counted_groups,
         count(*) as n_possible_groups,
-        clustered_error(square, n_common, n_common_tasks) as se_new_tasks,
-        clustered_error(counted_square, n_paired, n_paired_tasks) as se_counted_as_fail,
-        clustered_error(possible_square, n_possible, n_possible_tasks) as se_possible,
+        with_hidden(
+            clustered_error(square, n_common, n_common_tasks), steady_sum(hidden_variance), n_common_tasks
+        ) as se_new_tasks,
+        with_hidden(
+            clustered_error(counted_square, n_paired, n_paired_tasks), steady_sum(hidden_counted), n_paired_tasks
+        ) as se_counted_as_fail,
+        with_hidden(
+            clustered_error(possible_square, n_possible, n_possible_tasks),
+            steady_sum(hidden_possible),
+            n_possible_tasks
+        ) as se_possible,
         clustered_degrees(n_common, if(n_common > 0, 1, 0), n_common_tasks) as degrees,
         clustered_degrees(n_paired, if(n_paired > 0, 1, 0), n_paired_tasks) as counted_degrees,
         clustered_degrees(n_possible, 1, n_possible_tasks) as possible_degrees,

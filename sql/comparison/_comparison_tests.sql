@@ -8,14 +8,20 @@ with bases as (
 candidates as (
     select
         run_id as candidate,
-        pass_threshold as candidate_threshold,
-        n_expected as n_candidate_expected
+        runs.pass_threshold as candidate_threshold,
+        n_expected as n_candidate_expected,
+        benchmarks.lowest,
+        benchmarks.highest
     from main.runs
+    inner join staging.run_benchmarks as benchmarks using (run_id)
 )
 select
     *,
     base_threshold is not null and candidate_threshold is not null as is_settled,
     n_base_expected is not null and n_candidate_expected is not null as is_expected_known,
+    (select is_growing from raw.settings) as is_growing,
+    -- How far apart two tasks can be.
+    if(is_bounded, 1, highest - lowest) as value_range,
     -- The metric that decides: passes, or rewards where they are graded or nothing is a pass.
     (metric = 'mean_reward') = (
         coalesce(bool_or(is_graded) over (partition by base, candidate), false) or not is_settled

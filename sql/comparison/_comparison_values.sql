@@ -5,9 +5,10 @@
 select
     tasks.base, tasks.candidate,
     unnest(['pass_at_1', 'mean_reward']) as metric,
-    tasks.task_id, tasks.pairing, tasks.is_paired, tasks.is_common,
+    tasks.task_id, tasks.pairing, tasks.is_paired, tasks.is_common, tasks.is_possible,
     coalesce(bases.task_group, candidates.task_group, tasks.task_id) as task_group,
-    tasks.base_n_scored, tasks.candidate_n_scored, tasks.base_bucket, tasks.candidate_bucket,
+    tasks.base_n_scored, tasks.candidate_n_scored, tasks.base_n_attempts, tasks.candidate_n_attempts,
+    tasks.base_bucket, tasks.candidate_bucket,
     bases.is_graded or candidates.is_graded as is_graded,
     unnest([tasks.base_pass_rate, tasks.base_mean_reward]) as base_value,
     unnest([tasks.candidate_pass_rate, tasks.candidate_mean_reward]) as candidate_value,
@@ -21,14 +22,8 @@ select
     unnest([bases.lowest_pass_variance, bases.lowest_reward_variance]) as base_lowest_variance,
     unnest([candidates.lowest_pass_variance, candidates.lowest_reward_variance])
         as candidate_lowest_variance,
-    -- A task that one run lacks may have been lost whole, unless something says what it expected.
-    tasks.is_paired
-        or (tasks.pairing = 'base only' and candidate_runs.n_expected is null)
-        or (tasks.pairing = 'candidate only' and base_runs.n_expected is null) as is_possible,
     unnest([true, bases.is_bounded is not false and candidates.is_bounded is not false]) as is_bounded
 from main.comparison_tasks as tasks
-inner join main.runs as base_runs on base_runs.run_id = tasks.base
-inner join main.runs as candidate_runs on candidate_runs.run_id = tasks.candidate
 left join staging.task_sides as bases
     on bases.run_id = tasks.base
     and bases.task_id = tasks.task_id

@@ -1,4 +1,5 @@
 -- Every other figure of a task on both sides of a comparison: what it took, and pass@k.
+-- With the least and the most that pass@k may be where a side has too few repeats, or lacks the task.
 -- grain: base, candidate, task_id, metric
 -- needs: staging.run_pairs
 with
@@ -20,11 +21,26 @@ taken as materialized (
     group by all
 ),
 tasks as (
-    select tasks.*, least(bases.k, candidates.k) as k
+    select
+        tasks.*,
+        least(bases.k, candidates.k) as k,
+        bases.pass_threshold is not null and candidates.pass_threshold is not null as is_settled
     from main.comparison_tasks as tasks
     inner join main.run_metrics as bases on bases.run_id = tasks.base
     inner join main.run_metrics as candidates on candidates.run_id = tasks.candidate
-    where tasks.is_common
+    where tasks.is_possible
+),
+-- At the most repeats that both usually have.
+rates as (
+    select
+        base, candidate, task_id,
+        unnest(['pass_at_k', 'pass_hat_k']) as metric,
+        k,
+        unnest(pass_rates(coalesce(base_n_scored, 0), coalesce(base_n_passed, 0), k)) as of_base,
+        unnest(pass_rates(coalesce(candidate_n_scored, 0), coalesce(candidate_n_passed, 0), k))
+            as of_candidate
+    from tasks
+    where k > 1 and is_settled
 ),
 measured as (
     select
@@ -44,26 +60,17 @@ measured as (
     left join taken as candidates
         on candidates.run_id = tasks.candidate
         and candidates.task_id = tasks.task_id
-    union all
-    -- At the most repeats that both usually have.
-    select
-        base, candidate, task_id,
-        unnest(['pass_at_k', 'pass_hat_k']) as metric,
-        k,
-        unnest([
-            1 - subset_share(base_n_scored, base_n_scored - base_n_passed, k),
-            subset_share(base_n_scored, base_n_passed, k)
-        ]) as base_value,
-        unnest([
-            1 - subset_share(candidate_n_scored, candidate_n_scored - candidate_n_passed, k),
-            subset_share(candidate_n_scored, candidate_n_passed, k)
-        ]) as candidate_value
-    from tasks
-    where
-        k > 1
-        and least(base_n_scored, candidate_n_scored) >= k
-        and base_n_passed is not null
-        and candidate_n_passed is not null
+    where tasks.is_common
 )
+select
+    base, candidate, task_id, metric, k,
+    of_base.value as base_value,
+    of_candidate.value as candidate_value,
+    of_base.least as base_least,
+    of_base.most as base_most,
+    of_candidate.least as candidate_least,
+    of_candidate.most as candidate_most
+from rates
+union all by name
 from measured
 where base_value is not null and candidate_value is not null

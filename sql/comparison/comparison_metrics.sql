@@ -26,6 +26,9 @@ whole as (
     inner join runs as bases on bases.run_id = pairs.base
     inner join runs as candidates on candidates.run_id = pairs.candidate
 )
+select
+    base, candidate, metric, k, n_tasks, base_value, candidate_value, delta, se_new_tasks,
+    ci_new_tasks_low, ci_new_tasks_high
 from staging.measure_changes
 union all by name
 select *, candidate_value - base_value as delta from whole

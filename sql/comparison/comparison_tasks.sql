@@ -48,6 +48,10 @@ judged as (
 select
     base, candidate, judged.task_id,
     pairs.benchmark, pairing, is_paired, is_common,
+    -- A task that one run lacks may have been lost whole, unless something says what it expected.
+    is_paired
+        or (pairing = 'base only' and candidate_runs.n_expected is null)
+        or (pairing = 'candidate only' and base_runs.n_expected is null) as is_possible,
     -- Each run's rows have an id of their own.
     is_paired and coalesce(of_base.recorded_task_id, judged.task_id)
         <> coalesce(of_candidate.recorded_task_id, judged.task_id) as is_by_question,
@@ -62,6 +66,8 @@ select
         as reward_change
 from judged
 inner join staging.run_pairs as pairs using (base, candidate)
+inner join main.runs as base_runs on base_runs.run_id = base
+inner join main.runs as candidate_runs on candidate_runs.run_id = candidate
 left join main.paired_tasks as of_base on of_base.run_id = base and of_base.task_id = judged.task_id
 left join main.paired_tasks as of_candidate
     on of_candidate.run_id = candidate

@@ -32,12 +32,16 @@ select
         else 'signs of tasks'
     end as test,
     n_draws, n_draws_any, mde_new_tasks, mde_same_tasks, delta_counted_as_fail,
-    ci_counted_as_fail_low, ci_counted_as_fail_high, bound_low, bound_high, is_expected_known,
+    ci_counted_as_fail_low, ci_counted_as_fail_high, bound_low, bound_high, unseen_low, unseen_high,
+    is_expected_known,
     case when is_named then verdict end as verdict,
     case when is_named then verdict_holm end as verdict_holm,
+    decided_by,
     -- With all comparisons allowed for, whether or not a base was named.
     verdict_holm in ('improved', 'regressed') as is_changed,
-    could_reverse, margin,
+    could_reverse,
+    is_growing as is_so_far,
+    margin,
     case
         when ci_same_tasks_low > 0 then 'higher'
         when ci_same_tasks_high < 0 then 'lower'

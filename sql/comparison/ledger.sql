@@ -43,7 +43,9 @@ numbered as (
                 abs(amount) desc,
                 line, effect
         ) as line_no,
-        floor(amount * scale) as whole,
+        -- The change on shared tasks is printed elsewhere too, and rounded as it is there.
+        ledger = 'task mix' and line = 'tasks of both' as is_fixed,
+        if(is_fixed, round_even(amount * scale, 0), floor(amount * scale)) as whole,
         amount * scale - floor(amount * scale) as remainder,
         -- Of equal halves the even one: as Python rounds.
         round_even(total * scale, 0) as total_whole,
@@ -60,13 +62,11 @@ numbered as (
 rounded as (
     select
         *,
-        row_number() over (
-            partition by base, candidate, metric, policy, ledger, slice_key
-            order by remainder desc, line_no
-        ) <= total_whole
-            - sum(whole) over (partition by base, candidate, metric, policy, ledger, slice_key)
-            as is_raised
+        total_whole - sum(whole) over of_ledger as n_short,
+        row_number() over (of_ledger order by is_fixed, remainder desc, line_no) as raised_no,
+        row_number() over (of_ledger order by is_fixed, remainder, -line_no) as lowered_no
     from numbered
+    window of_ledger as (partition by base, candidate, metric, policy, ledger, slice_key)
 ),
 -- The first recorded rollout of a compared task that fails in each way.
 mode_places as (
@@ -85,7 +85,8 @@ mode_places as (
 select
     base, candidate, metric, policy, ledger, slice_key,
     line_no, line, effect, rounded.amount,
-    (whole + case when is_raised then 1 else 0 end) / scale as shown,
+    (whole + case when raised_no <= n_short then 1 when lowered_no <= -n_short then -1 else 0 end) / scale
+        as shown,
     base_rate, candidate_rate,
     case when ledger = 'task mix' and line_no = 1 then ci_new_tasks_low else ci_low end as ci_low,
     case when ledger = 'task mix' and line_no = 1 then ci_new_tasks_high else ci_high end

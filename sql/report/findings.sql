@@ -12,10 +12,15 @@ with comparisons as (
     -- Of twenty pairs that nobody asked about one looks changed by chance: all are tests of one.
     where is_lead and delta is not null and (is_named or is_changed)
 ),
+-- The task that changed most, where no other changed as much.
 examples as (
     select base, candidate, metric, is_gain, candidate_example
     from report.changed_tasks
-    where rank = 1
+    qualify
+        rank = 1
+        and abs(change) > coalesce(
+            lead(abs(change)) over (partition by base, candidate, metric, is_gain order by rank), 0
+        ) + 1e-9
 ),
 -- What changed in each run against its named base; where none is named, the largest settled change.
 changes as (

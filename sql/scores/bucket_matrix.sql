@@ -21,51 +21,10 @@ across as (
     from main.task_outcomes
     group by all
 ),
--- Each task's pass rate in a run, beside the run's mean over its other tasks.
-beside as (
-    select
-        benchmark, task_id,
-        pass_rate,
-        (sum_of_rates - pass_rate) / nullif(n_tasks - 1, 0) as rest
-    from main.task_outcomes
-    inner join (
-        select run_id, sorted_sum(pass_rate) as sum_of_rates, count(pass_rate) as n_tasks
-        from main.task_outcomes
-        group by all
-    ) as runs using (run_id)
-    where pass_rate is not null
-),
 means as (
-    select
-        benchmark, task_id,
-        count(*) as n_rates,
-        sorted_sum(pass_rate) / count(*) as difficulty,
-        -- A run of one task says nothing of the others.
-        sorted_sum(if(rest is null, null, pass_rate)) / nullif(count(rest), 0) as mean_rate,
-        sorted_sum(rest) / nullif(count(rest), 0) as mean_rest
-    from beside
-    group by all
-),
--- Pearson's over runs. What rounding leaves of a correlation of 0 has no sign.
-correlated as (
-    select
-        benchmark, task_id,
-        case
-            when count(*) >= 3
-                and max(pass_rate) - min(pass_rate) > 1e-9
-                and max(rest) - min(rest) > 1e-9
-                then round(
-                    sorted_sum((pass_rate - mean_rate) * (rest - mean_rest))
-                    / sqrt(
-                        sorted_sum((pass_rate - mean_rate) * (pass_rate - mean_rate))
-                        * sorted_sum((rest - mean_rest) * (rest - mean_rest))
-                    ),
-                    12
-                ) + 0.0
-        end as discrimination
-    from beside
-    inner join means using (benchmark, task_id)
-    where rest is not null
+    select benchmark, task_id, count(*) as n_rates, sorted_sum(pass_rate) / count(*) as difficulty
+    from main.task_outcomes
+    where pass_rate is not null
     group by all
 )
 select
@@ -81,12 +40,12 @@ select
     across.n_runs, across.n_runs_missing,
     coalesce(inferred.n_runs, 0) as n_runs_inferred,
     across.n_scored, across.n_passed, across.best_pass_rate, across.worst_pass_rate,
-    means.difficulty, correlated.discrimination,
+    means.difficulty, told.discrimination, told.q_noisy,
     -- Of one run alone nothing can be told apart.
     case when n_rates > 1 then across.best_pass_rate = 0 or across.worst_pass_rate = 1 end as is_dead,
-    correlated.discrimination < 0 as is_noisy
+    told.q_noisy <= 0.05 as is_noisy
 from across
 left join inferred using (benchmark, task_id)
 left join means using (benchmark, task_id)
-left join correlated using (benchmark, task_id)
+left join staging.discriminations as told using (benchmark, task_id)
 order by benchmark, task_id

@@ -63,11 +63,23 @@ figures as (
     select
         run_id,
         any_value(estimates) filter (metric = 'pass_at' and estimates.k = 1) as first_try,
-        any_value(value) filter (metric = 'pass_at' and estimates.k = tasks.k) as pass_at_k_unbiased,
+        any_value(value) filter (metric = 'pass_at' and estimates.k = tasks.k) as pass_at_k,
         any_value(value) filter (metric = 'pass_hat' and estimates.k = tasks.k) as pass_hat_k,
         any_value(estimates) filter (metric = 'mean_reward') as reward
     from main.estimates
     inner join tasks using (run_id)
+    group by all
+),
+-- pass@1 of the tasks that pass@k at the usual k is over: trying again never costs.
+retried as (
+    select
+        run_id,
+        sorted_sum(rates.n_tasks * rates.value) / sum(rates.n_tasks) as pass_at_1
+    from staging.task_values as rates
+    inner join tasks using (run_id)
+    where
+        rates.slice_key = '' and rates.metric = 'pass_at' and rates.k = 1
+        and rates.n_scored >= tasks.k and tasks.k > 1
     group by all
 ),
 -- One repeat shows nothing of its own sampling.
@@ -222,9 +234,10 @@ select
     case when is_pass_known then unmasked.pass_at_1 end as pass_at_1_unmasked,
     case when is_pass_known then attempts.n_passed / nullif(attempts.n_scored, 0) end
         as rollout_pass_rate,
+    figures.pass_at_k,
     case when is_pass_known then tasks.n_passed_tasks / nullif(tasks.n_scored_tasks, 0) end
-        as pass_at_k,
-    figures.pass_at_k_unbiased, figures.pass_hat_k,
+        as any_pass_rate,
+    figures.pass_hat_k,
     reward.value as mean_reward,
     reward.se_new_tasks as mean_reward_se_new_tasks,
     reward.ci_new_tasks_low as mean_reward_ci_new_tasks_low,
@@ -245,10 +258,7 @@ select
         else tasks.n_consistent_tasks / nullif(tasks.n_tasks, 0)
     end as consistency,
     case when is_expected_known then attempts.n_expected_scored / runs.n_expected end as coverage,
-    case
-        when is_pass_known and tasks.k_max > 1
-            then tasks.n_passed_tasks / nullif(tasks.n_scored_tasks, 0) - first_try.value
-    end as retry_value,
+    difference(figures.pass_at_k, retried.pass_at_1) as retry_value,
     variances.within_variance,
     case
         when variances.variance is not null
@@ -285,6 +295,7 @@ left join tasks using (run_id)
 left join attempts using (run_id)
 left join inferred using (run_id)
 left join figures using (run_id)
+left join retried using (run_id)
 left join variances using (run_id)
 left join unmasked using (run_id)
 left join spent using (run_id)

@@ -1,1 +1,1 @@
-"""Speed and memory, as ratios of one run on one machine: `make bench`."""
+"""Speed, memory, and how often what is said is right: `make bench`."""

@@ -1,7 +1,7 @@
 """How often what is said of simulated runs is right: `python -m tests.bench.decisions`.
 
-Runs are simulated as counts of passes by task, many pairs at once; what is said of them is what
-`comparison_tests` and `new_tasks_interval` say of such rows in a warehouse.
+Runs are simulated as counts of passes by task, many pairs in one warehouse; what is said of them is
+what the SQL of the product and its gate say.
 """
 
 from __future__ import annotations
@@ -9,17 +9,20 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
-from pipeline.analysis import permutation, stats
-from pipeline.analysis.intervals import comparison_tests
+from pipeline.analysis import stats
+from pipeline.analysis.standings import ranks
+from pipeline.answers import gate
+from pipeline.profile.policy import Criterion, Policy
+from pipeline.warehouse import Warehouse
+from tests.bench import in_sql
 
 MARGIN = 0.02
-N_TRIALS = 2000
-# Of losses, whose limit is near the rate of any rule at 5%.
-N_LOSSES = 10_000
+N_TRIALS = 1000
 # Rates change within this share of the room they have, up or down, where effects differ by task.
 UNEVEN = 0.6
 LOST = 0.4
@@ -38,6 +41,16 @@ def constant(rate: float) -> Rates:
     return lambda _, shape: np.full(shape, rate)
 
 
+def u_shaped(random: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    """Tasks that mostly pass or mostly fail."""
+    return random.beta(0.3, 0.3, shape)
+
+
+def hardly_any_hard(random: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+    """Tasks that pass, and 1% that do not."""
+    return np.where(random.random(shape) < 0.01, 0.0, 0.999)
+
+
 def few_hard(random: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
     """Tasks that nearly always pass, and 5% that hardly do."""
     return np.where(random.random(shape) < 0.05, 0.02, 0.99)
@@ -47,110 +60,80 @@ def few_hard(random: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
 class Pairs:
     """Repeats that were scored, passes and repeats that should be, a pair a row, a task a column.
 
-    A task without a scored repeat is missing; where nothing says what was expected, it is unknown.
+    So many pairs in turn are the candidates of one base. Nothing is expected where that is None,
+    and a task without a scored repeat is then not there.
     """
 
     n_base: np.ndarray
     n_candidate: np.ndarray
     base: np.ndarray
     candidate: np.ndarray
-    all_base: np.ndarray
-    all_candidate: np.ndarray
-    is_expected_known: bool = True
+    expected_base: np.ndarray | None = None
+    expected_candidate: np.ndarray | None = None
+    n_candidates: int = 1
+    has_shared_base: bool = True
+    is_growing: bool = False
 
-    def rows(self, *, n_candidates: int = 1) -> pa.Table:
-        """What the decision reads of each pair; so many pairs in turn have one family."""
-        common = (self.n_base > 0) & (self.n_candidate > 0)
-        paired = common if not self.is_expected_known else np.full_like(common, True)
-        possible = (self.n_base > 0) | (self.n_candidate > 0) | paired
-        with np.errstate(all="ignore"):
-            change = self.candidate / self.n_candidate - self.base / self.n_base
-        low_base, low_candidate = self.base / self.all_base, self.candidate / self.all_candidate
-        high_base = (self.base + self.all_base - self.n_base) / self.all_base
-        high_candidate = (
-            self.candidate + self.all_candidate - self.n_candidate
-        ) / self.all_candidate
-        counted = low_candidate - low_base
-        columns = {
-            **_mean(change, common, "delta", "se_new_tasks", "n_groups", "degrees"),
-            **_mean(counted, paired, *_names("counted_as_fail", "counted")),
-            **_mean(counted, possible, *_names("possible", "possible")),
-        }
-        for name, counts in (("bound", paired), ("possible", possible)):
-            n = counts.sum(axis=1)
-            columns[f"{name}_low"] = _sum(low_candidate - high_base, counts) / n
-            columns[f"{name}_high"] = _sum(high_candidate - low_base, counts) / n
-        n_pairs = len(change)
-        nothing, whole = np.full(n_pairs, np.nan), np.ones(n_pairs)
-        columns |= dict.fromkeys(("se_same_tasks", "se_same_counted_as_fail"), nothing)
-        columns |= dict.fromkeys(("base_common", "candidate_common"), whole)
-        columns["n_mixed_tasks"] = np.zeros(n_pairs)
-        columns["n_paired_tasks"] = paired.sum(axis=1)
-        columns["margin"] = np.full(n_pairs, MARGIN)
-        found = pa.table({name: pa.array(values) for name, values in columns.items()})
-        for name, flags in (
-            ("is_bounded", np.full(n_pairs, True)),
-            ("is_named", np.arange(n_pairs) // n_candidates),
-            ("is_lead", np.full(n_pairs, True)),
-        ):
-            found = found.append_column(name, pa.array(flags))
-        asked = self._asked(found, n_candidates)
-        tests = [self._p_values(pair) if asked[pair] else (None, 1.0) for pair in range(n_pairs)]
-        for name, values in zip(("p_signs", "p_any"), zip(*tests, strict=True), strict=True):
-            found = found.append_column(name, pa.array(values, pa.float64()))
-        return found
-
-    def _asked(self, rows: pa.Table, n_candidates: int) -> np.ndarray:
-        """Where the interval says nothing, the tests need not be asked."""
-        low, high = stats.change_interval(
-            *(rows[name].to_numpy() for name in _names("counted_as_fail", "counted")),
-            is_bounded=np.full(len(rows), True),
+    @cached_property
+    def warehouse(self) -> Warehouse:
+        """The comparisons of all pairs, as the product's SQL makes them."""
+        runs: dict[str, tuple[np.ndarray, np.ndarray, np.ndarray | None]] = {}
+        pairs = []
+        for row in range(len(self.base)):
+            folder = row // self.n_candidates if self.has_shared_base else row
+            names = f"base {folder:06}", f"candidate {row:06}"
+            for name, scored, passed, expected in (
+                (names[0], self.n_base, self.base, self.expected_base),
+                (names[1], self.n_candidate, self.candidate, self.expected_candidate),
+            ):
+                runs[name] = (scored[row], passed[row], None if expected is None else expected[row])
+            pairs.append(names)
+        families = np.arange(len(pairs)) // self.n_candidates
+        return in_sql.warehouse(
+            runs, pairs, margin=MARGIN, families=families, is_growing=self.is_growing
         )
-        is_clear = (low > 0) | (high < 0)
-        return np.repeat(is_clear.reshape(-1, n_candidates).any(axis=1), n_candidates)
 
-    def _p_values(self, pair: int) -> tuple[float | None, float | None]:
-        """Both tests of one pair, from its rollouts one by one."""
-        common = (self.n_base[pair] > 0) & (self.n_candidate[pair] > 0)
-        sizes = np.stack((self.n_base[pair][common], self.n_candidate[pair][common]), axis=1)
-        passed = np.stack((self.base[pair][common], self.candidate[pair][common]), axis=1)
-        signs, dealt = p_values(sizes, passed)
-        return signs.p_value, dealt.p_value
+    def column(self, name: str) -> np.ndarray:
+        """A column of `comparisons` by pass@1, a folder a row and a candidate a column."""
+        query = f"select {name} from comparisons where is_lead order by candidate"
+        return np.array(self.warehouse.column(query)).reshape(-1, self.n_candidates)
 
-    def verdicts(self, *, n_candidates: int = 1, column: str = "verdict") -> np.ndarray:
-        """What is said of each pair."""
-        said = comparison_tests(self.rows(n_candidates=n_candidates))[column]
-        return np.array(said.to_pylist()).reshape(-1, n_candidates)
+    def fired(self, column: str = "verdict") -> float:
+        """How often a change is called, of any candidate."""
+        return float(np.isin(self.column(column), CALLED).any(axis=1).mean())
 
-    def fired(self) -> float:
-        """How often a change is called."""
-        return float(np.isin(self.verdicts(), CALLED).mean())
+    def excludes_zero(self) -> float:
+        """How often the interval of the change leaves out 0."""
+        return float(self.column("ci_new_tasks_low > 0 or ci_new_tasks_high < 0").mean())
+
+    def gated(self, **policy: Any) -> np.ndarray:
+        """The verdict of a policy on each candidate, a folder a row."""
+        asked = Policy("p", (Criterion("pass_at_1", **policy),))
+        query = "select base, candidate from comparisons where is_lead order by candidate"
+        pairs = self.warehouse.rows(query)
+        # One candidate alone is no family.
+        size = self.n_candidates if self.n_candidates > 1 else len(pairs)
+        found = []
+        for start in range(0, len(pairs), size):
+            own = [Named(**row) for row in pairs[start : start + size]]
+            changes = gate.measured(self.warehouse, asked, own)
+            found += [
+                gate.decide(asked, gate.Compared(*names, every_task=changes[names]))["verdict"]
+                for names in ((each.base, each.candidate) for each in own)
+            ]
+        return np.array(found).reshape(-1, self.n_candidates)
+
+    def passed(self, **policy: Any) -> float:
+        """How often any candidate passes."""
+        return float((self.gated(**policy) == "PASS").any(axis=1).mean())
 
 
-def p_values(
-    sizes: np.ndarray, passed: np.ndarray
-) -> tuple[permutation.ChangeTest, permutation.ChangeTest]:
-    """Both tests from the repeats and passes of base and candidate, a task a row."""
-    values = permutation.passing_values(sizes.T, passed.T)
-    return permutation.change_p_values(values, *sizes.T)
+@dataclass(frozen=True)
+class Named:
+    """Two runs that are compared."""
 
-
-def _names(figure: str, short: str) -> tuple[str, str, str, str]:
-    return f"delta_{figure}", f"se_{figure}", f"n_{short}_groups", f"{short}_degrees"
-
-
-def _sum(values: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    return np.where(counts, values, 0).sum(axis=1)
-
-
-def _mean(
-    change: np.ndarray, counts: np.ndarray, delta: str, se: str, n_groups: str, degrees: str
-) -> dict[str, np.ndarray]:
-    """The mean of what counts, a pair a row, with its error."""
-    n = counts.sum(axis=1).astype(float)
-    mean = _sum(change, counts) / n
-    squares = _sum((change - mean[:, None]) ** 2, counts)
-    return {delta: mean, se: np.sqrt(squares / (n - 1) / n), n_groups: n, degrees: n - 1}
+    base: str
+    candidate: str
 
 
 def simulated(
@@ -177,7 +160,7 @@ def simulated(
     n_base, n_candidate = (np.full((n_pairs * n_candidates, n_tasks), n) for n in repeats)
     base = np.repeat(random.binomial(repeats[0], rate), n_candidates, axis=0)
     candidate = random.binomial(n_candidate, changed)
-    return Pairs(n_base, n_candidate, base, candidate, n_base, n_candidate)
+    return Pairs(n_base, n_candidate, base, candidate, n_candidates=n_candidates)
 
 
 def lossy(pairs: Pairs, *, whole: bool, is_expected_known: bool) -> Pairs:
@@ -190,31 +173,36 @@ def lossy(pairs: Pairs, *, whole: bool, is_expected_known: bool) -> Pairs:
     else:
         lost = random.binomial(failed, LOST)
     scored = pairs.n_candidate - lost
-    expected = pairs.all_candidate if is_expected_known else _usual(scored)
-    return replace(
-        pairs, n_candidate=scored, all_candidate=expected, is_expected_known=is_expected_known
-    )
+    if is_expected_known:
+        full = {"expected_base": pairs.n_base, "expected_candidate": pairs.n_candidate}
+        return replace(pairs, n_candidate=scored, **full)
+    return replace(pairs, n_candidate=scored)
 
 
-def _usual(scored: np.ndarray) -> np.ndarray:
-    """The repeats that nearly all tasks have, else those of the fullest, as a warehouse has it."""
-    found = []
-    for own in scored:
-        repeats, n_tasks = np.unique(own[own > 0], return_counts=True)
-        is_usual = n_tasks.max() >= 0.9 * n_tasks.sum()
-        usual = repeats[np.flatnonzero(n_tasks == n_tasks.max())[-1]] if is_usual else repeats[-1]
-        found.append(np.maximum(own, usual))
-    return np.array(found)
+def broken(pairs: Pairs, share: float, *, is_lost: bool) -> Pairs:
+    """A share of the candidate's tasks breaks: they fail always, or leave no row."""
+    is_broken = np.random.default_rng(len(pairs.base)).random(pairs.base.shape) < share
+    kept = np.where(is_broken, 0, pairs.n_candidate) if is_lost else pairs.n_candidate
+    return replace(pairs, n_candidate=kept, candidate=np.where(is_broken, 0, pairs.candidate))
 
 
 def coverage(
-    n_tasks: int, k: int, rates: Rates, *, is_graded: bool = False, n_trials: int = N_TRIALS
+    n_tasks: int,
+    k: int,
+    rates: Rates,
+    *,
+    is_graded: bool = False,
+    is_any: bool = False,
+    n_trials: int = N_TRIALS,
 ) -> float:
-    """How often the interval of a run holds the true figure of new tasks."""
+    """How often the interval of a run holds the true figure of new tasks: pass@1, or pass@k."""
     random = np.random.default_rng([n_tasks, k, n_trials])
-    truth = float(rates(random, (1_000_000,)).mean())
+    every = rates(random, (1_000_000,))
+    truth = float((1 - (1 - every) ** k).mean() if is_any else every.mean())
     rate = rates(random, (n_trials, n_tasks))
     scores = random.binomial(k, rate) / k
+    if is_any:
+        scores = (scores > 0).astype(float)
     if is_graded:
         scores = random.beta(rate * 4 + 1e-9, (1 - rate) * 4 + 1e-9, (k, *rate.shape)).mean(axis=0)
     n = np.full(n_trials, float(n_tasks))
@@ -225,16 +213,15 @@ def coverage(
     return float(np.mean((low <= truth) & (truth <= high)))
 
 
-def power(n_tasks: int, k: int, n_trials: int = N_TRIALS) -> float:
+def power(n_tasks: int, k: int, rates: Rates, n_trials: int) -> float:
     """How often a planted change of the size that is said to be seen four times in five is seen."""
-    planted = 0.0
+    planted = 0.1
     # What is printed hangs on the change itself.
     for _ in range(3):
-        typical = simulated(n_tasks, (k, k), planted=planted, seed=7, n_pairs=200)
-        se, degrees = (typical.rows()[name].to_numpy() for name in ("se_new_tasks", "degrees"))
-        planted = float(np.median(stats.detectable(se, degrees)))
-    pairs = simulated(n_tasks, (k, k), planted=planted, seed=8, n_pairs=n_trials)
-    return float((pairs.verdicts() == "improved").mean())
+        typical = simulated(n_tasks, (k, k), rates=rates, planted=planted, seed=7, n_pairs=60)
+        planted = float(np.median(typical.column("mde_new_tasks")))
+    pairs = simulated(n_tasks, (k, k), rates=rates, planted=planted, seed=8, n_pairs=n_trials)
+    return float((pairs.column("verdict") == "improved").mean())
 
 
 @dataclass(frozen=True)
@@ -260,14 +247,38 @@ class Line:
         return bool(self.least - slack <= self.observed <= self.most + slack)
 
     def __str__(self) -> str:
-        nominal = f"{self.least:.0%} to {self.most:.0%}"
+        nominal = f"{100 * self.least:g}% to {100 * self.most:g}%"
         mark = "" if self.holds else "  !"
-        told = f"{self.claim:44}{self.setting:30}{self.n_trials:7,}{self.observed:9.1%}"
+        told = f"{self.claim:44}{self.setting:32}{self.n_trials:7,}{self.observed:9.1%}"
         return f"{told}   {nominal}{mark}"
 
 
-def lines(n_trials: int = N_TRIALS, n_losses: int = N_LOSSES) -> Iterator[Line]:
+def lines(n_trials: int = N_TRIALS) -> Iterator[Line]:
     """Every claim of docs/metrics.md that only a simulation can hold."""
+    yield from coverages(n_trials)
+    yield from few_failures(4 * n_trials)
+    yield from false_calls(n_trials)
+    yield from false_passes(n_trials)
+    yield from several_candidates(n_trials // 5)
+    yield from powers(n_trials)
+    yield from ranks_of_ties(n_trials // 2)
+    yield from watched(n_trials // 2)
+    yield from losses(n_trials)
+
+
+def powers(n_trials: int) -> Iterator[Line]:
+    """A change of the minimum detectable size is seen four times in five."""
+    for name, rates in (("U-shaped", u_shaped), ("uniform", uniform)):
+        for n, k in ((20, 4), (50, 4), (50, 1), (200, 4)):
+            observed = power(n, k, rates, n_trials)
+            setting = f"{n} x {k}, {name}"
+            yield Line(
+                "a change of the printed size is seen", setting, n_trials, observed, 0.75, 0.85
+            )
+
+
+def coverages(n_trials: int) -> Iterator[Line]:
+    """Intervals of a run for new tasks like these: the worst of each kind of tasks."""
     shapes = [(n, k) for n in (10, 20, 50) for k in (1, 4, 8)]
     kinds = {f"rate {rate}": constant(rate) for rate in (0.02, 0.1, 0.5, 0.9, 0.98)}
     kinds |= {"uniform rates": uniform, "5% hard tasks": few_hard}
@@ -280,6 +291,53 @@ def lines(n_trials: int = N_TRIALS, n_losses: int = N_LOSSES) -> Iterator[Line]:
             claim = f"interval holds the truth{', graded' if graded else ''}: the worst"
             setting = f"{worst[1]} x {worst[2]}, {name}"
             yield Line(claim, setting, n_trials, worst[0], 0.93, 1)
+
+
+def few_failures(n_trials: int) -> Iterator[Line]:
+    """Intervals where hardly a task fails: the worst of several sizes."""
+    sizes = [(n, k) for n in (10, 20, 50, 100, 200) for k in (1, 4, 8)]
+    worst = min((coverage(n, k, hardly_any_hard, n_trials=n_trials), n, k) for n, k in sizes)
+    name = f"{worst[1]} x {worst[2]}, 1% hard tasks"
+    yield Line("interval holds the truth: the worst", name, n_trials, worst[0], 0.93, 1)
+    worst_any = min(
+        (coverage(n, 4, constant(rate), is_any=True, n_trials=n_trials), n, rate)
+        for n in (10, 20, 50, 100, 200)
+        for rate in (0.5, 0.6, 0.7, 0.75, 0.8)
+    )
+    name = f"{worst_any[1]} x 4, rate {worst_any[2]}"
+    yield Line("interval of pass@k, k = K: the worst", name, n_trials, worst_any[0], 0.93, 1)
+
+
+def ranks_of_ties(n_folders: int) -> Iterator[Line]:
+    """Ten runs two points apart: ranks of the best, and of all of them."""
+    for n, repeats in ((50, (4,)), (100, (4,)), (50, (1, 8))):
+        best, whole = near_ties(n_folders, n_tasks=n, n_runs=10, repeats=repeats)
+        setting = f"{n} x {' / '.join(map(str, repeats))}"
+        yield Line("ten near ties: ranks of the best hold", setting, n_folders, best, 0.93, 1)
+        yield Line("ten near ties: ranks of all hold", setting, n_folders, whole, 0.93, 1)
+
+
+def near_ties(
+    n_folders: int, *, n_tasks: int, n_runs: int, repeats: tuple[int, ...]
+) -> tuple[float, float]:
+    """How often the ranks hold of the best of runs that hardly differ, and of all of them."""
+    random, best, whole = np.random.default_rng(n_tasks), 0, 0
+    truth = np.arange(n_runs, 0, -1)
+    n_scored = np.resize(repeats, n_runs)[:, None] * np.ones((1, n_tasks))
+    for _ in range(n_folders):
+        rates = random.beta(0.4, 0.4, n_tasks) * 0.98 + np.linspace(0, 0.02, n_runs)[:, None]
+        values = random.binomial(n_scored.astype(int), rates) / n_scored
+        with np.errstate(all="ignore"):
+            variances = values * (1 - values) / (n_scored - 1)
+        variances[n_scored == 1] = np.nan
+        low, high = ranks(values, n_scored, variances, np.arange(n_tasks))
+        holds = (low <= truth) & (truth <= high)
+        best, whole = best + int(holds[-1]), whole + int(holds.all())
+    return best / n_folders, whole / n_folders
+
+
+def false_calls(n_trials: int) -> Iterator[Line]:
+    """Equal runs, or runs whose tasks change by 0 on average."""
     equal = [(n, (k, k), uniform) for n in (100, 300) for k in (5, 8)]
     unequal = [(100, (8, 1), constant(rate)) for rate in (0.02, 0.5, 0.95)]
     for n, repeats, rates in [*equal, (100, (8, 4), uniform), *unequal]:
@@ -288,39 +346,92 @@ def lines(n_trials: int = N_TRIALS, n_losses: int = N_LOSSES) -> Iterator[Line]:
             name += f", rate {rates(np.random.default_rng(), (1,))[0]}"
         pairs = simulated(n, repeats, rates=rates, seed=1, n_pairs=n_trials)
         yield Line("a change is called, equal runs", name, n_trials, pairs.fired(), 0, 0.06)
+    for repeats in ((1, 8), (8, 1)):
+        pairs = simulated(20, repeats, rates=constant(0.95), seed=1, n_pairs=n_trials)
+        name = f"20 x {repeats[0]} / {repeats[1]}, rate 0.95"
+        yield Line("CI excludes 0, equal runs", name, n_trials, pairs.excludes_zero(), 0, 0.06)
+        failed = float((pairs.gated() == "FAIL").mean())
+        yield Line("gate FAIL, equal runs", name, n_trials, failed, 0, 0.025)
     for n, repeats, _ in equal:
         pairs = simulated(n, repeats, uneven=UNEVEN, seed=2, n_pairs=n_trials)
         name = f"{n} x {repeats[0]} / {repeats[1]}"
         yield Line("a change is called, uneven effects", name, n_trials, pairs.fired(), 0, 0.07)
-    n_folders = n_trials // 4
-    for n_candidates, claim, most in (
-        (19, "19 equal candidates: any is called", 0.07),
-        (190, "20 runs, no base, 190 pairs: any is called", 0.06),
-    ):
-        folders = n_folders if n_candidates == 19 else n_folders // 5
-        several = (
-            simulated(100, (4, 4), n_pairs=folders, n_candidates=19, seed=3)
-            if n_candidates == 19
-            else all_pairs(folders)
+
+
+def false_passes(n_trials: int) -> Iterator[Line]:
+    """Some tasks break, and a policy asks whether any did."""
+    pairs = broken(simulated(200, (4, 4), n_pairs=n_trials), 0.05, is_lost=True)
+    claim = "gate PASS, 5% of tasks leave no row"
+    yield Line(claim, "200 x 4", n_trials, pairs.passed(), 0, 0.025)
+    for n in (20, 50, 100):
+        whole = simulated(n, (8, 8), rates=constant(0.99), n_pairs=n_trials)
+        observed = broken(whole, 0.02, is_lost=False).passed()
+        claim = "gate PASS, 2% of tasks break"
+        yield Line(claim, f"{n} x 8, rate 0.99", n_trials, observed, 0, 0.025)
+
+
+def several_candidates(n_folders: int) -> Iterator[Line]:
+    """Of many equal runs none is called, and none superior."""
+    claim = "19 equal candidates: any is called"
+    equal = simulated(100, (4, 4), n_pairs=n_folders, n_candidates=19, seed=3)
+    yield Line(claim, "100 x 4", n_folders, equal.fired("verdict_holm"), 0, 0.05)
+    superior = equal.passed(rule="superior", margin=0.0)
+    yield Line("19 equal candidates: any is superior", "100 x 4", n_folders, superior, 0, 0.05)
+    for rate in (0.95, 0.9):
+        several = simulated(
+            100, (8, 1), rates=constant(rate), n_pairs=n_folders, n_candidates=19, seed=3
         )
-        said = several.verdicts(n_candidates=n_candidates, column="verdict_holm")
-        observed = float(np.isin(said, CALLED).any(axis=1).mean())
-        yield Line(claim, "100 x 4", folders, observed, 0, most)
-    for n, k in ((50, 4), (100, 8), (300, 4)):
-        observed = power(n, k, n_trials)
-        yield Line(
-            "a change of the printed size is seen", f"{n} x {k}", n_trials, observed, 0.75, 0.85
-        )
+        observed = several.fired("verdict_holm")
+        yield Line(claim, f"100 x 8 / 1, rate {rate}", n_folders, observed, 0, 0.05)
+    few = max(n_folders // 5, 1)
+    observed = all_pairs(few).fired("verdict_holm")
+    yield Line("20 runs, no base, 190 pairs: any is called", "100 x 4", few, observed, 0, 0.05)
+
+
+def watched(n_folders: int) -> Iterator[Line]:
+    """Ten looks at equal runs while they grow: any verdict of a change."""
+    for by_repeats in (False, True):
+        setting = f"100 x {10 if by_repeats else 4}, by {'repeats' if by_repeats else 'tasks'}"
+        observed = looks(n_folders, is_growing=True, by_repeats=by_repeats).fired()
+        yield Line("ten looks at equal runs: any is called", setting, n_folders, observed, 0, 0.05)
+
+
+def losses(n_trials: int) -> Iterator[Line]:
+    """A candidate that loses failures has not improved."""
     for whole in (False, True):
         for is_known in (True, False):
             for n, k, rates in ((100, 8, uniform), (300, 5, uniform), (100, 8, constant(0.5))):
-                pairs = simulated(n, (k, k), rates=rates, seed=5, n_pairs=n_losses)
+                pairs = simulated(n, (k, k), rates=rates, seed=5, n_pairs=n_trials)
                 lost = lossy(pairs, whole=whole, is_expected_known=is_known)
-                observed = float((lost.verdicts() == "improved").mean())
+                observed = float((lost.column("verdict") == "improved").mean())
                 claim = f"improved, {LOST:.0%} of failing {'tasks' if whole else 'rows'} lost"
                 name = "" if rates is uniform else ", rate 0.5"
                 inputs = "inputs" if is_known else "no inputs"
-                yield Line(claim, f"{n} x {k}{name}, {inputs}", n_losses, observed, 0, 0.03)
+                yield Line(claim, f"{n} x {k}{name}, {inputs}", n_trials, observed, 0, 0.03)
+
+
+def looks(
+    n_folders: int, *, is_growing: bool, by_repeats: bool = False, n_looks: int = 10
+) -> Pairs:
+    """Equal runs looked at ten times while they grow to 100 x 4, by tasks or by repeats."""
+    random = np.random.default_rng(n_folders)
+    rate = random.random((n_folders, 1, 100))
+    n_repeats = n_looks if by_repeats else 4
+    rolled = random.random((2, n_folders, n_repeats, 100)) < rate
+    scored, passed = [], [[], []]
+    for look in range(1, n_looks + 1):
+        n_tried = look if by_repeats else n_repeats
+        n_there = 100 if by_repeats else 10 * look
+        is_there = np.arange(100) < n_there
+        scored.append(np.broadcast_to(np.where(is_there, n_tried, 0), (n_folders, 100)))
+        for side in (0, 1):
+            passed[side].append(rolled[side, :, :n_tried].sum(axis=1) * is_there)
+    n, base, candidate = (
+        np.stack(each, axis=1).reshape(-1, 100) for each in (scored, passed[0], passed[1])
+    )
+    return Pairs(
+        n, n, base, candidate, n_candidates=n_looks, has_shared_base=False, is_growing=is_growing
+    )
 
 
 def all_pairs(n_folders: int, n_runs: int = 20) -> Pairs:
@@ -331,14 +442,14 @@ def all_pairs(n_folders: int, n_runs: int = 20) -> Pairs:
     first, second = np.triu_indices(n_runs, 1)
     base, candidate = (passed[:, side].reshape(-1, 100) for side in (first, second))
     n = np.full_like(base, 4)
-    return Pairs(n, n, base, candidate, n, n)
+    return Pairs(n, n, base, candidate, n_candidates=len(first), has_shared_base=False)
 
 
 def main() -> None:
     """Print the table."""
     started = time.perf_counter()
     print(
-        f"{'what is said of simulated runs':44}{'tasks x repeats':30}{'trials':>7} observed  may be"
+        f"{'what is said of simulated runs':44}{'tasks x repeats':32}{'trials':>7} observed  may be"
     )
     for line in lines():
         print(line, flush=True)
