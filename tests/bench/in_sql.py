@@ -56,7 +56,7 @@ def warehouse(
     of one folder.
     """
     db = duckdb.connect()
-    db.execute("set threads = 2")
+    db.execute("set threads = 2; set enable_progress_bar = false")
     for schema in ("main", "staging", "raw", "report"):
         db.execute(f"create schema if not exists {schema}")
     create_macros(db, SQL_DIR)
