@@ -626,23 +626,35 @@ create or replace macro is_verdict(text) as
 create or replace macro is_score_name(key) as
     regexp_matches(lower(key), '(score|reward|grade)$');
 
+-- A text as JSON, also where it is written as Python writes it; null where it is neither.
+create or replace macro json_of(text) as
+    case
+        when json_valid(text) then text::json
+        when json_valid(replace(text, chr(39), '"')) then replace(text, chr(39), '"')::json
+    end;
+
 -- Arguments of a call for comparing: keys in order on every level, nothing for null; text as it is where
 -- it is no object.
 create or replace macro comparable_arguments(arguments) as
     coalesce(
         json_from_entries(list_transform(
             list_sort(list_filter(
-                map_entries(json_fields(case when json_valid(arguments) then json_normalize(arguments) end)),
+                map_entries(json_fields(json_normalize(json_of(arguments)))),
                 lambda entry: entry.value is not null
             )),
-            -- The order of a list does not matter.
+            -- The order of a list does not matter, nor whether it is written as a text.
             lambda entry: {
                 key: entry.key,
-                value: if(
-                    starts_with(entry.value, '['),
-                    to_json(list_sort(from_json(entry.value, '["JSON"]'))),
-                    entry.value
-                )
+                value: list_transform(
+                    [if(
+                        regexp_matches(entry.value, '^"\s*[\[{]'),
+                        coalesce(json_of(json_as_text(entry.value)), entry.value),
+                        entry.value
+                    )],
+                    lambda value: if(
+                        starts_with(value, '['), to_json(list_sort(from_json(value, '["JSON"]'))), value
+                    )
+                )[1]
             }
         )),
         arguments,

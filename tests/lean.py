@@ -31,7 +31,7 @@ DIAGNOSIS = (
 )
 
 # What every check asks, for a test of which notices there are.
-CHECKED = (*LOADED, "reported_checks", "run_metrics")
+CHECKED = (*LOADED, "reported_checks", "run_metrics", "comparison_tasks")
 
 
 NO_NOTICES = "select '' as check_name, '' as subject, '' as message, '' as hint where false"

@@ -113,3 +113,24 @@ def test_tasks_tried_once_are_not_never_passed(tmp_path: Path) -> None:
     found = analyzed(tmp_path, {"r.jsonl": rows}, needs=("findings",))
     query = "select n_tasks, n_all_tasks, n_failures, is_of_some from findings where kind = 'never'"
     assert found.rows(query) == [(2, 3, 4, True)]
+
+
+def test_arguments_as_python_writes_them(tmp_path: Path) -> None:
+    """A list in a text, and an object with single quotes, are what they say."""
+    wanted = [{"name": "swap", "arguments": {"ids": ["2", "1"], "user": "mei"}}]
+    rows = []
+    for task, given in enumerate(
+        (
+            '{"ids": "[\'1\', \'2\']", "user": "mei"}',
+            "{'ids': ['1', '2'], 'user': 'mei'}",
+            '{"ids": ["3"], "user": "mei"}',
+        )
+    ):
+        output = [
+            {"type": "function_call", "name": "swap", "arguments": given, "call_id": "c"},
+            {"type": "function_call_output", "call_id": "c", "output": "ok"},
+        ]
+        rows.append(rollout(task, 0, reward=float(task < 2), output=output, expected_calls=wanted))
+    found = analyzed(tmp_path, {"r.jsonl": rows}, needs=("expected_calls",))
+    query = "select task_id, status from expected_calls order by 1"
+    assert found.rows(query) == [("0", "made"), ("1", "made"), ("2", "differs")]

@@ -187,9 +187,9 @@ select
         as hint
 from raw.baselines
 inner join main.runs using (run_id)
-left join main.comparisons on comparisons.base = baselines.run_id and comparisons.n_common_tasks > 0
+left join main.comparison_tasks as compared on compared.base = baselines.run_id and compared.is_common
 where
-    comparisons.base is null
+    compared.base is null
     and (select count(*) from main.runs as every where every.n_scored > 0) > 1
 group by baselines.run_id
 union all by name

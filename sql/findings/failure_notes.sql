@@ -27,12 +27,25 @@ checks as (
     left join (from staging.modes where reason in ('same as score', 'measure')) as scores
         on scores.benchmark = run_benchmarks.benchmark
         and scores.name = checks.source || ': ' || checks.check_name
-    inner join (select run_id, task_id, rollout_index, reward from staging.rollouts) as rollouts
-        using (run_id, task_id, rollout_index)
+    -- Nor does the reward itself.
+    anti join (
+        select
+            benchmark,
+            source,
+            check_name
+        from main.checks
+        inner join staging.rollouts using (run_id, task_id, rollout_index)
+        inner join staging.run_benchmarks using (run_id)
+        group by all
+        having bool_and(coalesce(score = reward, false))
+    ) as rewards
+        on rewards.benchmark = run_benchmarks.benchmark
+        and rewards.source = checks.source
+        and rewards.check_name = checks.check_name
     where
         is_passed is not null
-        -- The reward itself, and a number between 0 and 1 of an attempt at a few, are no checks.
-        and not (score is not null and (score = reward or score not in (0, 1)))
+        -- A number between 0 and 1 is a measure.
+        and not coalesce(score not in (0, 1), false)
         -- A place in a list names nothing where others have names.
         and not (
             regexp_matches(check_name, '^\d+$')

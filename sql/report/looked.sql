@@ -37,7 +37,7 @@ signs as (
             )
         ) as n_at_limit,
         count(distinct (run_id, task_id, rollout_index)) filter (
-            where kind = 'answer' and value in ('is empty', 'is missing after the last tool call')
+            where kind = 'answer' and value in ('is empty', 'is missing after the last tool call', 'was not extracted')
         ) as n_empty,
         count(distinct (run_id, task_id, rollout_index)) filter (where kind = 'ungraded') as n_ungraded
     from main.signs

@@ -70,6 +70,14 @@ OWN = {
 }
 SAID = ("reason_for_call", "known_info", "unknown_info", "task_instructions")
 # Lists of what was checked: where the name of each check stands.
+# What each part of a reward is judged by.
+BEHIND = {
+    "DB": "db_check",
+    "ACTION": "action_checks",
+    "COMMUNICATE": "communicate_checks",
+    "ENV_ASSERTION": "env_assertions",
+    "NL_ASSERTION": "nl_assertions",
+}
 CHECKS = {
     "action_checks": ("action", "name"),
     "communicate_checks": ("info",),
@@ -305,7 +313,12 @@ def _simulation(said: Any, header: Header) -> Iterator[Reading]:
             }
         ),
         "response": _response(said, header.model),
-        "reward_breakdown": fields(rewards.get("reward_breakdown")),
+        # A part with nothing behind it is met by nobody.
+        "reward_breakdown": {
+            part: value
+            for part, value in fields(rewards.get("reward_breakdown")).items()
+            if rewards.get(BEHIND.get(part, ""), True)
+        },
         "db_check": told({"db_match": get(rewards, "db_check", "db_match")}),
         **checks,
         "finish_reason": ended,

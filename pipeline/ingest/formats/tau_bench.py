@@ -65,7 +65,11 @@ def claims(files: Sequence[Found]) -> Iterable[Claim]:
 def read(artifact: Artifact) -> Iterator[Reading]:
     """One attempt after the other."""
     named = RUN.match(artifact.path.name)
-    yield from settings(named.groupdict() if named else {})
+    said = named.groupdict() if named else {}
+    # Who names no model writes none, behind a strategy of any name.
+    if said.get("model", "").endswith("none"):
+        said["model"] = None
+    yield from settings(said)
     domains = set()
     for said in packed.elements(artifact.path):
         task, trial = text(get(said, "task_id")), get(said, "trial")
