@@ -198,9 +198,15 @@ def groups(signs: Sequence[Sign]) -> list[tuple[Sign, tuple[str, ...]]]:
             grouped.append([sign])
     named = []
     for group in grouped:
-        group.sort(key=lambda sign: (MOST_SPECIFIC.index(sign.kind), -len(sign.text), sign.text))
+        group.sort(key=lambda sign: (_specific(sign), -len(sign.text), sign.text))
         named.append((group[0], tuple(sign.text for sign in group[1:])))
     return named
+
+
+def _specific(sign: Sign) -> int:
+    """How much its kind says; words that several tasks get say less than a call they go with."""
+    is_canned = sign.kind == "answer" and sign.value.startswith("is given")
+    return len(MOST_SPECIFIC) if is_canned else MOST_SPECIFIC.index(sign.kind)
 
 
 def candidates(signs: Sequence[Sign], attempts: Attempts, kinds: Collection[str]) -> list[Sign]:
