@@ -59,6 +59,7 @@ def test_holm_goes_by_both_tests() -> None:
         assert p_holm[folder].tolist() == pytest.approx(stats.holm(largest).tolist())
 
 
+@pytest.mark.slow
 def test_looking_again_and_again() -> None:
     """Ten looks at equal runs call a change more often than one; held together they do not."""
     once, together = (looks(60, is_growing=is_growing) for is_growing in (False, True))
