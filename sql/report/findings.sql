@@ -257,10 +257,11 @@ retries as (
     select
         heads.run_id,
         'retries' as kind,
-        heads.retry_value / 2 as stake,
-        heads.retry_value as value,
+        -- Of the attempts that there are, over all scored tasks, as the sentence counts them.
+        difference(heads.any_pass_rate, heads.pass_at_1) as value,
+        value / 2 as stake,
         heads.pass_at_1 as low,
-        heads.pass_at_k as high,
+        heads.any_pass_rate as high,
         heads.n_sometimes_tasks as n_concerned,
         heads.n_scored_tasks as n_total,
         contrasts.failing as example
