@@ -10,7 +10,7 @@ setup(
     package_dir={"pipeline.sql": "sql", "pipeline.report_templates": "report_templates"},
     package_data={
         "": ["py.typed"],
-        "pipeline": ["**/*.toml"],
+        "pipeline": ["**/*.toml", "**/*.sql"],
         "pipeline.sql": ["**/*.sql"],
         "pipeline.report_templates": ["**/*.j2", "**/*.css", "**/*.js", "**/*.svg"],
     },

@@ -14,10 +14,11 @@ import duckdb
 import pyarrow as pa
 
 from pipeline import analysis, earlier, engines, outputs, profile, provenance, report, warehouse
-from pipeline.artifact import Artifact
+from pipeline.artifact import Artifact, Kind
 from pipeline.earlier import Inputs
 from pipeline.errors import InputError, address_space_limit, memory_error
 from pipeline.ingest import discover, load
+from pipeline.ingest.load import foreign
 from pipeline.ingest.load.records import Read
 from pipeline.profile import Profile
 from pipeline.relation import Relation
@@ -134,6 +135,20 @@ def _analyzed(
             f"a row is too long to be read in {limit} of memory.",
             hint="Leave such rows out, for example with: --max-line-bytes 1000000",
         ) from error
+
+
+def gym_files(results: Path, folder: Path, *, follow_links: bool = False) -> dict[str, Path]:
+    """Results of other harnesses as files of Gym's rows in a folder, one per run, by its name."""
+    found = discover.artifacts((results,), follow_links=follow_links)
+    written: dict[str, Path] = {}
+    for artifact in found:
+        if artifact.format is None or artifact.kind is not Kind.ROLLOUTS or not artifact.run_name:
+            continue
+        name = artifact.run_name
+        path = written.setdefault(name, folder / f"{name}_rollouts.jsonl")
+        with path.open("a", encoding="utf-8", newline="\n") as file:
+            file.writelines(f"{line}\n" for line in foreign.rows(artifact))
+    return written
 
 
 def made_relations(chosen: Profile) -> list[Relation]:

@@ -11,13 +11,11 @@ import pytest
 from pipeline import open_warehouse
 from pipeline.errors import InputError
 from pipeline.package.fact_drafts import draft
-from pipeline.package.facts import Fact, Subject, document, read_facts
+from pipeline.package.facts import Fact, Subject, document, facts_file, read_facts
 from pipeline.package.verify import verify
-from pipeline.package.verify.facts import read as fact_file
 from pipeline.warehouse import Warehouse
 from tests.case_files import cases
-from tests.conftest import REPORTS
-from tests.package_reports import GOLDEN, TEXTS, written
+from tests.package_reports import written
 from tests.results import call
 
 
@@ -25,82 +23,80 @@ def drafted(text: str, most: int = 12) -> list[Fact]:
     return list(draft(text, model="mason 3b", most=most).facts)
 
 
-def test_findings_are_drafted_in_the_reports_words() -> None:
-    """Sentences that cite an event or quote the record, each once."""
-    found = [fact.fact for fact in drafted(GOLDEN, 20)]
-    assert set(TEXTS[:7]) <= set(found)
-    assert len(set(found)) == len(found)
+CARD = """# r_x
+
+## Executive Summary
+
+`r_x` passes 44.0% of attempts over 21 tasks.
+<!-- from run_metrics where run_id = 'r_x': run_id, pass_at_1 = 44.0%, n_scored_tasks = 21 -->
+
+An opinion about 12 things that nothing is behind, see `r_x/1:0`.
+
+## Modes
+
+| mode | failures | open |
+| --- | ---: | --- |
+| `MODE_A` (KG, one might think) | 17 of 106 | `r_x/4:0#3` |
+| `MODE_B` | 5 of 106 | `r_x/5:0` |
+<!-- from report.modes where benchmark = 'b' by mode: n_failures, citations[1] as open -->
+
+## Dives
+
+### Task `4`
+
+- fail: `r_x/4:0#3` `MODE_A` `crm_update {"id": "00017"} was refused`
+- pass: `r_x/4:1#2` `it looked the customer up first`
+- `crm_update expected, never called: {"id": "00018"}`
+- cause: behaviour (BI), given by a person
+
+### Task `5`
+
+- fail: `r_x/5:0`
+
+It says "I have to stop here" (`r_x/5:0#9`).
+
+| task | cause |
+| --- | --- |
+| `6` | KG |
+"""
 
 
-def test_a_fact_has_its_structure() -> None:
-    """Subject, predicate, value, citations, terms, and how hard it is to know."""
-    (fact,) = [fact for fact in drafted(GOLDEN, 20) if fact.fact == TEXTS[6]]
-    assert fact == Fact(
-        id=fact.id,
-        fact=TEXTS[6],
-        difficulty="high",
-        section="Never-Pass Deep Dives",
-        subject=Subject("desk_mason-3b", "8", (0,)),
-        predicate=fact.predicate,
-        value=fact.value,
-        citations=("desk_mason-3b/8:0#4",),
-        terms=fact.terms,
+def test_facts_come_from_what_is_bound() -> None:
+    """Pairs, keyed rows, labels, cards and quotations; an opinion or a citation alone is none."""
+    facts = {(fact.predicate, fact.subject.task, fact.value): fact for fact in drafted(CARD, 40)}
+    assert set(facts) == {
+        ("rate", None, 0.44), ("count", None, 17), ("count", None, 5), ("cause", "4", "BI"),
+        ("cause", "6", "KG"), ("expected_call", "4", "crm_update"), ("other", "4", None),
+        ("other", "5", None),
+    }  # fmt: skip
+    rate = facts["rate", None, 0.44]
+    assert rate.sql == "select pass_at_1 from run_metrics where run_id = 'r_x'"
+    assert facts["count", None, 17].sql == (
+        "select n_failures from report.modes where benchmark = 'b' "
+        "and mode = 'MODE_A (KG, one might think)'"
     )
-    assert fact.terms[0] == "depot_find"
-    assert fact.predicate in ("count", "other")
+    assert facts["other", "5", None].quotes == ("I have to stop here",)
+    assert all("r_x/1:0" not in fact.citations for fact in facts.values())
 
 
-CARD = (REPORTS / "task_card.md").read_text(encoding="utf-8")
-# Predicate, task, value and query of each fact of the card; A is its first task.
-CLAIMS = cases("anchor_facts", "claims")
+def test_a_cause_comes_from_its_label_alone() -> None:
+    """Not from an example citation in a table of modes, whatever stands in its cells."""
+    causes = {fact.subject.task: fact for fact in drafted(CARD, 40) if fact.predicate == "cause"}
+    assert {task: fact.value for task, fact in causes.items()} == {"4": "BI", "6": "KG"}
+    assert causes["4"].sql == "select cause from root_causes where run_id = 'r_x' and task_id = '4'"
 
 
-def test_each_form_gives_its_predicate() -> None:
-    """Labels before a colon, columns, sources and signs say what a fact claims."""
-    claims = [
-        f"{fact.predicate} | {fact.subject.task} | {fact.value} | {fact.sql}"
-        for fact in drafted(CARD, 40)
-    ]
-    expected = CLAIMS.replace("where A", "where run_id = 'r_x' and task_id = 'a:1'")
-    assert sorted(claims) == sorted(expected.splitlines())
+def test_no_table_gives_more_than_a_third() -> None:
+    """Of twelve facts at most four are rows of one table."""
+    rows = "".join(f"| `MODE_{n}` | {n + 3} of 106 | `r/1:{n}` |\n" for n in range(20))
+    head = "## Modes\n\n| mode | failures | open |\n| --- | ---: | --- |\n"
+    source = "<!-- from report.modes by mode: n_failures as failures -->\n\n"
+    assert len(drafted(f"{head}{rows}{source}", 12)) == 4
 
 
-def test_a_report_without_sources_or_labels() -> None:
-    """Ids in backquotes, headings, rows, numbers and quotes are enough."""
-    facts = drafted(PUBLISHED)
-    assert len(facts) >= 8
-    by = {(fact.subject.task, fact.predicate): fact for fact in facts}
-    assert by["compile-kernel-3", "outcome"].value == "fail"
-    assert by["fix-git-2", "cause"].value == "BI"
-    assert by["compile-kernel-3", "other"].quotes == ("Killed signal terminated program cc1",)
-    assert by["compile-kernel-3", "other"].fact.startswith("Task `compile-kernel-3`: The log ends")
-    assert all(fact.subject.run is None and fact.sql is None for fact in facts)
-
-
-PUBLISHED = (REPORTS / "terminal_tasks.md").read_text(encoding="utf-8")
-
-
-def test_what_stands_in_code_claims_nothing() -> None:
-    """A prompt may hold names like modes, and quotes; two modes in a sentence are no claim."""
-    told = (
-        "## Dives\n\n### Task `4`\n\n- fail: `r_b/4:0#1` `SOME_MODE`\n\n"
-        'Asked: `make a TABLE_NAME with "three words here" in it`.\n\n'
-        "`UNEXPLAINED` in 1 of 1 attempt. MODE_A and MODE_B meet in `r_b/4:1`.\n\n"
-        "- cause: behaviour (BI)\n\n## Other\n\nSee `r_a/1:0`, `r_a/2:0` and `r_a/3:0`.\n"
-    )
-    facts = drafted(told)
-    assert not any(fact.quotes for fact in facts)
-    assert [fact.value for fact in facts if fact.predicate == "mode"] == []
-    (cause,) = [fact for fact in facts if fact.predicate == "cause"]
-    assert (cause.value, cause.subject) == ("BI", Subject("r_b", "4")), "the run cited there"
-
-
-def test_quantities_are_at_most_half() -> None:
-    """A third or more say how or why, whatever the tables hold."""
-    for text in (GOLDEN, CARD, PUBLISHED):
-        facts = drafted(text)
-        n = sum(fact.predicate in ("count", "rate", "bucket") for fact in facts)
-        assert 2 * n <= len(facts) + 1
+def test_drafts_wait_for_a_person() -> None:
+    """The file says so until somebody removes the mark."""
+    assert document(drafted(CARD), benchmark="b", model="m")["review_required"] is True
 
 
 def test_too_few_facts_are_explained(tmp_path: Path) -> None:
@@ -111,7 +107,7 @@ def test_too_few_facts_are_explained(tmp_path: Path) -> None:
     told = call("extract-anchor-facts", "--golden", found["thin"], *flags)
     assert told.code == 1
     assert "0 facts found, 8 needed; nothing written" in told.stderr
-    assert "2 left out: names no task, rollout or mode" in told.stderr
+    assert "left out: has no source, label or citation" in told.stderr
     assert not out.exists()
     told = call("extract-anchor-facts", "--golden", found["golden"], *flags, "--min-facts", "13")
     assert told.code == 2
@@ -152,13 +148,13 @@ def test_a_field_of_another_kind_is_refused(tmp_path: Path, entry: dict[str, obj
 
 BAD = [
     ({"value": 26}, "25", "fact"),
-    ({"value": "BI", "sql": "select cause from root_causes where run_id = 'no'"}, "no row", "fact"),
+    ({"value": "BI", "sql": "select 'x' where false"}, "no row", "fact"),
     ({"value": 0.5, "sql": "select 0.5405"}, "0.5405", "fact"),
     ({"value": 1e999, "sql": "select 7"}, "7", "fact"),
     ({"sql": "select nothing from nowhere"}, "a query that can be run", "fact"),
     ({"citations": ["office_desk_aster-8b/99:0"]}, "tasks of this run", "citation"),
     ({"citations": ["task 3"]}, "RUN/TASK:ROLLOUT", "citation"),
-    ({"citations": ["office_desk_aster-8b/17:0#1"]}, "it stands at #3", "quote"),
+    ({"citations": ["office_desk_aster-8b/17:0#1"]}, "it is at #3", "quote"),
     ({"quotes": ["I shall send it at once"]}, "not said there", "quote"),
 ]
 TRUE = {
@@ -195,7 +191,7 @@ def test_verify_checks_facts(
     path = tmp_path / "m_anchor_facts.json"
     told = json.dumps({"anchor_facts": [{**TRUE, **change}]}, indent=1)
     path.write_text(told.replace("Infinity", "1e999"))
-    found = verify("# Report\n", "r.md", data, None, fact_file(path))
+    found = verify("# Report\n", "r.md", data, None, facts_file(path))
     wrong = [each for each in found if each.status == "contradicted"]
     assert [(each.file, each.line, each.check) for each in wrong] == (
         [(path.name, 3, check)] if check else []
@@ -204,18 +200,31 @@ def test_verify_checks_facts(
     assert check or {each.status for each in found} == {"verified"}
 
 
+def test_a_cause_that_nobody_labelled_is_not_wrong(data: Warehouse, tmp_path: Path) -> None:
+    """The message is the label to write."""
+    path = tmp_path / "m_anchor_facts.json"
+    fact = {
+        "fact": "Task 17 fails by refusing.", "predicate": "cause", "value": "BI",
+        "subject": {"run": "office_desk_aster-8b", "task": "17"},
+        "sql": "select cause from labels where run_id = 'no'",
+    }  # fmt: skip
+    path.write_text(json.dumps({"anchor_facts": [fact]}))
+    (found,) = verify("# Report\n", "r.md", data, None, facts_file(path))
+    assert found.status == "unchecked" and '"task": "17", "cause": "BI"' in found.source
+
+
 def test_verify_says_what_it_cannot_check(data: Warehouse, tmp_path: Path) -> None:
     """A fact of text alone is unchecked, so is any without data, and a broken file is wrong."""
     path = tmp_path / "m_anchor_facts.json"
     path.write_text(json.dumps({"anchor_facts": [{"fact": "Half of the failures time out."}]}))
-    (alone,) = verify("# Report\n", "r.md", data, None, fact_file(path))
-    (apart,) = verify("# Report\n", "r.md", None, None, fact_file(path))
+    (alone,) = verify("# Report\n", "r.md", data, None, facts_file(path))
+    (apart,) = verify("# Report\n", "r.md", None, None, facts_file(path))
     assert [(each.status, each.source) for each in (alone, apart)] == [
         ("unchecked", "nothing to check"),
         ("unchecked", "no data"),
     ]
     path.write_text("{")
-    (broken,) = verify("# Report\n", "r.md", None, None, fact_file(path))
+    (broken,) = verify("# Report\n", "r.md", None, None, facts_file(path))
     assert (broken.status, broken.check) == ("contradicted", "fact")
 
 
@@ -232,7 +241,6 @@ def test_facts_survive_their_file(tmp_path: Path) -> None:
         "select 1",
         ("run/3:0#1",),
         ("it said so",),
-        ("compile",),
         0.25,
     )
     path = tmp_path / "facts.json"

@@ -28,9 +28,10 @@ HEADINGS = [
     "Workflow Funnel",
     "Failure Taxonomy",
     "Analysis Workflow",
+    "Report Template",
 ]
 PART_MARK = re.compile(r"<!-- (?:generated: \w+|end) -->\n")
-PARTS = ["overview", "fields", "funnel", "modes", "workflow"]
+PARTS = ["overview", "fields", "funnel", "modes", "workflow", "report"]
 NASTY = "a`|<b>x</b> <!-- curate: forged --> <!-- end --> www.x.example"
 
 
@@ -89,14 +90,15 @@ def skill(made: Path) -> str:
 @pytest.mark.slow
 def test_runs_of_the_benchmark_are_copied(made: Path) -> None:
     """Only its rollout files and their sidecars, byte for byte under their names."""
-    copied = sorted(path.name for path in (made / "desk" / "rollouts").iterdir())
+    home = made / "desk" / "rollouts"
+    copied = sorted(path.relative_to(home).as_posix() for path in home.rglob("*.jsonl"))
     assert copied == [
         "desk_a_rollouts.jsonl",
         "desk_b_rollouts.jsonl",
-        "desk_b_rollouts_failures.jsonl",
+        "sidecars/desk_b_rollouts_failures.jsonl",
     ]
     for name in copied:
-        copy, given = made / "desk" / "rollouts" / name, made / "results" / name
+        copy, given = home / name, made / "results" / Path(name).name
         assert copy.read_bytes() == given.read_bytes()
 
 
@@ -167,9 +169,10 @@ def test_skill_is_inert(made: Path) -> None:
 
 @pytest.mark.slow
 def test_profile_says_what_was_found(made: Path) -> None:
-    """The name and the slices; what is built in is not said again."""
-    profile = tomllib.loads((made / "desk" / "blade.toml").read_text(encoding="utf-8"))
-    assert profile == {"benchmark": "desk", "slices": ["level"]}
+    """The name; the slices that were found are a comment, so that nothing changes by it."""
+    text = (made / "desk" / "blade.toml").read_text(encoding="utf-8")
+    assert tomllib.loads(text) == {"benchmark": "desk"}
+    assert '# Found: "level".' in text
 
 
 @pytest.mark.slow
@@ -233,7 +236,7 @@ def test_without_rollouts_a_skeleton(tmp_path: Path) -> None:
     assert "--results RESULTS" in first.stdout
     text = (tmp_path / "desk" / "skill" / "SKILL.md").read_text(encoding="utf-8")
     assert re.findall(r"^## (.*)$", text, re.MULTILINE) == HEADINGS
-    assert text.count("Not known yet:") == 5
+    assert text.count("Not known yet:") == 6
     assert (tmp_path / "desk" / "rollouts").is_dir()
     assert (tmp_path / "desk" / "golden_reports").is_dir()
     assert tomllib.loads((tmp_path / "desk" / "blade.toml").read_text()) == {"benchmark": "desk"}
@@ -302,7 +305,7 @@ def test_a_skeleton_gives_way(tmp_path: Path) -> None:
     ended = init(tmp_path / "p", "--results", results, "--link")
     assert ended.code == 0, ended.stderr
     assert "Rewards of 8 scored" in (tmp_path / "p/skill/SKILL.md").read_text(encoding="utf-8")
-    assert "slices" in tomllib.loads((tmp_path / "p/blade.toml").read_text())
+    assert "# Found: " in (tmp_path / "p/blade.toml").read_text()
     link = tmp_path / "p/rollouts/a_rollouts.jsonl"
     assert link.readlink() == Path("../../results/a_rollouts.jsonl")
     assert (
@@ -367,12 +370,12 @@ def test_names_in_the_package(tmp_path: Path) -> None:
             db.execute("insert into raw.files values (?, ?, ?, null)", [path, run, folder])
             if kind == "rollouts":
                 db.execute("insert into main.runs values (?, ?)", [run, benchmark])
-        chosen = select(db, base, "x", "rollouts")
-        every = select(db, base, "z", "rollouts")
+        chosen = select(db, base, "x", "rollouts", dict)
+        every = select(db, base, "z", "rollouts", dict)
     named = {path.relative_to(base).as_posix(): name for name, path in chosen.files.items()}
     assert {path: name.removeprefix("rollouts/") for path, name in named.items()} == {
         "model_a/rollouts.jsonl": "model_a_rollouts.jsonl",
-        "model_a/rollouts_failures.jsonl": "model_a_rollouts_failures.jsonl",
+        "model_a/rollouts_failures.jsonl": "sidecars/model_a_rollouts_failures.jsonl",
         "model_a/config.yaml": "model_a_config.yaml",
         "model_b/results-rs0.jsonl": "model_b_rollouts-rs0.jsonl",
         "model_b/results-rs1.jsonl.gz": "model_b_rollouts-rs1.jsonl.gz",
@@ -387,15 +390,19 @@ def test_names_in_the_package(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_files_of_another_harness_are_refused(tmp_path: Path) -> None:
-    """A package holds Gym's rollouts; a renamed log would be read as nothing."""
+def test_results_of_another_harness_become_rows_of_gym(tmp_path: Path) -> None:
+    """One file per run, with the same scores as the analysis of the results themselves."""
     results = tmp_path / "results"
     results.mkdir()
-    row = {"doc_id": 0, "doc": {"q": "1"}, "target": "1", "arguments": [], "resps": [["1"]]}
-    row |= {"filtered_resps": ["1"], "filter": "none", "metrics": ["acc"], "acc": 1.0}
-    (results / "samples_sums_2026-01-01T00-00-00.jsonl").write_text(json.dumps(row) + "\n")
-    told = call("init", "--benchmark-dir", tmp_path / "sums", "--benchmark", "sums",
-                "--results", results)  # fmt: skip
-    assert told.code == 3
-    assert "is read as lm_eval" in told.stderr
-    assert not (tmp_path / "sums" / "rollouts").exists()
+    rows = [
+        {"doc_id": no, "doc": {"q": str(no)}, "target": "1", "arguments": [], "resps": [["1"]],
+         "filtered_resps": ["1"], "exact_match": float(no % 2)}
+        for no in range(4)
+    ]  # fmt: skip
+    lines = "".join(f"{json.dumps(row)}\n" for row in rows)
+    (results / "samples_task_2025-01-01T00-00-00.000000.jsonl").write_text(lines)
+    folder = tmp_path / "bench"
+    made = call("init", "--benchmark-dir", folder, "--benchmark", "bench", "--results", results)
+    assert made.code == 0, made.stderr
+    (path,) = (folder / "rollouts").glob("*_rollouts.jsonl")
+    assert [json.loads(line)["reward"] for line in path.read_text().splitlines()] == [0, 1, 0, 1]

@@ -242,7 +242,7 @@ def test_a_section_of_ones_own(demo: Path, tmp_path: Path) -> None:
     )
     asked = ("--templates", folder, "--sections", f"{FUNNEL},reproducibility_notes")
     page = said(demo, *asked).stdout
-    source = f"<!-- from run_metrics where run_id = '{ASTER}': pass_at_1 -->"
+    source = f"<!-- from run_metrics where run_id = '{ASTER}': pass_at_1 = 44.0% -->"
     told = f"Ours: 44.0%.\n{source}\n\n<!-- curate: Why? -->\n"
     assert f"## Workflow Funnel\n\n{told}" in page
     sha256 = hashlib.sha256((folder / f"{FUNNEL}.md.j2").read_bytes()).hexdigest()

@@ -11,24 +11,29 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pipeline.package.calibration import look_alikes
+from pipeline.package.fact_drafts import draft
 from pipeline.package.facts import Fact, Subject, read_facts
-from pipeline.package.scoring.calibration import look_alikes
-from pipeline.package.scoring.passages import passages
-from pipeline.package.scoring.score import Score, Standard, score, standard
+from pipeline.package.score import Score, Standard, score, standard, text_of
 from pipeline.package.sources import CONTRADICTED, VERIFIED, Finding
-from tests.case_files import cases
-from tests.conftest import REPORTS
+from pipeline.package.verify import verify
+from pipeline.run import part, run
+from pipeline.settings import Settings
+from pipeline.warehouse import open_warehouse
+from tests.conftest import REPORTS, ROOT
 from tests.package_reports import GOLDEN, TEXTS, facts_json, written
 from tests.results import call
+from tests.score_variants import variants
 from tests.test_sample_package import GOLDEN as SAMPLE
 
 OFFICE = REPORTS / "office_desk"
+TAU = ROOT.parent / "shared" / "corpus" / "tau_airline"
 # What each report of the sample package may score, at least and at most.
 TARGETS = {
-    "paraphrase": (0.85, 1),
+    "paraphrase": (0.90, 1),
     "own_headings": (0.95, 1),
     "bullets": (0.95, 1),
-    "inverted_causes": (0, 0.80),
+    "inverted_causes": (0, 0.70),
     "false_claims": (0, 0.40),
     "vague": (0, 0.15),
     "fabricated": (0, 0.15),
@@ -38,7 +43,7 @@ TARGETS = {
 
 @pytest.fixture(scope="module")
 def by(tmp_path_factory: pytest.TempPathFactory) -> Standard:
-    """The golden report and its facts."""
+    """The golden report and its facts, which are text alone."""
     found = written(tmp_path_factory.mktemp("standard"))
     return standard(GOLDEN, read_facts(found["facts"]))
 
@@ -51,7 +56,7 @@ def sample() -> Standard:
 
 
 def met(found: Score) -> list[str]:
-    return [each.asked.fact.id for each in found.facts if each.is_met]
+    return [each.wanted.fact.id for each in found.facts if each.is_met]
 
 
 def one(fact: Fact, text: str) -> bool:
@@ -63,7 +68,7 @@ def test_the_golden_report_has_all_points(by: Standard, sample: Standard) -> Non
     """Against itself nothing is lacking."""
     for text, own in ((GOLDEN, by), (SAMPLE.read_text(encoding="utf-8"), sample)):
         found = score(text, own)
-        assert [each.lacking for each in found.facts] == [""] * len(own.asked)
+        assert [each.lacking for each in found.facts] == [""] * len(own.wanted)
         assert found.final == 1.0
 
 
@@ -72,37 +77,64 @@ def test_reports_of_known_worth_score_it(name: str, sample: Standard) -> None:
     """Written by hand beside the golden report; tests/reports/office_desk/NOTES.md says how."""
     least, most = TARGETS[name]
     found = score((OFFICE / f"{name}.md").read_text(encoding="utf-8"), sample)
-    print(f"{name:16} {found.final:.3f}, {least} to {most}")
     assert least <= found.final <= most, found.as_json()
 
 
-@pytest.mark.slow
-def test_facts_of_text_alone_score_the_same_way(sample: Standard) -> None:
-    """A file of the public toolkit's form, which has nothing but sentences."""
-    facts = [Fact(each.fact.id, each.fact.fact, each.fact.difficulty) for each in sample.asked]
-    golden = SAMPLE.read_text(encoding="utf-8")
+def targets(golden: str, facts: list[Fact], run_id: str, warehouse: Path) -> dict[str, float]:
+    """The scores of all variants, each within its target; fabrications need data to be seen."""
     own = standard(golden, facts)
-    assert score(golden, own).final >= 0.85
-    for name, (least, most) in TARGETS.items():
-        found = score((OFFICE / f"{name}.md").read_text(encoding="utf-8"), own)
-        assert least <= found.final <= most, (name, found.as_json())
+    scores = {}
+    with open_warehouse(warehouse) as opened:
+        for name, (text, least, most) in variants(golden, facts, run_id).items():
+            given = verify(text, f"{run_id}.md", opened) if name == "fabricated" else None
+            found = score(text, own, findings=given)
+            assert least <= found.final <= most, (name, found.as_json())
+            scores[name] = found.final
+    true = [scores[name] for name in ("golden", "paraphrase", "table", "bullets", "headings")]
+    assert scores["five errors"] < min(true)
+    return scores
 
 
-@pytest.mark.parametrize(
-    ("said", "instead"),
-    [
-        ("9 of 22 failures: the", "12 of 24 failures: the"),
-        ("the booking returns an error", "the booking never returns an error"),
-        ("FALSE_CLAIM leads", "WRONG_DEPOT leads"),
-        ("says that the\nparcel is", "does not say that the\nparcel is"),
-    ],
-)
-def test_a_changed_claim_is_no_longer_met(by: Standard, said: str, instead: str) -> None:
-    """Another number, a no, another name: only the claim of f1 is gone, and counts against."""
-    assert said in GOLDEN
-    found = score(GOLDEN.replace(said, instead), by)
-    assert sorted({f"f{n}" for n in range(1, 9)} - set(met(found))) == ["f1"]
-    assert len(found.soundness.contradicted) == 1
+@pytest.mark.slow
+def test_the_targets_hold_on_the_sample_package(tmp_path: Path) -> None:
+    """Every form of the truth near 1, less for less, little for errors and soup."""
+    out = part(Settings((SAMPLE.parent.parent / "rollouts",), tmp_path / "out"))
+    facts = read_facts(SAMPLE.with_name("aster-8b_anchor_facts.json"))
+    targets(SAMPLE.read_text(encoding="utf-8"), facts, "office_desk_aster-8b", out)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not TAU.is_dir(), reason="the corpus is not here")
+def test_the_targets_hold_on_a_report_of_other_results(tmp_path: Path) -> None:
+    """A labelled report of tau-bench's airline tasks, with the facts that are drafted of it."""
+    results = tmp_path / "results"
+    results.mkdir()
+    for path in TAU.iterdir():
+        (results / path.name).symlink_to(path)
+    causes = {"1": "BI", "10": "KG", "11": "BI", "12": "UK", "14": "TI", "15": "BI", "16": "KG"}
+    labels = [
+        {"run": "gpt-4o", "task": task, "cause": cause, "note": "as read"}
+        for task, cause in causes.items()
+    ]
+    lines = "".join(f"{json.dumps(label)}\n" for label in labels)
+    (results / "labels.jsonl").write_text(lines, encoding="utf-8")
+    made = run(Settings((results,), tmp_path / "out", follow_links=True))
+    golden = (made.out / "runs" / "gpt-4o" / "report.md").read_text(encoding="utf-8")
+    rows = "".join(f"| `{task}` | {cause} |\n" for task, cause in causes.items())
+    golden += f"\n## Causes\n\n| task | cause |\n| --- | --- |\n{rows}"
+    facts = list(draft(golden, model="gpt-4o", most=12).facts)
+    assert len(facts) == 12 and any(fact.predicate == "cause" for fact in facts)
+    targets(golden, facts, "gpt-4o", made.warehouse)
+
+
+@pytest.mark.parametrize("name", ["desk/golden_report.md", "parcel_desk.md"])
+def test_a_published_package_scores_itself(name: str) -> None:
+    """Facts of the public helper are sentences and nothing else."""
+    golden = (REPORTS / name).read_text(encoding="utf-8")
+    path = "desk/facts.txt" if "/" in name else "parcel_desk_facts.txt"
+    texts = (REPORTS / path).read_text(encoding="utf-8").splitlines()
+    facts = [Fact(f"f{no}", text) for no, text in enumerate(texts)]
+    assert score(golden, standard(golden, facts)).final >= 0.9
 
 
 SEVEN = Subject(task="7")
@@ -111,53 +143,78 @@ CAUSE = Fact("f", "Task 7 fails for behaviour.", subject=SEVEN, predicate="cause
 
 @pytest.mark.parametrize(
     ("text", "is_met"),
-    cases("score", "a_cause_counts_where_it_is_not_the_rejected_one"),
+    [
+        ("Task 7 is BI.", True),
+        ("Task `7`: BI, since it stops.", True),
+        ("### Task 7\n\nThis is BI.", True),
+        ("- task 7: BI", True),
+        ("| task | cause |\n| - | - |\n| 7 | BI |", True),
+        ("| cause | its tasks |\n| - | - |\n| BI | 5, 7 and 9 |", True),
+        ("Task 7 is KG.", False),
+        ("Task 7 is BI, not KG.", False),
+        ("Task 8 is BI.", False),
+        ("7 BI stops", False),
+        ("| task | cause |\n| - | - |\n| 7 | KG |\n| 8 | BI |", False),
+    ],
 )
-def test_a_cause_counts_where_it_is_not_the_rejected_one(text: str, is_met: bool) -> None:
-    """Beside its task, in prose, under a heading, in a row or an item."""
+def test_a_label_counts_beside_its_task_and_no_other_label(text: str, is_met: bool) -> None:
+    """In prose, under a heading, in a row or an item; two labels in one block are unclear."""
     assert one(CAUSE, text) is is_met
 
 
 @pytest.mark.parametrize(
     ("predicate", "value", "text", "is_met"),
-    cases("score", "a_value_stands_beside_its_subject"),
+    [
+        ("count", 3, "Task 7 passes 3 times.", True),
+        ("count", 3, "Task 7 passes 4 times.", False),
+        ("rate", 0.25, "Task 7: 25.0%.", True),
+        ("rate", 0.25, "Task 7: 25.3%.", False),
+        ("mode", "LOOP_THRASH", "Task 7 ends in LOOP_THRASH.", True),
+        ("bucket", "never", "| task | bucket |\n| - | - |\n| 7 | never |", True),
+        ("bucket", "never", "Task 7 never or sometimes passes.", False),
+        ("outcome", "fail", "- task 7: fails", True),
+        ("outcome", "fail", "Task 7 fails once and passes twice.", False),
+    ],
 )
-def test_a_value_stands_beside_its_subject(
-    predicate: str, value: str | float | bool, text: str, is_met: bool
+def test_a_value_is_in_the_block_of_its_subject(
+    predicate: str, value: str | float, text: str, is_met: bool
 ) -> None:
-    """Each predicate has its own way to be said."""
+    """Numbers at their printed precision, names and labels as they are."""
     told = "A fact about the seventh task, told in its own words."
-    fact = Fact("f", told, subject=SEVEN, predicate=predicate, value=value, terms=("7",))
-    assert one(fact, text) is is_met
+    assert one(Fact("f", told, subject=SEVEN, predicate=predicate, value=value), text) is is_met
+
+
+def test_a_count_has_its_whole_beside_it() -> None:
+    """25 of 45 is not 25 somewhere and 45 elsewhere."""
+    fact = Fact("f", "25 of 45 failures end so.", subject=Subject("r"), predicate="count", value=25)
+    assert one(fact, "# r\n\n25 of the 45 end so.")
+    assert one(fact, "# r\n\nOf 45 failures 25 end so.")
+    assert one(fact, "# r\n\n| a | n | of |\n| - | - | - |\n| end | 25 | 45 |")
+    assert not one(fact, "# r\n\n25 are red.")
+    assert not one(fact, f"# r\n\n25 are red, {'and so on, ' * 9}45.")
 
 
 def test_claims_that_a_report_brings_are_matched() -> None:
-    """By subject, predicate and value, beside the report or as the source of a block."""
+    """By subject, predicate and value, in a file beside the report."""
     fact = Fact(
-        "f", "25 failures end without an accepted write.", subject=Subject(run="r"),
-        predicate="count", value=25, terms=("accepted write",),
-        sql="select n_matched from failure_modes where run_id = 'r' and mode = 'X'",
+        "f", "25 failures end without an accepted write.", subject=Subject("r"),
+        predicate="count", value=25,
     )  # fmt: skip
     own = standard("25 failures end without an accepted write.", [fact])
-    source = "<!-- from failure_modes where run_id = 'r' and mode = 'X': n_matched -->"
-    assert met(score(f"It is 25.\n{source}", own)) == ["f"]
-    assert met(score(f"It is 26.\n{source}", own)) == []
     assert met(score("Nothing is said.", own, claims=[fact])) == ["f"]
     other = Fact("g", fact.fact, subject=fact.subject, predicate="count", value=26)
     assert met(score("Nothing is said.", own, claims=[other])) == []
 
 
-def test_one_statement_cannot_state_all_facts(by: Standard) -> None:
-    """It stands for as many facts as any statement of the golden report does."""
-    assert len(met(score("; ".join(TEXTS), by))) <= by.most_of_one == 3
-
-
-def test_words_in_no_order_state_nothing(by: Standard, sample: Standard) -> None:
-    """Each line has its own words, the line's subject and value among them, in another order."""
-    for text, own in ((GOLDEN, by), (SAMPLE.read_text(encoding="utf-8"), sample)):
-        lines = [line.split() for line in text.splitlines()]
-        told = [words if words[:1] == ["|"] else words[::2] + words[1::2] for words in lines]
-        assert score("\n".join(map(" ".join, told)), own).final <= 0.30
+def test_a_block_states_as_many_facts_as_it_has_values() -> None:
+    """Three facts with one value between them are one."""
+    facts = [
+        Fact(f"f{n}", f"Task {n} has 5 of something in it.", subject=Subject(task=str(n)),
+             predicate="count", value=5)
+        for n in range(3)
+    ]  # fmt: skip
+    assert len(met(score("Tasks 0, 1 and 2 have 5.", standard("", facts)))) == 1
+    assert len(met(score("- task 0: 5\n- task 1: 5\n- task 2: 5", standard("", facts)))) == 3
 
 
 def test_comments_are_no_words(by: Standard) -> None:
@@ -166,13 +223,18 @@ def test_comments_are_no_words(by: Standard) -> None:
 
 
 def test_the_data_decide_where_they_were_asked(by: Standard) -> None:
-    """A contradicted figure makes its block false; one lie in five is worth half."""
-    text = "\n\n".join(f"Figure number {n} stands here." for n in range(5))
-    lines = [(1, VERIFIED), (3, VERIFIED), (5, VERIFIED), (7, VERIFIED), (9, CONTRADICTED)]
-    findings = [Finding(line, status, "", "4", "", "source", "r.md") for line, status in lines]
-    found = score(text, by, findings=findings)
-    assert found.soundness.share == 0.8
-    assert round(found.soundness.value, 4) == 0.5
+    """One false claim in seven halves; of a few each costs a tenth at most."""
+
+    def value(n_right: int, n_wrong: int) -> float:
+        statuses = [VERIFIED] * n_right + [CONTRADICTED] * n_wrong
+        findings = [
+            Finding(no, status, str(no), "4", "", "source") for no, status in enumerate(statuses)
+        ]
+        return round(score("Nothing.", by, findings=findings).soundness.value, 4)
+
+    assert value(12, 2) == 0.5
+    assert value(4, 1) == 0.9 and value(0, 2) == 0.8
+    assert value(600, 0) == 1.0
 
 
 JUDGE = """
@@ -201,8 +263,8 @@ def test_a_judge_decides_about_prose(tmp_path: Path) -> None:
     command = f"{python} {shlex.quote(str(tmp_path / 'judge.py'))}"
     reward = json.loads(call("score", *flags, command).stdout)
     told = {each["id"]: (each["met"], each["by"]) for each in reward["facts"]}
-    assert [name for name, (is_met, _) in told.items() if is_met] == ["f1", "f3", "f4", "f8"]
-    assert told["f7"] == (False, "judge") and told["f5"] == (False, None)
+    assert any(is_met and by == "judge" for is_met, by in told.values())
+    assert any(not is_met and by == "judge" for is_met, by in told.values())
     assert reward["judge"]["cached"] == 0
     again = json.loads(call("score", *flags, command).stdout)
     assert again["judge"]["cached"] == again["judge"]["asked"] == reward["judge"]["asked"]
@@ -225,9 +287,9 @@ def test_any_text_has_a_score(text: str) -> None:
     fact = Fact("f", "Task 3 fails in 4 of 4 attempts with `a/3:1#7`.", "high")
     own = standard(text, [fact])
     assert 0 <= score(text, own).final <= 1
-    for each in look_alikes(text):
+    for each in look_alikes(text, [fact]):
         assert 0 <= score(each.text, own).final <= 1
-    assert all(each.seen is not None for each in passages(text).passages)
+    assert all(each.plain is not None for each in text_of(text).pieces)
 
 
 def test_reward_is_written_and_printed(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ ENVIRONMENT = markdown.environment()
 TREES = {path.name: ENVIRONMENT.parse(path.read_text(encoding="utf-8")) for path in FILES}
 METRICS = {name: each for name, each in metrics().items() if name != "account"}
 # Read by a page's templates, a table of the account, or a user's own template.
-ELSEWHERE = set("cell curate line_name listed signed".split())
+ELSEWHERE = set("cell curate line_name listed literal signed".split())
 
 
 def used(kind: type[nodes.Filter | nodes.Name]) -> set[str]:

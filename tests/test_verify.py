@@ -13,16 +13,10 @@ from typing import Any
 import duckdb
 import pytest
 
-from pipeline.package.verify import (
-    CONTRADICTED,
-    UNCHECKED,
-    VERIFIED,
-    Finding,
-    sidecar,
-    summary,
-    verify,
-)
-from pipeline.package.verify.quotes import is_within
+from pipeline.package import sidecar
+from pipeline.package.evidence import is_within
+from pipeline.package.sources import CONTRADICTED, UNCHECKED, VERIFIED, Finding
+from pipeline.package.verify import summary, verify
 from pipeline.run import part
 from pipeline.settings import Settings
 from pipeline.warehouse import open_warehouse
@@ -91,7 +85,7 @@ def test_quotes_must_be_said_where_they_are_cited(demo: Path) -> None:
     findings = found(text, demo)
     assert wrong_lines(findings) == [5, 7, 11, 16, 23]
     told = {each.line: each.expected for each in findings if each.status == CONTRADICTED}
-    assert told[11] == "it stands at #9"
+    assert told[11] == "it is at #9"
 
 
 def test_forms_bind_words_to_what_is_cited(demo: Path) -> None:
@@ -161,7 +155,7 @@ def test_arithmetic_leaves_alone_what_need_not_add_up() -> None:
 def test_a_figure_of_the_sidecar_is_found_on_its_line(demo: Path) -> None:
     """Against the data, and alone against the report's own sources."""
     path = demo.parent / "runs" / RUN / "metrics.json"
-    asked = f"from run_metrics where run_id = '{RUN}': n_always_tasks"
+    asked = f"from run_metrics where run_id = '{RUN}': n_always_tasks = 2"
     text = f"Of them 2 always pass.\n<!-- {asked} -->\n"
     metrics = path.read_text()
     changed = metrics.replace('"always_pass_tasks": 2', '"always_pass_tasks": 9')
@@ -174,6 +168,53 @@ def test_a_figure_of_the_sidecar_is_found_on_its_line(demo: Path) -> None:
     assert told == [("m.json", line)]
     alone = verify(text, "r.md", None, sidecar.read(changed, "m.json"))
     assert wrong(alone) == [(1, "2", "9")]
+
+
+def test_a_sidecar_is_compared_with_the_report_itself() -> None:
+    """Without any data: what the report calls pass@1 or total tasks is what the sidecar has."""
+    text = (
+        "# m on b\n\nThe pass@1 is 27.8%.\n\n| metric | value |\n| - | - |\n"
+        "| total tasks | 302 |\n\n"
+        "| run | pass@1 |\n| - | - |\n| m | 0.2781 |\n| n | 0.3011 |\n"
+    )
+    metrics = '{\n"model_name": "m",\n"pass_at_1": 0.2781,\n"total_tasks": 302\n}'
+    true = verify(text, "r.md", None, sidecar.read(metrics, "m.json"))
+    assert wrong(true) == []
+    for old, new, line in (("0.2781", "0.3581", 3), ("302", "320", 4)):
+        changed = sidecar.read(metrics.replace(old, new), "m.json")
+        (finding,) = [e for e in verify(text, "r.md", None, changed) if e.status == CONTRADICTED]
+        assert (finding.file, finding.line, finding.check) == ("m.json", line, "sidecar")
+
+
+def test_one_total_given_twice_is_found() -> None:
+    """By its name, anywhere in the report."""
+    text = "We read 1,024 total rollouts.\n\n| total rollouts | 1,056 |\n| - | - |\n| a | 1 |\n"
+    text += "\n- total rollouts: 1,056\n"
+    assert wrong(found(text)) == [(7, "1,056", "1,024")]
+
+
+def test_cards_are_compared_with_what_they_cite(demo: Path) -> None:
+    """The task of a heading, its counts, outcome, mode, words, question and notes."""
+    with open_warehouse(demo) as warehouse:
+        text = (demo.parent / "benchmarks/office_desk/report.md").read_text(encoding="utf-8")
+        start = text.index("## Never-Pass"), text.index("## Cross-Model")
+        card = re.sub(r" *<!--.*?-->\n?", "", text[start[0] : start[1]])
+        card += "\n### Task `10` of `office_desk_aster-8b`: 3 of 4 attempts pass\n"
+        assert wrong(verify(card, "r.md", warehouse)) == []
+        first, other = "office_desk_aster-8b/9:0", "office_desk_aster-8b/18:0"
+        for old, new in (
+            ("### Task `9`", "### Task `99`"),
+            (f"- fail: `{first}`", f"- pass: `{first}`"),
+            (f"- fail: `{other}`", f"- fail: `{first}`"),
+            ("calendar_create called otherwise", "calendar_delete called otherwise"),
+            ("Asked: `Book 15 minutes", "Asked: `Book 45 minutes"),
+            ("Mina now owns them", "nobody owns them"),
+            ("3 of 4 attempts pass", "2 of 4 attempts pass"),
+        ):
+            changed = card.replace(old, new, 1)
+            assert changed != card, old
+            line = card[: card.index(old)].count("\n") + 1
+            assert line in wrong_lines(verify(changed, "r.md", warehouse)), new
 
 
 @pytest.mark.parametrize("text", ["[", "5", "{" * 50_000, '{"runs": [1, {"run_id": 7}]}', "{}"])
@@ -196,7 +237,7 @@ def test_placeholders_match_whatever_was_there() -> None:
 def test_the_command_says_what_is_wrong_and_fixes_it(demo: Path, tmp_path: Path) -> None:
     """JSON keeps its contract; --fix restores the bytes; exit codes are 1, 2 and 3."""
     path = tmp_path / "report.md"
-    source = f"<!-- from run_metrics where run_id = '{RUN}': pass_at_1 -->"
+    source = f"<!-- from run_metrics where run_id = '{RUN}': pass_at_1 = 44.0% -->"
     text = f"# A\r\n\r\nIt passes 45.0% of 12.\r\n{source}\r\n"
     path.write_bytes(text.encode())
     given = ("verify", path, "--warehouse", demo)
@@ -210,7 +251,7 @@ def test_the_command_says_what_is_wrong_and_fixes_it(demo: Path, tmp_path: Path)
         },
         {
             "line": 3, "status": "unchecked", "claim": "12", "expected": None,
-            "source": "no value of its source", "check": "source", "file": "report.md",
+            "source": "no pair of its source", "check": "source", "file": "report.md",
         },
     ]  # fmt: skip
     assert content["summary"]["numbers"] == {"verified": 0, "contradicted": 1, "unchecked": 1}
@@ -240,7 +281,10 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def four_rollouts(folder: Path, claim: str) -> tuple[Path, list[dict[str, Any]]]:
     """The golden report of a package in which 3 of 4 rollouts pass, and its rows."""
-    source = "<!-- from run_metrics where run_id = 'a': n_passed, n_scored -->\n"
+    part, whole = claim.split(" of ")
+    source = (
+        f"<!-- from run_metrics where run_id = 'a': n_passed = {part}, n_scored = {whole} -->\n"
+    )
     report = f"{claim} pass.\n{source}"
     report += '\nIt says "The mail to ann@x.example went out" (`a/0:0#1`).\n'
     said = {"type": "message", "role": "assistant", "content": "The mail to [redacted-email-1] w"}
@@ -327,7 +371,7 @@ def test_other_errors_of_the_golden_report_are_caught(sample: Path) -> None:
 @pytest.mark.slow
 def test_long_and_odd_reports_take_no_more_than_their_length(demo: Path) -> None:
     """Ten thousand sources, deep nesting, endless tokens: all of it is read in seconds."""
-    source = f"5 tasks\n<!-- from run_metrics where run_id = '{RUN}': n_tasks -->\n\n"
+    source = f"5 tasks\n<!-- from run_metrics where run_id = '{RUN}': n_tasks = 5 -->\n\n"
     for text in (
         source * 4_000, "a." * 500_000, "\u201c" * 300_000, "<!--curate:" * 100_000,
         "9" * 1_000_000,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import click
@@ -31,7 +32,8 @@ LONGEST_NAME = 200
 @click.option(
     "--results",
     type=PATH,
-    help="Folder or file of NeMo Gym rollouts.  [default: those in the package already]",
+    help="Folder or file of results; those of other harnesses become rows of Gym's.  "
+    "[default: the rollouts in the package already]",
 )
 @click.option("--link", is_flag=True, help="Link to the rollouts instead of copying them.")
 @click.option("--refresh", is_flag=True, help="Make drafts and the skill's generated parts again.")
@@ -65,7 +67,10 @@ def init(
         )
     from pipeline.package.scaffold import lay_out
 
-    made = lay_out(folder, benchmark, results, _part, _whole, link=link, refresh=refresh)
+    with tempfile.TemporaryDirectory(prefix="blade-") as spare:
+        convert = partial(_converted, results, Path(spare))
+        how = {"link": link, "refresh": refresh}
+        made = lay_out(folder, benchmark, results, _part, _whole, convert=convert, **how)
     for note in made.notes:
         click.echo(f"! {note}", err=True)
     for step in made.steps:
@@ -81,6 +86,12 @@ def init(
         "next": made.commands,
     }
     print_page("init", json=content if as_json else None, folder=str(folder), made=made)
+
+
+def _converted(results: Path | None, spare: Path) -> dict[str, Path]:
+    from pipeline.run import gym_files
+
+    return gym_files(results, spare, follow_links=True) if results else {}
 
 
 @contextmanager

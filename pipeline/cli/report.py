@@ -106,7 +106,7 @@ def report(
 def _refresh(path: Path, warehouse: Path) -> None:
     """Exit with 1 where a source could not be run: its figures are as they were."""
     from pipeline.cli.verify import report_text
-    from pipeline.package.sources import UNCHECKED, VERIFIED, refreshed
+    from pipeline.package.sources import CONTRADICTED, VERIFIED, refreshed
     from pipeline.warehouse import open_warehouse
 
     text = report_text(path, is_exact=True)
@@ -114,12 +114,21 @@ def _refresh(path: Path, warehouse: Path) -> None:
         new, findings = refreshed(text, opened)
     if new != text:
         rewritten(path, text, new)
-    figures = [each for each in findings if each.span]
-    faults = [each for each in findings if not each.span and each.status != UNCHECKED]
-    n_same = sum(each.status == VERIFIED for each in figures)
-    summary = f"{len(figures) - n_same:,} figures changed, {n_same:,} as they were"
+    wrong = [each for each in findings if each.status == CONTRADICTED]
+    changed = [each for each in wrong if each.edits]
+    n_same = sum(each.status == VERIFIED for each in findings)
+    summary = f"{len(changed):,} texts changed, {n_same:,} as they were"
     click.echo(neutral(f"{path}: {summary}"), err=True)
-    for each in faults:
-        click.echo(f"! {path}:{each.line}: {one_line(each.source, WIDEST)}", err=True)
-    if faults:
+    lines = text.split("\n")
+    for line in sorted({each.line for each in changed}):
+        click.echo(
+            neutral(f"  read again {path}:{line}: {one_line(lines[line - 1], 120)}"), err=True
+        )
+    for each in wrong:
+        if not each.edits:
+            told = f"{each.claim}, expected {each.expected}: {each.source}"
+            click.echo(
+                neutral(f"! {path}:{each.line}: not rewritten: {one_line(told, WIDEST)}"), err=True
+            )
+    if len(changed) < len(wrong):
         raise click.exceptions.Exit(1)

@@ -19,7 +19,7 @@ from pipeline.text import neutral
 @click.option(
     "--warehouse",
     type=PATH,
-    help="Compare the report's claims with these data too, not with the golden report alone.",
+    help="Compare the report's claims with these data, not with the golden report.",
 )
 @click.option(
     "--judge",
@@ -38,9 +38,9 @@ def score(
 ) -> None:
     """Score a report, from 0 to 1, by the anchor facts of a golden one.
 
-    A fact is met where what it is about and its value stand together in one paragraph, item or row,
-    under any heading. The share of facts met, by their difficulty, is multiplied with soundness:
-    one contradicted claim in five halves it. No model is asked unless --judge names one.
+    A fact is met by a paragraph, item or row that holds what it is about and its value, under any
+    heading. The share of facts met, by their difficulty, is multiplied with soundness: one
+    contradicted claim in seven halves it. No model is asked unless --judge names one.
 
     \b
     Examples:
@@ -50,9 +50,9 @@ def score(
     from pipeline.cli.terminal import print_page
     from pipeline.package import files
     from pipeline.package.facts import read_facts
-    from pipeline.package.scoring.judge import judged
-    from pipeline.package.scoring.score import score as scored
-    from pipeline.package.scoring.score import standard
+    from pipeline.package.judge import judged
+    from pipeline.package.score import score as scored
+    from pipeline.package.score import standard
     from pipeline.package.verify import verify
     from pipeline.warehouse import open_warehouse
 
@@ -62,7 +62,7 @@ def score(
     claims = read_facts(brought) if brought.is_file() else []
     cache = output_dir / "judge_answers.jsonl" if output_dir else None
     asked = partial(judged, command=judge, cache=cache) if judge else None
-    findings = []
+    findings = None
     if warehouse is not None:
         with open_warehouse(warehouse) as opened:
             findings = verify(text, report.as_posix(), opened)

@@ -92,7 +92,7 @@ def validate(
             reason,
             min_anchor_facts,
             _leaks(found.folder, policy) if SHARING in phases else None,
-            findings(found, warehouse) if GOLDEN in phases and warehouse else {},
+            findings(found, warehouse) if GOLDEN in phases else {},
         )
         checks = rules.validate(subject, phases)
     items = rules.readiness(checks) if phase == ALL else []

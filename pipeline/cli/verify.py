@@ -52,11 +52,11 @@ def verify(
       blade verify report.md --results results/ --json
     """
     from pipeline.cli.terminal import print_page
+    from pipeline.package import sidecar as sidecars
+    from pipeline.package.facts import facts_file
     from pipeline.package.layout import against, golden
     from pipeline.package.sources import fixed
-    from pipeline.package.verify import facts as anchor_facts
-    from pipeline.package.verify import fix, summary
-    from pipeline.package.verify import sidecar as sidecars
+    from pipeline.package.verify import advice, summary
     from pipeline.package.verify import verify as verified
 
     held = against(report, warehouse, results, metrics, warehouse_name=WAREHOUSE_NAME)
@@ -66,7 +66,7 @@ def verify(
         side = sidecars.read(report_text(held.metrics), held.metrics.name)
     beside = golden(report).anchor_facts
     has_facts = beside.is_file() and not held.is_metrics_alone
-    anchors = anchor_facts.read(beside) if has_facts else None
+    anchors = facts_file(beside) if has_facts else None
     with ExitStack() as stack:
         path = held.warehouse
         if held.results is not None:
@@ -81,7 +81,9 @@ def verify(
             rewritten(report, text, corrected, is_aside=as_json)
             findings = verified(corrected, report.as_posix(), data, side, anchors)
     counts = summary(findings)
-    objects = [{k: v for k, v in asdict(each).items() if k != "span"} for each in findings]
+    objects = [
+        {k: v for k, v in asdict(each).items() if k not in ("span", "edits")} for each in findings
+    ]
     paths = {each.name: str(each) for each in (report, held.metrics, beside) if each}
     print_page(
         "verify",
@@ -90,7 +92,7 @@ def verify(
         counts=counts,
         is_listing=is_listing,
         where=lambda finding: f"{paths.get(finding.file, finding.file)}:{finding.line}",
-        fix=fix,
+        fix=advice,
     )
     if counts["contradicted"]:
         raise click.exceptions.Exit(1)

@@ -9,8 +9,6 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from operator import attrgetter
 
-from pipeline.text import one_line
-
 # Of one paragraph, item or cell, and of a report: ten times as much as a person writes.
 LONGEST, MOST_LINES = 20_000, 15_000
 FENCE = re.compile(r" {0,3}(?P<fence>`{3,}|~{3,})")
@@ -19,7 +17,9 @@ ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
 RULE = re.compile(r" {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})\Z")
 UNDER_HEAD = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*\Z")
 PIPE = re.compile(r"(?<!\\)\|")
-FROM = re.compile(r"from\s+[\w.\"]+\s*(?:where\b|order\s+by\b|limit\b|:|\Z)", re.IGNORECASE)
+FROM = re.compile(
+    r"from\s+(?:\(|[\w.\"]+\s*)(?:where\b|by\b|order\s+by\b|:|\Z|(?<=\())", re.IGNORECASE
+)
 SQL = re.compile(r"sql:\s*", re.IGNORECASE)
 QUOTED = re.compile(r'"[^"]{1,400}"|\u201c[^\u201c\u201d]{1,2000}\u201d')
 HIDDEN = re.compile(
@@ -69,7 +69,10 @@ class Token:
             return value is None and self.value is None
         if self.is_bound:
             return value < self.value
-        return any(self._is_close(scale * value) for scale in self._scales)
+        scales = (
+            self._scales if isinstance(value, float) and abs(value) <= 1 else (1, *self._scales)
+        )
+        return any(self._is_close(scale * value) for scale in scales)
 
     def like(self, value: float | None) -> str:
         """A value as it would be printed here."""
@@ -80,37 +83,40 @@ class Token:
         if self.is_bound and value < self.value:
             return self.text
         scale = self._scales[0]
-        if len(self._scales) > 1 and (abs(value) > 1 or self.unit != "points"):
+        if isinstance(value, int):
+            scale = 1
+        elif len(self._scales) > 1 and (abs(value) > 1 or self.unit != "points"):
             scale = min(self._scales, key=lambda each: _ratio(each * value, self.value or 0.0))
         match = FIGURE.search(self.text)
         assert match is not None
         told = self._digits(scale * value, match["digits"])
         is_below = value < 0 and bool(told.strip("0.,"))
         if match["sign"]:
-            sign = match["sign"].replace("+", "-") if is_below else "+"
+            plus = "+" if match["sign"] == "+" else ""
+            sign = match["sign"].replace("+", "-") if is_below else plus
         else:
-            sign = "-" if is_below and self.unit != "points" else ""
+            sign = "-" if is_below else ""
         return sign + told + (match["unit"] or "")
 
-    def shape(self, value: float | None) -> bool:
-        """Whether a value could be printed in this form at all."""
-        if value is None or self.value is None:
-            return value is None and self.value is None
-        if isinstance(value, int):
-            return not (self.unit or self.decimals)
-        return bool(self.unit or self.decimals) if abs(value) <= 1 else self.unit != "%"
+    @property
+    def shape(self) -> tuple[str, bool, bool]:
+        """What figures of one kind share: their unit, and whether they are whole."""
+        return ("%" if self.unit == "%" else "", bool(self.decimals), self.value is None)
+
+    @property
+    def printed(self) -> tuple[float | None, int, bool, bool]:
+        """The same of two figures that are printed alike; points need not say that they are."""
+        return (self.value, self.decimals, self.unit == "%", self.is_bound)
 
     @property
     def _scales(self) -> tuple[int, ...]:
         """What a value is multiplied by; differences may be kept as rates or as points."""
         if self.unit == "%":
             return (100,)
-        return (100, 1) if self.unit == "points" or self.is_signed else (1,)
+        return (100, 1) if self.unit == "points" or self.is_signed or self.decimals else (1,)
 
     def _is_close(self, told: float) -> bool:
         assert self.value is not None
-        if not (self.is_signed or self.value < 0):
-            told = abs(told)
         # A rate is not printed as a whole number, and 5.2 not as 5.
         if not (self.unit or self.decimals) and abs(told) < 10 and abs(told - round(told)) > 5e-5:
             return False
@@ -133,19 +139,12 @@ class Token:
 
 
 @dataclass(frozen=True)
-class Source:
-    """A comment that says where the figures of a block come from."""
+class Comment:
+    """A comment that says where the texts of a block come from, between its marks."""
 
     line: int
+    start: int
     text: str
-    # None where it does not say what to ask; then `fault` says why.
-    query: str | None
-    fault: str = ""
-
-    def words(self, column: str = "") -> str:
-        """The same for a finding: `pass_at_1 from run_metrics where ...`."""
-        colon = _last_colon(self.text) if column and FROM.match(self.text) else -1
-        return one_line(f"{column} {self.text[:colon]}" if colon >= 0 else self.text)
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +159,7 @@ class Span:
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """A heading, paragraph, list or table: its rows of spans, and the sources that follow it."""
+    """A heading, paragraph, item or table: its rows of spans, and the sources that follow it."""
 
     kind: str
     line: int
@@ -168,7 +167,7 @@ class Block:
     # The headings it stands under, the nearest last; of a heading itself, those above it.
     path: tuple[str, ...]
     heads: tuple[str, ...] = ()
-    sources: list[Source] = field(default_factory=list)
+    sources: list[Comment] = field(default_factory=list)
     tokens: list[Token] = field(default_factory=list)
 
     @property
@@ -189,7 +188,7 @@ class Report:
     text: str
     blocks: Sequence[Block]
     # Sources that no block stands before.
-    orphans: Sequence[Source]
+    orphans: Sequence[Comment]
     # What is too long to be read, and was left out: line and number of characters.
     unread: Sequence[tuple[int, int]]
     # Where each line begins.
@@ -212,20 +211,6 @@ def edited(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
         pieces += [text[last:start], told]
         last = end
     return "".join([*pieces, text[last:]])
-
-
-def source_of(comment: str, line: int) -> Source | None:
-    """The source that a comment is, by what stands between its marks; none where it is another."""
-    told = comment.strip()
-    if match := SQL.match(told):
-        query = told[match.end() :]
-        return Source(line, told, query or None, "" if query else "no query stands behind sql:")
-    if not FROM.match(told):
-        return None
-    colon = _last_colon(told)
-    if colon < 0 or not told[colon + 1 :].strip():
-        return Source(line, told, None, "no columns stand behind a colon")
-    return Source(line, told, f"select {told[colon + 1 :].strip()}\n{told[:colon].strip()}")
 
 
 def masked(text: str, span: Span) -> str:
@@ -269,7 +254,7 @@ class _Reader:
         self.ends = [*(start - 1 for start in self.starts[1:]), len(text)]
         self.n_lines = min(len(self.starts), MOST_LINES)
         self.blocks: list[Block] = []
-        self.orphans: list[Source] = []
+        self.orphans: list[Comment] = []
         self.unread: list[tuple[int, int]] = []
         self.path: tuple[str, ...] = ()
         self.last: Block | None = None
@@ -297,7 +282,7 @@ class _Reader:
             elif self.is_table(at):
                 after = self.table(at)
             elif ITEM.match(line):
-                after = self.list(at)
+                after = self.item(at)
             else:
                 after = self.lines_from(at)
                 self.add("paragraph", at, [[(self.starts[at], self.ends[after - 1])]])
@@ -317,21 +302,24 @@ class _Reader:
                 return place + 1
         return self.n_lines
 
-    def comments(self, at: int) -> tuple[int, list[Source]] | None:
+    def comments(self, at: int) -> tuple[int, list[Comment]] | None:
         """Behind comments that stand alone on their lines, and the sources among them.
 
         A comment that is never closed reaches to the end.
         """
         if not self.line(at).lstrip().startswith("<!--"):
             return None
-        found: list[Source] = []
+        found: list[Comment] = []
         place, last = self.text.index("<!--", self.starts[at]), at
         # No pattern: where comments are opened and never closed it would start anew at each.
         while self.text.startswith("<!--", place):
             if (end := self.text.find("-->", place)) < 0:
                 return self.n_lines, found
-            if source := source_of(self.text[place + 4 : end], bisect_right(self.starts, place)):
-                found.append(source)
+            told = self.text[place + 4 : end]
+            if FROM.match(told.strip()) or SQL.match(told.strip()):
+                start = place + 4 + len(told) - len(told.lstrip())
+                line = bisect_right(self.starts, place)
+                found.append(Comment(line, start, told.strip()))
             last = bisect_right(self.starts, end) - 1
             place = self.ends[last] - len(self.text[end + 3 : self.ends[last]].lstrip())
         return None if place < self.ends[last] else (last + 1, found)
@@ -383,25 +371,17 @@ class _Reader:
             found = found[1:]
         return found[:-1] if pipes and pipes[-1] == end - 1 else found
 
-    def list(self, at: int) -> int:
-        """Items with what belongs to them, blank lines between them allowed."""
-        items: list[Place] = []
-        place = end = at
-        while place < self.n_lines:
-            line = self.line(place)
-            if not line.strip():
-                place += 1
-                continue
-            is_item = ITEM.match(line)
-            goes_on = place == end or line.startswith(("  ", "\t"))
-            if (self.ends_block(place) or not (is_item or goes_on)) and place > at:
+    def item(self, at: int) -> int:
+        """An item with the lines that go on with it; its comments are read as any others."""
+        end = at + 1
+        while end < self.n_lines:
+            line = self.line(end)
+            if self.ends_block(end) or ITEM.match(line) or self.is_table(end):
                 break
-            if is_item:
-                items.append((self.starts[place] + is_item.end(), self.ends[place]))
-            else:
-                items[-1] = (items[-1][0], self.ends[place])
-            place = end = place + 1
-        self.add("list", at, [[item] for item in items])
+            end += 1
+        match = ITEM.match(self.line(at))
+        assert match is not None
+        self.add("item", at, [[(self.starts[at] + match.end(), self.ends[end - 1])]])
         return end
 
     def add(self, kind: str, at: int, rows: Rows, heads: Sequence[str] = ()) -> None:
@@ -481,12 +461,6 @@ def _unit(seen: str, each: Token, following: Sequence[Token], head: str) -> str:
     if following and RANGE.fullmatch(seen, each.end, following[0].start) and following[0].unit:
         return following[0].unit
     return "points" if re.search(r"\bpoints\b", head, re.IGNORECASE) else ""
-
-
-def _last_colon(text: str) -> int:
-    """Where the columns begin: not in a quoted text, and no cast."""
-    colons = re.finditer(r"'(?:[^']|'')*'|\"[^\"]*\"|::|(?P<colon>:)", text)
-    return next((match.start() for match in reversed(list(colons)) if match["colon"]), -1)
 
 
 def _ratio(one: float, other: float) -> float:

@@ -6,12 +6,34 @@ import re
 from dataclasses import dataclass
 
 from pipeline.package.blocks import PIPE, Block, read
-from pipeline.package.verify.units import FORMS, units
+from pipeline.package.evidence import passages
 
 COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-KEY, DETAIL, METRIC, EVIDENCE, NUMBER, CLAIM = (
-    re.compile(FORMS["aggregates"][name])
-    for name in ("key", "detail", "metric", "evidence", "number", "claim")
+# What the rows of a table of aggregates are, by the head of their column, and what they never are.
+KEY = re.compile(
+    r"runs?|models?|agents?|buckets?|metrics?|stages?|steps?|slices?|k|l[aä]ufe?|modelle?"
+    r"|kennzahl(?:en)?|metrik(?:en)?|stufen?|schritte?|[eé]tapes?|etapas?|m[eé]tricas?",
+    re.IGNORECASE,
+)
+DETAIL = re.compile(
+    r"\b(?:tasks?|problem|question|instance|ids?|attempt|modes?|failures?|errors?|causes?|why|reasons?"
+    r"|evidence|examples?|quotes?|see|found|files?|fix|aufgaben?|fehler\w*|ursachen?|gr[uü]nde?"
+    r"|belege?|beispiele?|zitate?|warum)\b",
+    re.IGNORECASE,
+)
+METRIC = re.compile(
+    r"\bpass[@^_]|\bpass(?:ed)?[- ](?:at|rate)\b|accurac|success rate|\brewards?\b|\bscores?\b"
+    r"|coverage|consistency|\btokens\b|\bturns\b|belohnung|\b(?:always|sometimes|never|immer|nie)\b",
+    re.IGNORECASE,
+)
+# A label of a cause or a mode, a citation, or words that somebody said.
+EVIDENCE = re.compile(
+    r"\b(?:KG|UK|BI|TI|IR|DA|[A-Z]{2,}(?:_[A-Z0-9]+)+)\b|\w=\w|[^\s/]/.*:\d|[\"“„«]"
+)
+NUMBER = re.compile(r"[\s\d.,:/%+−–()±~<>-]*(?:(?:of|to|von|bis)[\s\d.,%+-]*)?|n/a")
+# A heading that is a sentence, or says why, is a finding.
+CLAIM = re.compile(
+    r"(?:\S+\s+){9}|\b(?:because|causes?d?|why|ursachen?|weil|warum|grund)\b", re.IGNORECASE
 )
 MOST_WORDS = 6
 
@@ -28,10 +50,12 @@ class Shallow:
 def shallow(text: str) -> Shallow:
     """The tables, each below the headings it stands under; without any, the headings alone."""
     report = read(COMMENT.sub("", text))
-    lines, every = report.text.split("\n"), units(report)
-    tasks = {each.task_id for unit in every for each in unit.cited}
+    lines, every = report.text.split("\n"), passages(report)
+    tasks = {each.task_id for passage in every for *_, each in passage.cites}
     telling = {
-        each.block for each in every if each.cites or each.tasks or EVIDENCE.search(each.text)
+        each.block
+        for each in every
+        if each.cites or EVIDENCE.search(each.text) or re.search(r"\btasks? `", each.text, re.I)
     }
     pieces: list[tuple[int, str]] = []  # the level of a heading, 0 for a table
     for block in report.blocks:

@@ -1,23 +1,49 @@
-"""Marks of figures -> one source comment per block: the queries that give its numbers, in order."""
+"""Marks of figures and names -> a source comment per block: which column was printed as what.
+
+Behind a paragraph or an item each row that it prints from is a comment of pairs, `column = text`.
+Behind a table one comment names the columns its rows are found by and the heads of the others.
+`pipeline.package.sources` reads both again.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import pairwise
+from urllib.parse import unquote
 
-from pipeline.report.figures import MARK, Row, grouped
-from pipeline.report.filters import CHART, settled
-from pipeline.report.tables import EVERY, HEADLINES, Table
-from pipeline.text import ACTIVE
+from pipeline.report.figures import BOUND, MARK, Row
+from pipeline.report.filters import CHART, literal, restored, settled
+from pipeline.report.tables import EVERY
 
 BLANKS = re.compile(r"\n\n+")
+ANY_MARK = re.compile(rf"{MARK.pattern}|{BOUND.pattern}")
+PRINTED = re.compile(r"(?:below |under )?[+\u2212-]?(?:n/a|[\d.,]*\d%?)\Z")
+ITEM = re.compile(r"(?:[-*]|\d+\.) ")
+# Items that a label binds to what they cite, such as the fail and pass of a card.
+LABELLED = re.compile(r"- (?:fail|pass|cause): ")
+PIPE = re.compile(r"(?<!\\)\|")
+# What a comment may hold as it is; anything else stands in quotes.
+PLAIN = re.compile(r"[\w.%+\u2212@^/#:<>=*` -]*(?:,\d[\w.%,]*)*[\w.%@^/#:<>=*`-]")
+CUT = "~"
+LONGEST = 200
+# Columns of a key that are left out where the others are enough.
+IMPLIED = ("benchmark", "kind", "metric", "policy", "effect")
+VERSUS = " vs "
 
-# A row, and those of its columns that a block prints one after another.
-Cited = tuple[Row, list[str]]
-# What each column of a key is in the rows of a query.
-Values = Mapping[str, Sequence[Any]]
+
+@dataclass(frozen=True)
+class Mark:
+    """A text as it is printed, and where it comes from."""
+
+    place: str
+    column: str
+    text: str
+    start: int
+    end: int
+    is_name: bool
 
 
 @dataclass(frozen=True)
@@ -25,9 +51,10 @@ class Sources:
     """The rows of a report by table: they say how those of a block are asked for again."""
 
     tables: Mapping[str, Sequence[Row]]
-    # Found when they are first asked for: rows by relation and place, and by table and run.
+    # Rows by relation and place, found when they are first asked for.
     _placed: dict[str, dict[str, Row]] = field(default_factory=dict)
-    _of_runs: dict[str, dict[str, list[Row]]] = field(default_factory=dict)
+    # How many rows of a relation have the same values of some columns.
+    _keys: dict[tuple[str, ...], Counter[tuple[object, ...]]] = field(default_factory=dict)
 
     def written(self, text: str) -> str:
         """Markdown without marks, each block followed by its sources."""
@@ -35,23 +62,138 @@ class Sources:
         return "\n\n".join(self._block(block.strip("\n")) for block in blocks if block.strip())
 
     def _block(self, block: str) -> str:
-        lines = [settled(line) for line in MARK.sub("", block).split("\n")]
-        cited = self._cited(MARK.findall(block))
-        while cited:
-            n = _n_alike(cited)
-            lines.append(f"<!-- {self._query(cited[:n])} -->")
-            cited = cited[n:]
-        return "\n".join(lines)
+        lines = block.split("\n")
+        if lines[0].startswith("|") and len(lines) > 2:
+            shown = [settled(_read(line)[0]) for line in lines]
+            return "\n".join([*shown, *self._table(lines)])
+        starts = [no for no, line in enumerate(lines) if not no or ITEM.match(line)]
+        written = []
+        for start, end in pairwise([*starts, len(lines)]):
+            bare, marks = _read("\n".join(lines[start:end]))
+            written.append("\n".join(map(settled, bare.split("\n"))))
+            item = ITEM.match(bare)
+            indent = " " * item.end() if item else ""
+            if bare.startswith("#") or LABELLED.match(bare):
+                marks = [mark for mark in marks if not mark.is_name]
+            written += [f"{indent}<!-- {source} -->" for source in self._pairs(bare, marks)]
+        return "\n".join(written)
 
-    def _cited(self, marks: Iterable[str]) -> list[Cited]:
-        found: list[Cited] = []
+    def _pairs(self, bare: str, marks: Iterable[Mark]) -> Iterator[str]:
+        """A comment for each row that a paragraph or an item prints from."""
+        by_place: dict[str, list[Mark]] = {}
         for mark in marks:
-            place, _, column = mark.rpartition("#")
-            if found and found[-1][0].place == place and column not in found[-1][1]:
-                found[-1][1].append(column)
-            else:
-                found.append((self._row(place), [column]))
-        return found
+            if not mark.column.endswith(CUT) and (mark.is_name or PRINTED.fullmatch(mark.text)):
+                by_place.setdefault(mark.place, []).append(mark)
+        told: list[tuple[Row, list[str]]] = []
+        for place, own in by_place.items():
+            if place.startswith("sql?"):
+                ordered = sorted(own, key=lambda mark: mark.column)
+                texts = ", ".join(quoted(mark.text) for mark in ordered)
+                yield f"sql: {unquote(place.removeprefix('sql?'))} = {texts}"
+                continue
+            if not any(_claims(mark, bare) for mark in own):
+                continue
+            row = self._row(place)
+            told.append((row, [_pair(row, mark) for mark in _joined(bare, own)]))
+        yield from self._together_by_key(told)
+
+    def _together_by_key(self, told: list[tuple[Row, list[str]]]) -> Iterator[str]:
+        """Comments of rows; those that only one printed key tells apart share one."""
+        while told:
+            row = told[0][0]
+            own = [each for each in told if each[0].relation == row.relation]
+            told = [each for each in told if each[0].relation != row.relation]
+            varying = [name for name in row.key if len({each.values[name] for each, _ in own}) > 1]
+            by = varying[0] if len(varying) == 1 else ""
+            if by and all(by in each and len(each) > 1 for _, each in own):
+                needed = {name for each, _ in own for name in self._key(each)} - {by}
+                where = _where(row, [name for name in row.key if name in needed])
+                parts = [
+                    f"{literal(each.values[by])} ({', '.join(one for one in bound if one != by)})"
+                    for each, bound in own
+                ]
+                yield f"from {row.relation}{where} by {by}: {', '.join(parts)}"
+                continue
+            for each, bound in own:
+                yield f"from {each.relation}{_where(each, self._key(each))}: {', '.join(bound)}"
+
+    def _key(self, row: Row) -> list[str]:
+        """The columns that find a row: some only where others have the same without them."""
+        key = list(row.key)
+        for name in IMPLIED if self._is_complete(row.relation) else ():
+            rest = [each for each in key if each != name]
+            if rest and len(rest) < len(key) and self._is_one(row, rest):
+                key = rest
+        return key
+
+    def _is_one(self, row: Row, names: Sequence[str]) -> bool:
+        """Whether these columns find this row alone."""
+        known = self._keys.setdefault((row.relation, *names), Counter())
+        if not known:
+            self._row(row.place)
+            rows = self._placed[row.relation].values()
+            known.update(tuple(each.values[name] for name in names) for each in rows)
+        return known[tuple(row.values[name] for name in names)] == 1
+
+    def _is_complete(self, relation: str) -> bool:
+        """Whether some table of the report is the whole relation."""
+        return any(
+            table.relation == relation and not (table.query or table.where)
+            for table in EVERY.values()
+        )
+
+    def _table(self, lines: Sequence[str]) -> Iterator[str]:
+        heads = numbered([restored(ANY_MARK.sub("", head)).strip() for head in _cells(lines[0])])
+        # By relation: its rows, what is bound below each head, and the words between keys.
+        found: dict[str, list[list[tuple[int, str, list[Mark]]]]] = {}
+        for line in lines[2:]:
+            of_line: dict[str, list[tuple[int, str, list[Mark]]]] = {}
+            for no, (bare, marks) in enumerate(map(_read, _cells(line))):
+                for relation in dict.fromkeys(mark.place.partition("?")[0] for mark in marks):
+                    own = [mark for mark in marks if mark.place.partition("?")[0] == relation]
+                    of_line.setdefault(relation, []).append((no, bare, own))
+            for relation, cells in of_line.items():
+                found.setdefault(relation, []).append(cells)
+        for relation, printed in found.items():
+            yield self._keyed(relation, printed, heads)
+
+    def _keyed(
+        self, relation: str, printed: list[list[tuple[int, str, list[Mark]]]], heads: Sequence[str]
+    ) -> str:
+        rows = [self._row(cells[0][2][0].place) for cells in printed]
+        key = rows[0].key
+        by: dict[int, str] = {}
+        columns: dict[int, list[str]] = {}
+        shown = set()
+        for cells in printed:
+            for no, bare, marks in cells:
+                names = [mark.column.removesuffix(CUT) for mark in marks]
+                if all(mark.is_name for mark in marks) and set(names) <= set(key):
+                    by[no] = _expression(bare, marks)
+                    shown |= set(names)
+                elif len(names) > len(columns.get(no, [])):
+                    columns[no] = names
+        hidden = [name for name in key if name not in shown]
+        needed = {name for row in rows for name in self._key(row)}
+        hidden = [name for name in hidden if name in needed]
+        fixed = [name for name in hidden if len({row.values[name] for row in rows}) == 1]
+        where = _where(rows[0], fixed)
+        if rest := [name for name in hidden if name not in fixed]:
+            listed = dict.fromkeys(
+                _together([literal(row.values[name]) for name in rest]) for row in rows
+            )
+            among = f"{_together(rest)} in ({', '.join(listed)})"
+            where += f"{' and ' if where else ' where '}{among}"
+        keys = ", ".join(
+            told if heads[no] == head_of(told) else f"{told} as {quoted(heads[no])}"
+            for no, told in sorted(by.items())
+        )
+        bound = ", ".join(
+            name if heads[no] == head_of(name) else f"{name} as {quoted(heads[no])}"
+            for no, names in sorted(columns.items())
+            for name in names
+        )
+        return f"<!-- from {relation}{where}{f' by {keys}' if keys else ''}: {bound} -->"
 
     def _row(self, place: str) -> Row:
         relation = place.partition("?")[0]
@@ -60,115 +202,103 @@ class Sources:
             self._placed[relation] = {row.place: row for rows in own for row in rows}
         return self._placed[relation][place]
 
-    def _query(self, cited: Sequence[Cited]) -> str:
-        rows = [row for row, _ in cited]
-        values = {name: [row.values[name] for row in rows] for name in rows[0].key}
-        fixed = [name for name in values if len(set(values[name])) == 1]
-        wheres = [f"{name} = {literal(values[name][0])}" for name in fixed]
-        ending = ""
-        if len(fixed) < len(values):
-            condition, among, order, limit = self._chosen(rows, values, fixed)
-            # The condition says what is fixed by it.
-            wheres = [where for where in wheres if where not in condition]
-            wheres += [f"{_together(among)} in ({_listed(among, values)})"] if among else []
-            wheres += [condition] if condition else []
-            ending = f" order by {order}" + (f" limit {limit}" if limit else "")
-        where = f" where {' and '.join(wheres)}" if wheres else ""
-        _, columns = max(cited, key=lambda each: len(each[1]))
-        return f"from {rows[0].relation}{where}{ending}: {', '.join(columns)}"
 
-    def _chosen(
-        self, rows: Sequence[Row], values: Values, fixed: Sequence[str]
-    ) -> tuple[str, list[str], str, int | None]:
-        """What tells these rows from others: a condition, columns, an order and a limit."""
-        wanted = [row.place for row in rows]
-        varying = [name for name in values if name not in fixed]
-        in_order = list(zip(*(values[name] for name in varying), strict=True))
-        sorted_ = ", ".join(varying) if in_order == sorted(in_order) else ""
-        for name, table in EVERY.items():
-            if table.relation != rows[0].relation:
-                continue
-            if table is HEADLINES and sorted_ and self._are_all_of_benchmark(rows):
-                return f"benchmark = {literal(rows[0].benchmark)}", [], sorted_, None
-            if table.query and not table.n_first:
-                continue
-            run_id = values["run_id"][0] if "run_id" in fixed else ""
-            own = [row for row in self._of_run(name, run_id) if _is_among(row, values, fixed)]
-            order = _shorter(table, fixed)
-            # The fewest words that say it: all of them, those of some runs, the first of either.
-            for among in ([], *([column] for column in varying)):
-                left = [row.place for row in own if _is_among(row, values, among)]
-                if left[: len(wanted)] == wanted and len(wanted) <= (table.n_first or len(left)):
-                    is_all = len(left) == len(wanted) and not table.n_first
-                    if is_all and sorted_:
-                        order = min(order, sorted_, key=len)
-                    return table.where, among, order, None if is_all else len(wanted)
-            among_wanted = set(wanted)
-            if not sorted_ and [row.place for row in own if row.place in among_wanted] == wanted:
-                return "", varying, order, None
-        order = f"list_position([{_listed(varying, values)}], {_together(varying)})"
-        return "", varying, sorted_ or order, None
-
-    def _are_all_of_benchmark(self, rows: Sequence[Row]) -> bool:
-        heads = self.tables[HEADLINES.name]
-        own = {head.run_id for head in heads if head.benchmark == rows[0].benchmark}
-        return own == {row.run_id for row in rows}
-
-    def _of_run(self, name: str, run_id: str) -> Sequence[Row]:
-        """The rows of a table, of one run or of all: a page of each run asks for its own."""
-        if not run_id:
-            return self.tables[name]
-        if name not in self._of_runs:
-            self._of_runs[name] = grouped(self.tables[name], "run_id")
-        return self._of_runs[name][run_id]
+def quoted(text: str) -> str:
+    """A printed text in a comment: as it is where nothing in it could be taken for more."""
+    return text if PLAIN.fullmatch(text) else "'" + text.replace("'", "''") + "'"
 
 
-def literal(value: object) -> str:
-    """A value for the query of a source: nothing in it can end the comment or break its line."""
-    if value is None or isinstance(value, (bool, int, float)):
-        return "null" if value is None else str(value).lower()
-    told = str(value).replace("'", "''")
-    told = ACTIVE.sub(lambda match: f"' || chr({ord(match[0])}) || '", told)
-    told = told.replace("\n", "' || chr(10) || '").replace("\t", "' || chr(9) || '")
-    # A browser ends a comment at --!> too.
-    return "'" + re.sub("-(?=!?>)", "-' || '", told) + "'"
+def numbered(heads: Sequence[str]) -> list[str]:
+    """Heads of columns; of those that are alike each has its number behind it."""
+    return [
+        f"{head}#{heads[: no + 1].count(head)}" if heads.count(head) > 1 else head
+        for no, head in enumerate(heads)
+    ]
 
 
-def _n_alike(cited: Sequence[Cited]) -> int:
-    """How many of the first rows one query can give: other keys, the same columns or fewer."""
-    (first, columns), places = cited[0], {cited[0][0].place}
-    for n, (row, others) in enumerate(cited[1:], start=1):
-        longer, shorter = sorted((columns, others), key=len, reverse=True)
-        if row.relation != first.relation or row.place in places or not _is_part(shorter, longer):
-            return n
-        columns = longer
-        places.add(row.place)
-    return len(cited)
+def head_of(column: str) -> str:
+    """The head that a column stands below where none is named: `n_tasks` below tasks."""
+    return column.removeprefix("n_").removesuffix("_id").replace("_", " ")
 
 
-def _is_part(shorter: Sequence[str], longer: Sequence[str]) -> bool:
-    rest = iter(longer)
-    return all(column in rest for column in shorter)
+def _read(text: str) -> tuple[str, list[Mark]]:
+    """Markdown without its marks, and what each of them stands behind."""
+    bare, marks, last = "", [], 0
+    for match in ANY_MARK.finditer(text):
+        bare += text[last : match.start()]
+        last = match.end()
+        source = match["source"] or match[1]
+        place, _, column = source.rpartition("#")
+        if match["n"]:
+            start = len(bare) - int(match["n"])
+        else:
+            printed = PRINTED.search(bare)
+            start = printed.start() if printed else len(bare)
+        printed_text = restored(bare[start:])
+        told = printed_text.strip("`").strip() if printed_text.startswith("`") else printed_text
+        is_name = bool(match["n"])
+        if told and len(told) <= LONGEST and "--" not in told and "\n" not in told:
+            marks.append(Mark(place, column, told, start, len(bare), is_name))
+    return bare + text[last:], marks
 
 
-def _is_among(row: Row, values: Values, names: Sequence[str]) -> bool:
-    return all(row.values[name] in values[name] for name in names)
+def _claims(mark: Mark, bare: str) -> bool:
+    """Whether more than a name: a figure, a sentence, a word that is an answer, two sides."""
+    is_said = " " in mark.text and any(map(str.isdigit, mark.text))
+    return not mark.is_name or is_said or not mark.column.isidentifier() or VERSUS in bare
 
 
-def _listed(names: Sequence[str], values: Values) -> str:
-    """The values of these columns, each once, row by row."""
-    rows = dict.fromkeys(zip(*(values[name] for name in names), strict=True))
-    return ", ".join(_together([literal(value) for value in row]) for row in rows)
+def _joined(bare: str, marks: Sequence[Mark]) -> Iterator[Mark]:
+    """The same, with the two sides of a comparison as one: which is which must not be lost."""
+    rest = list(marks)
+    while rest:
+        mark = rest.pop(0)
+        other = rest[0] if rest else None
+        if other and mark.is_name and other.is_name and bare[mark.end : other.start] == VERSUS:
+            rest.pop(0)
+            column = f"{mark.column} || '{VERSUS}' || {other.column}"
+            text = f"{mark.text}{VERSUS}{other.text}"
+            yield Mark(mark.place, column, text, mark.start, other.end, is_name=True)
+        else:
+            yield mark
+
+
+def _pair(row: Row, mark: Mark) -> str:
+    """A column and its text; a name that is printed as it is needs none."""
+    column = unquote(mark.column)
+    if mark.is_name and (VERSUS in column or _value(row, column) == mark.text):
+        return column
+    return f"{column} = {quoted(mark.text)}"
+
+
+def _value(row: Row, column: str) -> object:
+    """What a column of a row is, or an item of one that is a list."""
+    item = re.fullmatch(r"(\w+)\[(\d+)\]", column)
+    return row.values[item[1]][int(item[2]) - 1] if item else row.values.get(column)
+
+
+def _expression(bare: str, marks: Sequence[Mark]) -> str:
+    """What a cell of keys prints, as SQL: its columns with the words between them."""
+    parts, last = [], 0
+    for mark in marks:
+        between = bare[last : mark.start].strip("`") if last else ""
+        parts += [literal(between)] if between else []
+        parts.append(mark.column.removesuffix(CUT))
+        last = mark.end
+    return " || ".join(parts)
+
+
+def _where(row: Row, names: Sequence[str]) -> str:
+    told = [
+        f"{name} is null" if row.values[name] is None else f"{name} = {literal(row.values[name])}"
+        for name in names
+    ]
+    return f" where {' and '.join(told)}" if told else ""
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.strip() for cell in PIPE.split(line.strip())[1:-1]]
 
 
 def _together(parts: Sequence[str]) -> str:
     return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
-
-
-def _shorter(table: Table, fixed: Sequence[str]) -> str:
-    """The order of a table without columns that have one value."""
-    order = table.order
-    for name in fixed:
-        column = rf"(?:list_position\(\[[^]]*\], {name}\)|{name})(?: desc)?(?: nulls last)?"
-        order = re.sub(rf"(?:^|, ){column}(?=, |$)", "", order).removeprefix(", ")
-    return order or table.order

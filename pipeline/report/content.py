@@ -20,7 +20,7 @@ UNPLAIN = re.compile(r"[^A-Za-z0-9._-]")
 NAMED: Mapping[str, Callable[[Any], Iterable[str]]] = {
     "runs": lambda run: [run.run_id],
     "findings": lambda row: [row.run_id],
-    "comparisons": lambda comparison: [comparison.candidate],
+    "comparisons": lambda comparison: [comparison.candidate, comparison.base],
     "inputs": lambda row: row.values["run_ids"] or [],
     "notices": lambda row: [row.subject],
 }
@@ -81,12 +81,12 @@ class Content:
     @property
     def settings(self) -> dict[str, str]:
         """What the report was made with, by name."""
-        return {row.name: row.value for row in self.tables["settings"]}
+        return {row.name: row.values["value"] for row in self.tables["settings"]}
 
     @property
     def versions(self) -> dict[str, str]:
         """What it was made by."""
-        return {row.name: row.version for row in self.tables["versions"]}
+        return {row.name: row.values["version"] for row in self.tables["versions"]}
 
     @property
     def benchmarks(self) -> list[str]:
@@ -137,7 +137,7 @@ class Content:
             findings.sort(key=lambda row: row.values["run_rank"])
         else:
             findings = [row for row in findings if row.values["base"] in (None, *names)]
-            comparisons = [each for each in comparisons if each.base in names]
+            comparisons = [each for each in comparisons if {each.base, each.candidate} <= names]
         # What is said across several runs holds where all of them are here.
         series, totals = ([], []) if is_one else (self.series, self.totals)
         apart = {row.series for row in series if row.run_id not in names}

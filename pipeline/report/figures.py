@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 MARK = re.compile(r"<!--blade:([^<>\s]+)-->")
+# Behind a name or a text: how many characters before it are bound, and to what.
+BOUND = re.compile(r"<!--blade-text:(?P<n>\d+):(?P<source>[^<>\s]+)-->")
 
 
 class Figure(NamedTuple):
@@ -28,6 +30,25 @@ class Figure(NamedTuple):
         return f"<!--blade:{self.source}-->"
 
 
+class Name(str):
+    """A text of a row that knows its source, as a figure does."""
+
+    __slots__ = ("source",)
+    source: str
+
+    def __new__(cls, text: str, source: str) -> Name:
+        """The text as it is."""
+        made = super().__new__(cls, text)
+        made.source = source
+        return made
+
+
+def bound(printed: str, text: object) -> str:
+    """What is printed of a text, with its source behind it where it has one."""
+    source = text.source if isinstance(text, Name) else ""
+    return f"{printed}<!--blade-text:{len(printed)}:{source}-->" if source else printed
+
+
 @dataclass(frozen=True)
 class Row:
     """A row of a relation: its numbers are figures, everything else is the value itself."""
@@ -41,6 +62,16 @@ class Row:
             value = self.values[name]
         except KeyError:
             raise AttributeError(f"{self.relation} has no {name}") from None
+        # What is in no warehouse, such as a warning of this very call, has no place.
+        if not set(self.key) <= self.values.keys():
+            return value
+        if isinstance(value, str):
+            value = Name(value, f"{self.place}#{name}")
+        elif isinstance(value, list):
+            value = [
+                Name(each, f"{self.place}#{name}[{no}]") if isinstance(each, str) else each
+                for no, each in enumerate(value, start=1)
+            ]
         if isinstance(value, (str, bool)):
             # The next look finds it without coming here.
             self.__dict__[name] = value

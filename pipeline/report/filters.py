@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, quote
 
 from pipeline.report import wording
 from pipeline.report.comparisons import leading
-from pipeline.report.figures import Figure, Row, encoded
+from pipeline.report.figures import Figure, Name, Row, bound, encoded
 from pipeline.report.sentences import Voice, agree, foremost
 from pipeline.text import ACTIVE, is_redacted, markdown_cell, neutral, one_line
 
@@ -68,7 +68,7 @@ def listed(names: list[str]) -> str:
     return f"{shown} and {rest} more" if rest > 0 else shown
 
 
-@lru_cache(maxsize=10_000)  # pages of many runs repeat the same names
+@lru_cache(maxsize=10_000)
 def cell(text: str | Figure) -> str:
     """Text that is not ours, escaped; a null is a figure without a value."""
     return markdown_cell(one_line(text, LONGEST)) if isinstance(text, str) else "n/a"
@@ -76,14 +76,44 @@ def cell(text: str | Figure) -> str:
 
 def label(text: str) -> str:
     """Words of a profile: a name where they hold a digit, which would read as a figure."""
-    return ref(text) if any(map(str.isdigit, text)) else cell(text)
+    return ref(text) if any(map(str.isdigit, text)) else bound(cell(text), text)
 
 
-@lru_cache(maxsize=10_000)
+def spaced(text: str) -> str:
+    """A name of ours in plain words."""
+    return bound(cell(text.replace("_", " ")), text)
+
+
+def literal(value: object) -> str:
+    """A value for the query of a source: nothing in it can end the comment or break its line."""
+    if value is None or isinstance(value, (bool, int, float)):
+        return "null" if value is None else str(value).lower()
+    told = str(value).replace("'", "''")
+    told = ACTIVE.sub(lambda match: f"' || chr({ord(match[0])}) || '", told)
+    told = told.replace("\n", "' || chr(10) || '").replace("\t", "' || chr(9) || '")
+    # A browser ends a comment at --!> too.
+    return "'" + re.sub("-(?=!?>)", "-' || '", told) + "'"
+
+
+def answer(told: str, row: Row, expression: str) -> str:
+    """A word of ours that an expression over a row gives."""
+    return bound(told, Name(told, f"{row.place}#{encoded(expression)}"))
+
+
+def asked(text: str, query: str, column: int = 1) -> str:
+    """A name or a word that is the answer to a query: the first by an order, a verdict."""
+    source = f"sql?{encoded(' '.join(query.split()))}#{column}"
+    named = Name(text, source)
+    return ref(named) if isinstance(text, Name) else bound(text, named)
+
+
 def ref(text: str | Figure, limit: int = LONGEST_NAME) -> str:
     """A name, hash, citation or quote as it is, between backquotes: nothing in it is markup."""
-    if not isinstance(text, str):
-        return "n/a"
+    return bound(_code(str(text), limit), text) if isinstance(text, str) else "n/a"
+
+
+@lru_cache(maxsize=10_000)  # pages of many runs repeat the same names
+def _code(text: str, limit: int) -> str:
     flat = one_line(text, limit)
     if not flat.strip():
         return "(empty)"
@@ -123,7 +153,8 @@ def excerpt(text: str | Figure, limit: int = EXCERPT) -> str:
     flat = " ".join(text.split())
     # A placeholder may begin within what is shown and end beyond it.
     mark = " (redacted)" if is_redacted(flat[: limit + LONGEST_PLACEHOLDER]) else ""
-    return ref(flat, limit) + mark
+    cut = Name(flat, f"{text.source}~") if isinstance(text, Name) else flat
+    return bound(_code(flat, limit), cut) + mark
 
 
 def cause(name: str | Figure) -> str:
@@ -136,7 +167,8 @@ def cause(name: str | Figure) -> str:
 
 def said(row: Row, column: str) -> str:
     """A text of a row with its source: it may hold figures."""
-    return cell(getattr(row, column)) + Figure(None, f"{row.place}#{column}").marker
+    text = getattr(row, column)
+    return bound(cell(text), text)
 
 
 def chart(name: str, **key: str) -> str:
@@ -196,7 +228,7 @@ def shell(text: str) -> str:
     return neutral(shlex.quote(text))
 
 
-VOICE = Voice(marked, name=ref, text=label)
+VOICE = Voice(marked, name=ref, text=label, answer=answer)
 FILTERS: Mapping[str, Callable[..., Any]] = {
     **VOICE.formats,
     "decided": VOICE.says("decided"),
@@ -208,7 +240,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
         each.__name__: each
         for each in (
             *(agree, cause, cell, code, excerpt, foremost, label, leading, listed),
-            *(points, points_apart, ref, said),
+            *(points, points_apart, ref, said, spaced, asked, literal),
         )
     },
 }

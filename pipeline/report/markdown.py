@@ -18,7 +18,7 @@ from pipeline.report import filters, templates, wording
 from pipeline.report.cited import Sources
 from pipeline.report.comparisons import Comparison
 from pipeline.report.content import Content
-from pipeline.report.figures import MARK
+from pipeline.report.figures import BOUND, MARK
 
 
 @dataclass(frozen=True)
@@ -87,6 +87,8 @@ def document(
         "replaced": templates.replaced(folder),
         **LIMITS,
     }
+    heads = content.tables["headlines"]
+    told["is_alone"] = sum(head.benchmark in content.benchmarks for head in heads) < 2
     if len(content.runs) == 1:
         # What lies behind a change is in the report on both runs.
         told["detailed_comparisons"] = 0
@@ -96,7 +98,8 @@ def document(
 
     with templates.explained(folder):
         written = {section: rendered(section.name) for section in sections}
-        made = Document(rendered("title"), rendered("opening"), written, content.sources)
+        title, opening = (BOUND.sub("", rendered(name)) for name in ("title", "opening"))
+        made = Document(title, opening, written, content.sources)
     templates.refuse_long(sum(map(len, written.values())), folder)
     return made
 
@@ -119,9 +122,11 @@ def comparison_page(found: list[Comparison], *, opening: str = "", link: str = "
     """
     template = environment().get_template(f"{COMPARISON.name}.md.j2")
     content = SimpleNamespace(comparisons=found, series=[])
-    page = template.render(content=content, **{**LIMITS, "detailed_comparisons": MOST_DETAILED})
+    limits = {**LIMITS, "detailed_comparisons": MOST_DETAILED, "is_alone": False}
+    page = template.render(content=content, **limits)
     whole = f"[The whole report]({link})\n\n" if link else ""
-    page = MARK.sub("", filters.CHART.sub("", f"# {COMPARISON.title}\n\n{opening}{whole}{page}"))
+    page = filters.CHART.sub("", f"# {COMPARISON.title}\n\n{opening}{whole}{page}")
+    page = BOUND.sub("", MARK.sub("", page))
     lines = list(map(filters.settled, _tidy(page).split("\n")))
     ends = list(accumulate(len(line) + 1 for line in lines))
     if ends[-1] > MOST_CHARACTERS:

@@ -35,9 +35,10 @@ class Voice:
         *,
         name: Callable[[str], str],
         text: Callable[[str], str],
+        answer: Callable[[str, Row, str], str] = lambda told, _row, _expression: told,
     ) -> None:
         self.formats = {form: shown(said) for form, said in wording.FORMATS.items()}
-        self.name, self.text = name, text
+        self.name, self.text, self.answer = name, text, answer
 
     def __getattr__(self, form: str) -> Callable[[Figure], str]:
         if form not in wording.FORMATS:
@@ -72,6 +73,7 @@ class Voice:
         """The sentences of a template as functions."""
         made = templates.environment("sentences", None, autoescape=False)
         made.filters |= {**self.formats, "name": self.name, "text": self.text, "many": self.many}
+        made.filters |= {"answer": self.answer}
         made.filters |= {"agree": agree, "one_line": one_line, "cause": wording.cause}
         made.filters |= {
             "unsigned": lambda told: told.removeprefix("+"),

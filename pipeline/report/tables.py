@@ -31,7 +31,6 @@ class Table:
     order: str
     query: str = ""
     where: str = ""
-    n_first: int = 0
     of: str = ""
     # The table that these are rows of; and the conditions of those that are of this one, by name.
     within: str = ""

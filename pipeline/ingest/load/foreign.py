@@ -113,6 +113,13 @@ def _line(row: formats.Row) -> str:
     return gym.whole(formats.as_json(value), mark="\\\\u")
 
 
+def rows(artifact: Artifact) -> Iterator[str]:
+    """The rows of a file as lines that Gym's reader takes; what is none is left out."""
+    for reading in _readings(artifact, FileTally()):
+        if isinstance(reading, formats.Row):
+            yield _line(reading)
+
+
 def _readings(artifact: Artifact, tally: FileTally) -> Iterator[formats.Reading]:
     """What the format finds, and the file's hash; damage is the last reject."""
     assert artifact.format is not None

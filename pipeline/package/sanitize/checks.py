@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from functools import lru_cache
+from itertools import pairwise
 
 from pipeline.package.sanitize.policy import KNOWN, Policy
 from pipeline.package.sanitize.secrets import DIGIT, FEWEST_TURNS, TURN, named
@@ -21,6 +22,8 @@ LONGEST, LONGEST_STAND_IN = 250, 64
 UPPER, LOWER = re.compile("[A-Z]"), re.compile("[a-z]")
 # A token has more different characters, and more of both cases where it has no digit.
 MOST_REPEATED = 5
+# A token without a digit is at least so long.
+LONG = 32
 # What stands before an address, and a word that says what a secret is.
 BEFORE, BEFORE_WORD = 24, 48
 
@@ -45,6 +48,18 @@ def _is_opaque(value: str) -> bool:
     return (
         n_turns >= max(FEWEST_TURNS, len(value) // 10) and len(set(value)) >= 8 and _is_mixed(value)
     )
+
+
+def _is_cased(value: str) -> bool:
+    """Large and small letters and digits by turns, oftener than in names of several words."""
+    n_turns = sum(_sort(a) != _sort(b) for a, b in pairwise(value))
+    has_both = UPPER.search(value) and LOWER.search(value)
+    is_long = len(value) >= LONG and value.isalnum()
+    return is_long and bool(has_both) and 3 * n_turns > len(value) and not _is_stand_in(value)
+
+
+def _sort(sign: str) -> int:
+    return sign.isdigit() + 2 * sign.isupper()
 
 
 def _ip(host: str) -> IPAddress | None:
@@ -107,7 +122,8 @@ def command(match: Match, _: Policy) -> bool:
 def near_word(match: Match, _: Policy) -> bool:
     """Opaque, and a word close by says that it is a secret."""
     secret, text = match["secret"], match.string
-    if len(secret) > LONGEST or not _is_opaque(secret) or _is("path", secret):
+    is_token = _is_opaque(secret) or _is_cased(secret)
+    if len(secret) > LONGEST or not is_token or (_is("path", secret) and not _is_cased(secret)):
         return False
     before = text[max(0, match.start() - BEFORE_WORD) : match.start()]
     if _is("digest", before):

@@ -24,7 +24,7 @@ from pipeline.files import UnreadableError, content, is_inside
 from pipeline.outputs import MAKE_ROOM, explained, replacing
 from pipeline.package.files import write_text
 from pipeline.package.layout import DRAFTS, GOLDEN_REPORTS, ROLLOUTS, SKILLS, UNSAFE, package
-from pipeline.package.scaffold.selection import LABELS, Selection, select
+from pipeline.package.scaffold.selection import LABELS, Convert, Selection, select
 from pipeline.package.scaffold.skill import asked, lines, profile_text, refreshed, skill_text
 from pipeline.report import Source
 from pipeline.report.filters import CURATE
@@ -81,6 +81,7 @@ def lay_out(
     part: Part,
     whole: Whole,
     *,
+    convert: Convert,
     link: bool,
     refresh: bool,
 ) -> LaidOut:
@@ -92,7 +93,7 @@ def lay_out(
     if results is not None:
         with part(results, ["main.artifacts", "main.runs"]) as warehouse:
             base = results if results.is_dir() else results.parent
-            chosen = select(warehouse, base, benchmark, home)
+            chosen = select(warehouse, base, benchmark, home, convert)
     drafts = f"{GOLDEN_REPORTS}/{DRAFTS}"
     _refuse_obstacles(folder, [*chosen.files, PROFILE, skill, f"{drafts}/{PROFILE}"])
     steps = [_incoming(folder, name, path) for name, path in chosen.files.items()]
@@ -110,7 +111,11 @@ def lay_out(
     with ExitStack() as undo:
         for step in steps:
             if step.standing is Standing.NEW:
-                _copy(chosen.files[step.name], folder / step.name, link=link)
+                with explained(folder / step.name):
+                    (folder / step.name).parent.mkdir(parents=True, exist_ok=True)
+                source = chosen.files[step.name]
+                is_own = results is not None and results.resolve() in source.resolve().parents
+                _copy(source, folder / step.name, link=link and is_own)
                 undo.callback((folder / step.name).unlink)
         if is_known:
             # A person's profile, that of the results, else what is known of it.

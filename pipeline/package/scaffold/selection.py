@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -31,6 +31,9 @@ STEM = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 WIDEST = 100
+SIDECARS, BESIDE = "sidecars", ("inputs", "failures", "reward_profile", "stage_journal")
+# Results of other harnesses as files of Gym's rows, by run.
+Convert = Callable[[], Mapping[str, Path]]
 # It stands beside the rollouts, since it is no run.
 LABELS = "labels.jsonl"
 
@@ -47,7 +50,7 @@ class Selection:
     notes: tuple[str, ...]
 
 
-def select(source: Source, folder: Path, benchmark: str, home: str) -> Selection:
+def select(source: Source, folder: Path, benchmark: str, home: str, convert: Convert) -> Selection:
     """The runs of the benchmark where the results know its name, else all; below `home`."""
     runs = asked(source, TOLD["selection"]["runs"])
     found = sorted({row["benchmark"] for row in runs})
@@ -55,14 +58,13 @@ def select(source: Source, folder: Path, benchmark: str, home: str) -> Selection
     names = {row["run_id"] for row in runs if chosen is None or row["benchmark"] == chosen}
     rows = asked(source, TOLD["selection"]["files"])
     own = [row for row in rows if row["kind"] in OF_RUNS and names & set(row["run_ids"] or ())]
-    if foreign := next((row for row in own if row["format"]), None):
-        raise InputError(
-            f"{one_line(foreign['path'], WIDEST)}: is read as {foreign['format']}; "
-            "the rollouts of a package are Gym's.",
-            hint="`blade analyze` reports on it as it is; a package cannot be made of it yet.",
-        )
+    foreign = {row["run_name"] for row in own if row["format"]}
+    converted = convert() if foreign else {}
+    own = [row for row in own if not row["format"]]
     homes = {row["run_name"]: row["folder"] for row in own if row["kind"] == "rollouts"}
-    files: dict[str, Path] = {}
+    files = {
+        f"{home}/{run}_rollouts.jsonl": converted[run] for run in sorted(foreign & set(converted))
+    }
     partly = []
     paths = {row["path"] for row in own}
     for row in (row for row in rows if row["path"] in paths or row["kind"] in DOCUMENTS):
@@ -71,7 +73,9 @@ def select(source: Source, folder: Path, benchmark: str, home: str) -> Selection
         if base is None:
             partly.append(one_line(row["path"], WIDEST))
         elif base and (row["path"] in paths or is_shared or row["run_name"] in homes):
-            name = base if base == LABELS else f"{home}/{base}"
+            # A validator takes every JSONL file of the folder itself for rollouts.
+            below = f"{SIDECARS}/" if row["kind"] in BESIDE and READABLE.search(base) else ""
+            name = base if base == LABELS else f"{home}/{below}{base}"
             _refuse_twins(files, name, folder / row["path"])
             files[name] = folder / row["path"]
     profile = folder / "blade.toml"

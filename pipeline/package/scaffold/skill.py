@@ -41,6 +41,7 @@ def skill_text(source: Source | None, benchmark: str, *, folder: str, home: Path
         name=filters.code(shlex.quote(benchmark)),
         stages=TOLD["stages"],
         causes=TOLD["causes"],
+        sections=wording.WORDS["sections"]["titles"],
         shown_by=wording.WORDS["reasons"],
         diverging=wording.PARTINGS,
         benchmark=one_line(benchmark, LONGEST_NAME),

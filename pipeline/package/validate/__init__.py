@@ -10,10 +10,12 @@ from itertools import pairwise
 from typing import Any
 
 from pipeline import citation, errors
-from pipeline.package import blocks
+from pipeline.package import blocks, sidecar
+from pipeline.package.evidence import passages
 from pipeline.package.facts import DIFFICULTIES, SHORTEST
 from pipeline.package.files import names_in, object_of, text_of
 from pipeline.package.layout import DRAFTS, GOLDEN_REPORTS, Golden
+from pipeline.package.sources import CONTRADICTED, VERIFIED, Finding
 from pipeline.package.validate.subject import (
     FAIL,
     PASS,
@@ -29,8 +31,6 @@ from pipeline.package.validate.subject import (
     outcome,
     read,
 )
-from pipeline.package.verify import CONTRADICTED, VERIFIED, Finding, sidecar
-from pipeline.package.verify.units import units
 from pipeline.report import SECTIONS
 from pipeline.text import counted
 
@@ -167,14 +167,15 @@ def _report(subject: Subject, golden: Golden) -> Checks:
         told = f"{file}: no heading names {listed(missing, most=11)}"
         yield outcome("golden.sections", WARN, told, file)
     yield _curated("golden.curated", text, file)
-    found = subject.findings.get(golden.report)
-    if subject.warehouse is None or found is None:
+    found = subject.findings.get(golden.report, [])
+    others = [each for each in found if each.file == golden.report.name]
+    is_wrong = any(each.status == CONTRADICTED for each in others)
+    if subject.warehouse is None and not is_wrong:
         told = "there are no rollouts to compare it with"
         yield outcome("golden.verified", SKIP, told, file)
-        found = []
     else:
-        others = [each for each in found if each.file == golden.report.name]
         yield from _contradicted("golden.verified", others, file, "claim")
+    if subject.warehouse is not None:
         cited = [
             e.claim for e in others if e.check in ("citation", "task") and e.status == VERIFIED
         ]
@@ -199,11 +200,12 @@ def _metrics(subject: Subject, golden: Golden, found: list[Finding]) -> Checks:
     bad = [key for key in REQUIRED if key not in values or not _is_given(key, values[key])]
     told = f"no usable {listed(bad, most=6)}" if bad else ", ".join(REQUIRED)
     yield held("metrics.keys", not bad, told, file)
-    if subject.warehouse is None:
+    of_sidecar = [each for each in found if each.check == sidecar.CHECK]
+    is_wrong = any(each.status == CONTRADICTED for each in of_sidecar)
+    if subject.warehouse is None and not is_wrong:
         told = "there are no rollouts to recompute it from"
         yield outcome("metrics.values", SKIP, told, file)
     else:
-        of_sidecar = [each for each in found if each.check == sidecar.CHECK]
         yield from _contradicted("metrics.values", of_sidecar, file, "value")
 
 
@@ -252,7 +254,7 @@ def _shallow(golden: Golden, text: str) -> Checks:
     reason = "neither headings nor tables" if isinstance(told, str) else str(told)
     yield held("shallow.present", is_there, "it is there" if is_there else reason, file)
     if isinstance(told, str):
-        n_cited = sum(len(unit.cites) for unit in units(report))
+        n_cited = sum(len(each.cites) for each in passages(report))
         n_words, n_all = len(told.split()), len(text.split())
         shown = f"{counted(n_cited, 'citation')}, {n_words:,} words to {n_all:,} of the report"
         is_shallow = not n_cited and n_words <= SHALLOW_SHARE * n_all

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pipeline.files import UnreadableError
+from pipeline.package import sidecar
+from pipeline.package.facts import facts_file
 from pipeline.package.files import text_of
 from pipeline.package.layout import Package
-from pipeline.package.sources import Opened
-from pipeline.package.verify import Finding, facts, sidecar, verify
+from pipeline.package.sources import Finding, Opened
+from pipeline.package.verify import verify
 from pipeline.text import one_line
 
 PASS, FAIL, WARN, SKIP = "PASS", "FAIL", "WARN", "SKIP"
@@ -84,7 +86,7 @@ def findings(package: Package, warehouse: Opened | None) -> dict[Path, list[Find
         text, metrics = read(golden.report, text_of), read(golden.metrics, text_of)
         if isinstance(text, str):
             side = sidecar.read(metrics, golden.metrics.name) if isinstance(metrics, str) else None
-            told = facts.read(golden.anchor_facts)
+            told = facts_file(golden.anchor_facts)
             found[golden.report] = verify(text, golden.report.as_posix(), warehouse, side, told)
     return found
 

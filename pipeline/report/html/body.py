@@ -14,7 +14,7 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.rules_block.table import getLine, table
 from markdown_it.token import Token
 
-from pipeline.report.figures import MARK
+from pipeline.report.figures import BOUND, MARK
 from pipeline.report.filters import CHART, href, link, restored, target
 
 # What a marker is about: the last word before it.
@@ -66,7 +66,7 @@ class Body(RendererHTML):
 
     def section(self, text: str, *, name: str) -> tuple[str, str]:
         """The first paragraph of a section, which says what it found, and all that follows."""
-        tokens = _parser(of_lines=False).parse(text)
+        tokens = _parser(of_lines=False).parse(BOUND.sub("", text))
         ends = (at for at, token in enumerate(tokens, 1) if token.type in LEAD and not token.level)
         n_first = next(ends, 0) if tokens and tokens[0].type in LEAD.values() else 0
         self.name = self.part = name
@@ -85,6 +85,7 @@ class Body(RendererHTML):
 
     def line(self, text: str) -> str:
         """What stands on a line, or in a paragraph: its figures marked, its citations linked."""
+        text = BOUND.sub("", text)
         if figure := FIGURE.fullmatch(text):
             return _marked(*figure.groups())
         if not PLAIN.fullmatch(text):

@@ -6,23 +6,51 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any
 
-from pipeline.package.blocks import Source
+from pipeline.package.blocks import Report, Token
+from pipeline.package.facts import is_same
 from pipeline.package.json_places import Path, lines
-from pipeline.package.sources import CONTRADICTED, JUDGED, UNCHECKED, Answer, Answering, Finding
-from pipeline.package.verify.units import FORMS
+from pipeline.package.sources import (
+    CONTRADICTED,
+    JUDGED,
+    UNCHECKED,
+    Answer,
+    Answering,
+    Finding,
+    Source,
+    plain,
+)
 from pipeline.report.sidecar import COUNTS, LEVELS, UNCERTAINTY
 
 CHECK = "sidecar"
-SYNONYMS: dict[str, str] = FORMS["sidecar"]["synonyms"]
+# Other names for ours, as the public toolkit writes them.
+SYNONYMS = {
+    "model": "model_name",
+    "num_tasks": "total_tasks",
+    "num_rollouts": "total_rollouts",
+    "always_fail_tasks": "never_pass_tasks",
+    "pass@1": "pass_at_1",
+    "pass@k": "pass_at_k",
+}
+TOTALS = {"total_tasks": "n_tasks", "total_rollouts": "n_rollouts"}
 # The key of a sidecar that each column of run_metrics has.
 KEYS = {name: name for name in ("pass_at_1", "pass_at_k", "k", *LEVELS, *UNCERTAINTY)}
-KEYS |= {column: name for name, column in (FORMS["sidecar"]["totals"] | COUNTS).items()}
-MOST_DIGITS, LARGEST = 300, 1e15
-OF_RUN = re.compile(
-    r"from run_metrics where run_id = '(?P<run>[^']+)'\s*:\s*(?P<columns>\w+(?:\s*,\s*\w+)*)"
+KEYS |= {column: name for name, column in (TOTALS | COUNTS).items()}
+MOST_DIGITS = 300
+OF_RUN = re.compile(r"from run_metrics(?: where run_id = '(?P<run>[^']+)')?")
+# How a report calls what a sidecar holds, as the head of a column or the first cell of a row.
+NAMES = {
+    "pass@1": "pass_at_1",
+    "pass_at_1": "pass_at_1",
+    "total tasks": "total_tasks",
+    "total rollouts": "total_rollouts",
+    "mean reward": "mean_reward",
+}
+SAID = re.compile(
+    r"(?P<name>pass@1|mean reward|total tasks|total rollouts)\**\s*(?:\(.{0,40}?\))?\s*"
+    r"(?:of|is|was|:|=|\||at)\s*\**\s*\Z",
+    re.IGNORECASE,
 )
 
 
@@ -128,22 +156,6 @@ def _compared(path: Path, given: Any, expected: Any) -> Iterator[tuple[Path, str
         yield path, JUDGED[is_same(given, expected)], _json(given), _json(expected)
 
 
-def is_same(given: Any, found: Any) -> bool:
-    """Whether a figure is the same, at the digits it is written with; rates have two at least."""
-    if isinstance(given, bool) or isinstance(found, bool):
-        return given is found
-    is_whole = isinstance(given, int) and isinstance(found, int)
-    are_numbers = all(isinstance(each, (int, float, Decimal)) for each in (given, found))
-    if is_whole or not are_numbers:
-        return bool(given == found)
-    if not (abs(given) < LARGEST and abs(found) < LARGEST):
-        return bool(given == found)
-    told = float(given)
-    decimals = len(repr(told).partition(".")[2]) if "e" not in repr(told) else 12
-    half = 0.5 * 10.0 ** -max(decimals, 2 if abs(told) <= 1 else 1)
-    return abs(float(found) - told) <= half + 1e-9 * abs(told)
-
-
 def _json(value: Any) -> str:
     return json.dumps(value)[:200] if not isinstance(value, str) else value
 
@@ -154,11 +166,49 @@ def answering(sidecar: Sidecar) -> Answering:
     named = {str(run.get("run_id") or run.get("model_name")): run for run in runs}
 
     def answer(source: Source) -> Answer:
-        match = OF_RUN.fullmatch(source.text)
-        told = named.get(match["run"]) if match else None
-        wanted = re.split(r"\s*,\s*", match["columns"]) if match else []
-        if told is None or any(KEYS.get(column) not in told for column in wanted):
+        match = OF_RUN.fullmatch(source.words)
+        columns = [*(one for one, _ in source.keys), *(one for one, _ in source.columns)]
+        columns = columns or [pair.expression for pair in source.pairs]
+        own = {match["run"]: named.get(match["run"])} if match and match["run"] else named
+        rows = [
+            tuple(name if column == "run_id" else run[KEYS[column]] for column in columns)
+            for name, run in own.items()
+            if run and all(one == "run_id" or KEYS.get(one) in run for one in columns)
+        ]
+        if match is None or not rows:
             return Answer(fault="not among the figures of the sidecar")
-        return Answer(tuple((column, told[KEYS[column]]) for column in wanted))
+        return Answer(tuple(rows))
 
     return answer
+
+
+def beside(sidecar: Sidecar, report: Report) -> Iterator[Finding]:
+    """What a report itself calls pass@1, total tasks and the like, beside the sidecar.
+
+    A report on several runs gives several: the sidecar's must be one of them.
+    """
+    if len(sidecar.runs) != 1:
+        return
+    path, given = sidecar.runs[0]
+    said: dict[str, list[tuple[int, Token]]] = {}
+    for block in report.blocks:
+        for row in block.rows:
+            label = plain(report.text[row[0].start : row[0].end]).casefold() if row else ""
+            for token in block.tokens_within(row[0].start, row[-1].end) if row else ():
+                span = next(each for each in row if each.start <= token.start < each.end)
+                head = plain(span.head).casefold()
+                before = plain(report.text[max(span.start, token.start - 60) : token.start])
+                match = SAID.search(f"{before} " if before else "")
+                name = NAMES.get(head) or (NAMES.get(label) if len(row) == 2 else None)
+                if block.kind != "table" and match:
+                    name = NAMES[match["name"].casefold()]
+                if name and token.value is not None:
+                    said.setdefault(name, []).append((token.line, token))
+    for name, value in given.items():
+        own = said.get(SYNONYMS.get(name, name), [])
+        if own and isinstance(value, (int, float)) and not any(t.agrees(value) for _, t in own):
+            line, token = own[0]
+            claim = f"{name}: {_json(value)}"
+            source = f"line {line} of the report"
+            at = sidecar.line((*path, name))
+            yield Finding(at, CONTRADICTED, claim, token.text, source, CHECK, sidecar.file)

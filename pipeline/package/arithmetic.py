@@ -1,4 +1,4 @@
-"""What a report says twice or adds up itself: ratios, totals, shares of a whole, equal counts."""
+"""What a report says twice or adds up itself: ratios, ranges, totals, shares of a whole, counts."""
 
 from __future__ import annotations
 
@@ -8,10 +8,53 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pipeline.package.blocks import Block, Report, Span, masked
-from pipeline.package.sources import CONTRADICTED, JUDGED, Finding
-from pipeline.package.verify.units import CELLS, HEADS, SAID, head, is_headed
+from pipeline.package.sources import CONTRADICTED, JUDGED, Finding, plain
 
-HIDDEN = re.compile(r"<!--.{0,2000}?-->|[*`]")
+WHOLE = r"\d{1,3}(?:,\d{3})+|\d{1,15}"
+# `14 of 57 (24.6%)`
+RATIO = re.compile(
+    rf"(?<![\w.,:/#@^=&?$-])(?P<part>{WHOLE})(?:/|\s(?:out )?of\s(?:the |all |its )?)"
+    rf"(?P<whole>{WHOLE})(?![\w/]|[.,]\d)(?P<noun>[^.;:|()\n\d%]{{0,60}})"
+    r"(?:\((?P<percent>\d{1,3}(?:\.\d{1,9})?)\s?%(?P<more>[^()]{0,60})\))?"
+)
+# What makes the percentage one of something else; what is no part of a whole.
+OTHER = re.compile(
+    r"\b(?:of|interval|CI|confidence|pass@|pass\^|reward|rate|mean|from|vs|than)\b"
+    r"|,? 9\d%|^ ?(?:to|–)"
+)
+NO_PART = re.compile(r"\b(?:best|top|first|last|any|k|choice|task|attempt|rollout)\s+\Z", re.I)
+RANGE = re.compile(
+    r"\bCI (?P<low>[+-]?\d+(?:\.\d+)?)(?P<unit>%?) to (?P<high>[+-]?\d+(?:\.\d+)?)(?P=unit)"
+)
+COUNT = re.compile(
+    rf"[*_\s]*(?P<about>~|≈|about )?\s?(?P<part>{WHOLE})(?:\s?(?:/|of)\s?(?P<whole>{WHOLE}))?"
+    r"(?:\s*\(\s*\d[\d.]*\s?%\s*\))?[*_\s]*"
+)
+TOTAL = re.compile(r"(?:grand )?(?:total|totals|sum|all|overall|together)\b.{0,30}")
+NOTHING = re.compile(r"[-–—]?|nothing|n/a|none")
+# Heads of columns of counts, and of those of which a sum means nothing or whose rows may overlap.
+COUNTS = re.compile(
+    r"(?:#|n|no\.?|counts?|number|rollouts?|failures?|occurrences?|attempts?|cases?|times)"
+    r"(?: of .{0,30})?"
+)
+NO_SUM = re.compile(
+    r"%|percent|share|rate|mean|median|average|avg|pass@|pass\^|reward|\bp\b|\bq\b|percentile|highest"
+    r"|lowest|\bmax|\bmin|\bk\b|interval|\bci\b|gain|change|delta|rank|seconds|tokens|turns|runs?\b"
+    r"|best|worst|scores?\b|distinct|unique|odds|ratio|points|reached"
+)
+OVERLAPPING = re.compile(r"mode|sign|check|symptom|finding")
+SHARE_OF = re.compile(
+    rf"(?:(?:%|percent|share)\s*(?:of|/)|\A\s*of)\s*(?:the |all )?(?P<whole>{WHOLE})\b"
+)
+# Sections where one name has several counts: those of runs side by side, those of files.
+SEVERAL = re.compile(r"cross|compar|versus|\bvs\b|artifact|inventory", re.I)
+# `1,024 rollouts in total`, `total rollouts: 1,024`
+NAMED = re.compile(
+    rf"(?:\b(?P<after>{WHOLE})\s+(?:total|overall)\s+(?P<noun>[a-z]+(?: [a-z]+)?)"
+    rf"|\btotal\s+(?P<name>[a-z]+(?: [a-z]+)?)\s*(?::|is|was|=|\|)\s*(?P<before>{WHOLE}))"
+    r"(?![\w/]|[.,]\d| of)",
+    re.I,
+)
 NEARLY_ALL, ROUGHLY, FEWEST_LETTERS = 0.95, 0.05, 4
 
 
@@ -27,6 +70,11 @@ class Cell:
     is_about: bool = False
     # Whether the data verify a figure of it.
     is_known: bool = False
+
+    @property
+    def head(self) -> str:
+        """The head of its column in plain small letters."""
+        return plain(self.span.head).casefold()
 
 
 Rows = list[list[Cell]]
@@ -45,12 +93,13 @@ def check(report: Report, settled: Sequence[int]) -> Iterator[Finding]:
                 yield from _totals(cells)
                 yield from _shares(block, cells)
     yield from _repeated(tables)
+    yield from _named(report)
 
 
 def _cell(report: Report, span: Span, settled: Sequence[int]) -> Cell:
-    text = " ".join(HIDDEN.sub("", report.text[span.start : span.end]).split()).casefold()
+    text = plain(re.sub(r"<!--.{0,2000}?-->", "", report.text[span.start : span.end])).casefold()
     line, place = report.line_at(span.start), bisect_left(settled, span.start)
-    match = CELLS["count"].fullmatch(masked(report.text, span).replace("\x01", ""))
+    match = COUNT.fullmatch(masked(report.text, span).replace("\x01", ""))
     if match is None:
         return Cell(span, line, text)
     whole = _int(match["whole"]) if match["whole"] else None
@@ -61,16 +110,20 @@ def _cell(report: Report, span: Span, settled: Sequence[int]) -> Cell:
 def _ratios(report: Report, span: Span) -> Iterator[Finding]:
     """`14 of 57 (24.6%)`: the part within the whole, the percentage their quotient."""
     seen = masked(report.text, span)
-    for match in SAID["ratio"].finditer(seen):
+    for match in RANGE.finditer(seen):
+        if float(match["low"]) > float(match["high"]):
+            line, told = report.line_at(span.start + match.start()), "the lower end first"
+            yield Finding(line, CONTRADICTED, match[0], told, "the text itself", "ratio")
+    for match in RATIO.finditer(seen):
         part, whole = _int(match["part"]), _int(match["whole"])
-        if SAID["no_part"].search(seen, max(0, match.start() - 12), match.start()):
+        if NO_PART.search(seen, max(0, match.start() - 12), match.start()):
             continue
         line = report.line_at(span.start + match.start())
         claim = f"{match['part']} of {match['whole']}"
         if part > whole and match["noun"].startswith(" "):
             told = f"at most {match['whole']}"
             yield Finding(line, CONTRADICTED, claim, told, "the text itself", "ratio")
-        elif match["percent"] and whole and not SAID["other"].search(match["noun"] + match["more"]):
+        elif match["percent"] and whole and not OTHER.search(match["noun"] + match["more"]):
             line = report.line_at(span.start + match.start("percent"))
             status, told = _share(part, whole, match["percent"])
             claim = f"{claim} ({match['percent']}%)"
@@ -91,12 +144,11 @@ def _totals(rows: Rows) -> Iterator[Finding]:
     if len(named) != 1 or len(parts) < 2 or named[0] not in (rows[0], rows[-1]):
         return
     for place, total in enumerate(named[0][1:], 1):
-        title = head(total.span)
-        is_tasks = title == "tasks" and SAID["overlapping"].search(head(named[0][0].span))
-        if total.part is None or total.is_known or is_tasks or SAID["no_sum"].search(title):
+        is_tasks = total.head == "tasks" and OVERLAPPING.search(named[0][0].head)
+        if total.part is None or total.is_known or is_tasks or NO_SUM.search(total.head):
             continue
         column = [row[place] for row in parts if place < len(row)]
-        column = [cell for cell in column if not CELLS["nothing"].fullmatch(cell.text)]
+        column = [cell for cell in column if not NOTHING.fullmatch(cell.text)]
         if len(column) < 2 or any(cell.part is None for cell in column):
             continue
         if {cell.whole is None for cell in column} != {total.whole is None}:
@@ -114,30 +166,29 @@ def _totals(rows: Rows) -> Iterator[Finding]:
 
 def _shares(block: Block, rows: Rows) -> Iterator[Finding]:
     """A column headed `% of 1056` beside one of counts: each share, and the sum of the counts."""
-    heads = [" ".join(each.replace("*", "").split()).casefold() for each in block.heads]
-    shares = [
-        (n, match) for n, told in enumerate(heads) if (match := SAID["share_of"].search(told))
-    ]
-    counts = [n for n, told in enumerate(heads) if HEADS["count"].fullmatch(told)]
+    heads = [plain(each).casefold() for each in block.heads]
+    shares = [(n, match) for n, told in enumerate(heads) if (match := SHARE_OF.search(told))]
+    counts = [n for n, told in enumerate(heads) if COUNTS.fullmatch(told)]
     if len(shares) != 1 or len(counts) != 1:
         return
     (place, match), whole = shares[0], _int(shares[0][1]["whole"])
-    found = []
+    listed = []
     for row in (row for row in rows if len(row) > max(place, counts[0])):
-        count, share = row[counts[0]], CELLS["percent"].fullmatch(row[place].text)
+        count = row[counts[0]]
+        share = re.fullmatch(r"~?(\d{1,3}(?:\.\d{1,9})?)\s?%?", row[place].text)
         if count.part is None:
             continue
         if not _is_total(row):
-            found.append(count)
+            listed.append(count)
         if share and whole and not count.is_about:
-            status, told = _share(count.part, whole, share["value"])
-            claim = f"{count.part:,}: {share['value']}%"
+            status, told = _share(count.part, whole, share[1])
+            claim = f"{count.part:,}: {share[1]}%"
             source = f"the head says of {match['whole']}"
             yield Finding(count.line, status, claim, told, source, "total")
-    summed = sum(count.part or 0 for count in found)
-    is_known = all(count.is_known for count in found)
+    summed = sum(count.part or 0 for count in listed)
+    is_known = all(count.is_known for count in listed)
     # Rows may be a choice of the commonest: only a sum near the whole claims to be all of it.
-    if len(found) > 1 and not is_known and NEARLY_ALL * whole < summed != whole:
+    if len(listed) > 1 and not is_known and NEARLY_ALL * whole < summed != whole:
         claim, source = f"% of {match['whole']}", "the sum of the rows"
         yield Finding(block.line, CONTRADICTED, claim, f"{summed:,}", source, "total")
 
@@ -147,17 +198,17 @@ def _repeated(tables: list[tuple[Block, Rows]]) -> Iterator[Finding]:
     places: dict[tuple[str, str], list[tuple[Block, Cell]]] = {}
     for block, rows in tables:
         names = [row[0].text for row in rows]
-        for row in rows if not any(map(SAID["several"].search, block.path)) else ():
+        for row in rows if not any(map(SEVERAL.search, block.path)) else ():
             name = row[0].text
             is_name = len(re.findall(r"[a-z]", name)) >= FEWEST_LETTERS and names.count(name) == 1
-            counted = [cell for cell in row[1:] if is_headed(cell.span, "count")]
+            counted = [cell for cell in row[1:] if COUNTS.fullmatch(cell.head)]
             is_count = len(counted) == 1 and counted[0].part is not None
             if is_name and is_count and not _is_total(row):
-                places.setdefault((name, head(row[0].span)), []).append((block, counted[0]))
-    for (name, _), found in places.items():
-        first, model = next((one for one in found if one[1].is_known), found[0])
+                places.setdefault((name, row[0].head), []).append((block, counted[0]))
+    for (name, _), listed in places.items():
+        first, model = next((one for one in listed if one[1].is_known), listed[0])
         source, told = f"line {model.line} says {model.part:,}: {name}", f"{model.part:,}"
-        for block, count in found:
+        for block, count in listed:
             # Not in like parts of two sections, as those on two runs would be.
             paths = block.path, first.path
             is_alike = min(map(len, paths)) > 1 and block.path[-1] == first.path[-1]
@@ -166,8 +217,28 @@ def _repeated(tables: list[tuple[Block, Rows]]) -> Iterator[Finding]:
                 yield Finding(count.line, CONTRADICTED, f"{count.part:,}", told, source, "repeated")
 
 
+def _named(report: Report) -> Iterator[Finding]:
+    """One total by its name, given twice with different counts anywhere."""
+    seen: dict[str, tuple[int, int]] = {}
+    for block in report.blocks:
+        if block.kind == "heading" or any(map(SEVERAL.search, block.path)):
+            continue
+        for row in block.rows:
+            text = " | ".join(plain(report.text[span.start : span.end]) for span in row)
+            for match in NAMED.finditer(text):
+                name = (match["noun"] or match["name"]).casefold()
+                count = _int(match["after"] or match["before"])
+                line = report.line_at(row[0].start)
+                first, at = seen.setdefault(name, (count, line))
+                if first != count:
+                    source = f"line {at} says {first:,}: total {name}"
+                    yield Finding(
+                        line, CONTRADICTED, f"{count:,}", f"{first:,}", source, "repeated"
+                    )
+
+
 def _is_total(row: list[Cell]) -> bool:
-    return CELLS["total"].fullmatch(row[0].text) is not None
+    return TOTAL.fullmatch(row[0].text) is not None
 
 
 def _int(digits: str) -> int:

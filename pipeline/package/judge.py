@@ -13,8 +13,7 @@ from typing import Any
 from pipeline.errors import InputError
 from pipeline.files import UnreadableError, content
 from pipeline.package.files import write_text
-from pipeline.package.scoring.matching import Met, is_about
-from pipeline.package.scoring.passages import Text
+from pipeline.package.score import Met, Piece, Text, is_about
 from pipeline.text import json_text, one_line
 
 MOST_SECONDS, MOST_PASSAGES = 900, 20
@@ -33,10 +32,10 @@ def judged(
     """
     answers, judged, asked = _kept(cache), list(found), {}
     for place, each in enumerate(found):
-        about = [one for one in text.passages if is_about(each.asked, one)]
+        about = [one for one in text.pieces if _concerns(each, one, text)]
         if each.by != "claims" and about:
-            blocks = [{"line": one.unit.line, "text": one.seen} for one in about[:MOST_PASSAGES]]
-            fact = {"id": each.asked.fact.id, "fact": each.asked.fact.fact}
+            blocks = [{"line": one.line, "text": one.plain} for one in about[:MOST_PASSAGES]]
+            fact = {"id": each.wanted.fact.id, "fact": each.wanted.fact.fact}
             line = json_text({**fact, "blocks": blocks})
             asked[place] = (hashlib.sha256(f"{command}\n{line}".encode()).hexdigest(), line)
     new = {key: line for key, line in asked.values() if key not in answers}
@@ -44,12 +43,18 @@ def judged(
     for place, (key, _) in asked.items():
         is_met, reason = answers[key]
         lacking = "" if is_met else reason or "the judge does not see it"
-        judged[place] = Met(found[place].asked, found[place].passage, lacking, "judge")
+        judged[place] = Met(found[place].wanted, found[place].piece, lacking, "judge")
     if cache is not None and new:
         told = [json_text({"key": key, "met": m, "reason": r}) for key, (m, r) in answers.items()]
         write_text(cache, "\n".join(told) + "\n")
     n_asked = len(dict(asked.values()))
     return judged, {"command": command, "asked": n_asked, "cached": n_asked - len(new)}
+
+
+def _concerns(each: Met, piece: Piece, text: Text) -> bool:
+    """Whether a block may state a fact: it is about its subject, or about a task that it cites."""
+    cited = {task for _, task, _ in each.wanted.rollouts}
+    return is_about(each.wanted, piece, text) or bool(cited & (piece.tasks | piece.above))
 
 
 def _kept(cache: Path | None) -> Answers:

@@ -1,0 +1,624 @@
+"""Citations, quotations and labels of a report beside the rollouts that they are about.
+
+`- fail: RUN/TASK:ROLLOUT` below `### Task TASK` says of what task and how it ended; backquoted text
+behind a citation, and quoted words before one in brackets, are said there.
+"""
+
+from __future__ import annotations
+
+import difflib
+import html
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pipeline import citation
+from pipeline.citation import Citation
+from pipeline.package.blocks import QUOTED, Block, Report, Span, code_spans, masked
+from pipeline.package.sources import (
+    CONTRADICTED,
+    JUDGED,
+    UNCHECKED,
+    VERIFIED,
+    Finding,
+    Opened,
+    plain,
+)
+from pipeline.text import REDACTION, is_redacted, neutral, one_line
+
+OUTCOMES = {True: "passes", False: "fails", None: "is not scored"}
+CAUSES = ("KG", "UK", "BI", "TI", "IR", "DA")
+BUCKETS = frozenset(("always", "sometimes", "never", "missing"))
+LARGEST = 2**31 - 1
+MOST_NAMES, MOST_KNOWN, CHUNK = 3, 10_000, 50
+# A citation out of code. A path, an address or a day and an hour have the shape of one too.
+BARE = re.compile(
+    r"(?<![\w/.`-])[\w.-]{1,100}/[^\s/|()\[\]\"'`,;]{1,200}:\d{1,9}(?:#\d{1,9})?(?![\w/:`])"
+)
+NO_RUN = re.compile(r"[\s:\"'{}()<>=|\\]")
+NO_CITATION = re.compile(r"\.[A-Za-z]{1,5}\Z|(?<!\d)\d{1,2}/\d{1,2}/\d{2,4}(?!\d)")
+LABEL = re.compile(r"(?<![\w-])(?P<word>pass|fail)(?:ed|es|s|ing|ures?)?:\s+\Z", re.IGNORECASE)
+CAUSE = re.compile(r"\bcauses?:\s*", re.IGNORECASE)
+CAUSE_NAME = re.compile(rf"\b(?:{'|'.join(CAUSES)})\b")
+TASK_TITLE = re.compile(
+    r"\s*tasks?:?\s+(?P<name>`[^`]+`|[^\s:,]+)(?P<rest>.*)", re.IGNORECASE | re.DOTALL
+)
+TASKS = re.compile(
+    r"\btasks?:?\s+(?P<names>`[^`]+`|[\w.-]+(?:(?:,|,? and|,? or|,? to)\s+`?[\w.-]+`?)*)", re.I
+)
+NAMED_TASK = re.compile(
+    r"\btasks?\s+(?:`[^`\n]{1,200}`(?:,| and|, and| or)\s+){0,50}\Z", re.IGNORECASE
+)
+# Heads of columns: of words that somebody said, and of rollouts that pass or fail.
+SAID_HEADS = frozenset(
+    "last words,final words,last message,final message,final answer,quote,quotes,excerpt".split(",")
+)
+SIDE = re.compile(r"(?:a |the |closest )?(?P<word>pass|fail)(?:es|ed|ing|s|ure|ures)?")
+PASSING = re.compile(r"(?P<part>\d+) of (?P<whole>\d+) (?:scored )?(?:attempts?|rollouts?) pass")
+BRACKET = re.compile(
+    r"[.,]?\s(?:in (?:\d+ of \d+|all|both|each)(?: \w+)? )?\((?P<told>[^()]{1,2000})\)"
+)
+EXPECTED = re.compile(r"\b(?:expected|instead of|rather than|should be)\W{0,3}\Z", re.IGNORECASE)
+SENTENCE_END = re.compile(r"[.!?][\"')\]]*\s+(?=[^\sa-z])")
+ASKED = re.compile(r"\bAsked:\s+\Z")
+BESIDE = re.compile(r"[\s:;,]*(?:\(redacted\))?[\s:;,]*")
+# Also what error signatures put in place of numbers, paths and ids.
+CUT = re.compile(r"\u2026|\.\.\.|\[\.\.\.\]|\[\u2026\]|<[a-z]{1,10}(?:>|(?=\u2026))")
+STRAIGHT = str.maketrans({"\u2019": "'", "\u2018": "'", "\u201c": '"', "\u201d": '"'})
+EDGES = " .,;:!?"
+SHORTEST = 12
+
+Key = tuple[str, str, int]
+QUERIES: dict[str, str] = dict(
+    re.findall(
+        r"-- (\w+): [^\n]*\n(.*?);",
+        Path(__file__).with_suffix(".sql").read_text(encoding="utf-8"),
+        re.DOTALL,
+    )
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Passage:
+    """A heading, a paragraph, an item or a row of a table."""
+
+    report: Report
+    block: Block
+    spans: tuple[Span, ...]
+
+    @property
+    def line(self) -> int:
+        """The line it begins on."""
+        return self.report.line_at(self.spans[0].start)
+
+    @cached_property
+    def codes(self) -> list[tuple[int, int, str]]:
+        """What is between backquotes, with its place."""
+        found = []
+        for span in self.spans:
+            text = self.raw(span)
+            for start, end in code_spans(text):
+                told = text[start:end].strip("`")
+                # In a table a pipe is escaped, in code too.
+                told = told.replace("\\|", "|") if self.block.kind == "table" else told
+                found.append((span.start + start, span.start + end, told.strip() or told))
+        return found
+
+    @cached_property
+    def cites(self) -> list[tuple[int, int, Citation]]:
+        """What it cites, in order, with the places."""
+        found = [(start, end, cited(told)) for start, end, told in self.codes]
+        for span in self.spans:
+            for match in BARE.finditer(masked(self.report.text, span)):
+                start, end = span.start + match.start(), span.start + match.end()
+                found.append((start, end, cited(match[0])))
+        return sorted(
+            ((start, end, each) for start, end, each in found if each), key=lambda each: each[0]
+        )
+
+    @property
+    def text(self) -> str:
+        """All of it as it is written."""
+        return self.report.text[self.spans[0].start : self.spans[-1].end]
+
+    @cached_property
+    def plain(self) -> str:
+        """What a reader sees of it."""
+        return plain(self.text)
+
+    @cached_property
+    def quotes(self) -> list[tuple[int, int, str]]:
+        """Words in quotation marks: the places of these, and what is between them."""
+        found = []
+        for span in self.spans:
+            text = seen = self.raw(span)
+            # A quotation mark within code is none.
+            for start, end in code_spans(text):
+                seen = seen[:start] + seen[start:end].replace('"', "\x01") + seen[end:]
+            for match in QUOTED.finditer(seen):
+                start, end = match.span()
+                told = html.unescape(plain(text[start + 1 : end - 1]))
+                found.append((span.start + start, span.start + end, told))
+        return found
+
+    def raw(self, span: Span) -> str:
+        """A span as it is written."""
+        return self.report.text[span.start : span.end]
+
+    def cells(self, *heads: str) -> Iterator[str]:
+        """What is below such heads, as a reader sees it."""
+        for span in self.spans:
+            if plain(span.head).casefold() in heads:
+                yield plain(self.raw(span))
+
+    def title_task(self) -> tuple[str, str] | None:
+        """The one task that the nearest heading names, and the rest of that heading."""
+        titles = self.block.path[::-1] if self.block.kind != "heading" else (self.text,)
+        for title in titles:
+            if (match := TASK_TITLE.match(title)) and not title.lower().startswith("tasks"):
+                return match["name"].strip("`"), match["rest"]
+        return None
+
+
+def tasks_in(text: str) -> set[str]:
+    """Tasks behind the word: `task 9`, `tasks 6 and 20`."""
+    found: set[str] = set()
+    for match in TASKS.finditer(text):
+        names = re.split(r",?\s+(?:and|or|to)\s+|,\s*", match["names"])
+        found |= {name.strip("`.: ") for name in names}
+    return {name for name in found if name}
+
+
+def passages(report: Report) -> list[Passage]:
+    """All of a report in order: each row of a table by itself."""
+    return [Passage(report, block, row) for block in report.blocks for row in block.rows if row]
+
+
+def cited(told: str) -> Citation | None:
+    """The citation that a text is."""
+    each = citation.parse(told)
+    if each is None or NO_RUN.search(each.run_id) or NO_CITATION.search(each.task_id):
+        return None
+    return None if NO_CITATION.search(str(each)) else each
+
+
+@dataclass(frozen=True)
+class Rollout:
+    """A rollout that is cited: how it went, none where it is not scored, and its modes."""
+
+    is_pass: bool | None
+    n_events: int
+    modes: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Everything that is cited and exists, and the names of all that could be."""
+
+    source: Opened
+    rollouts: Mapping[Key, Rollout]
+    runs: tuple[str, ...]
+    # Passed and scored attempts and the bucket, and causes, by run and task.
+    tasks: Mapping[tuple[str, str], tuple[int, int, str]]
+    causes: Mapping[tuple[str, str], tuple[str, str]]
+    modes: frozenset[str]
+
+    @cached_property
+    def task_ids(self) -> frozenset[str]:
+        """All tasks of all runs."""
+        return frozenset(task for _, task in self.tasks)
+
+    def exists(self, each: Citation) -> bool:
+        """Whether a rollout, and the event of it that is meant, is there."""
+        found = self.rollouts.get(each.rollout)
+        return found is not None and (each.seq is None or 1 <= each.seq <= found.n_events)
+
+    def nearest(self, each: Citation) -> str:
+        """What there is instead of a citation that cites nothing."""
+        if each.run_id not in self.runs:
+            return f"runs: {close(each.run_id, self.runs)}"
+        if (each.run_id, each.task_id) not in self.tasks:
+            tasks = (task for run, task in self.tasks if run == each.run_id)
+            return f"tasks of this run: {close(each.task_id, tasks)}"
+        if each.rollout in self.rollouts:
+            n_events = self.rollouts[each.rollout].n_events
+            return f"events of this rollout: 1 to {n_events}" if n_events else "it has no events"
+        rows = self.source.execute(QUERIES["indexes"], [each.run_id, each.task_id])
+        there = ", ".join(str(index) for (index,) in rows.fetchall())
+        return f"rollouts of this task: {there or 'none'}"
+
+
+def evidence(source: Opened, wanted: Iterable[Citation]) -> Evidence:
+    """All that the checks of citations ask for, read once."""
+    keys = list(dict.fromkeys(each.rollout for each in wanted if each.rollout_index <= LARGEST))
+    rollouts = {
+        (run, task, index): Rollout(is_pass, n_events, frozenset(modes))
+        for run, task, index, is_pass, n_events, modes in _asked(source, "rollouts", keys)
+    }
+    rows = {
+        name: source.execute(QUERIES[name]).fetchall()
+        for name in ("runs", "tasks", "causes", "modes")
+    }
+    return Evidence(
+        source,
+        rollouts,
+        tuple(run for (run,) in rows["runs"]),
+        {(run, task): tuple(found) for run, task, *found in rows["tasks"]},
+        {(run, task): (cause, source) for run, task, cause, source in rows["causes"]},
+        frozenset(mode for (mode,) in rows["modes"]),
+    )
+
+
+def _asked(source: Opened, name: str, keys: Sequence[Key]) -> list[Any]:
+    """What a query by its name says of these rollouts."""
+    if not keys:
+        return []
+    bound = [list(column) for column in zip(*keys, strict=True)]
+    query = f"with asked as ({QUERIES['asked']}) {QUERIES[name]}"
+    rows: list[Any] = source.execute(query, bound).fetchall()
+    return rows
+
+
+def close(name: str, known: Iterable[str]) -> str:
+    """The most alike of the names there are: by number where both are numbers."""
+    every = list(known)[:MOST_KNOWN]
+    if name.isdecimal() and len(name) < 10 and all(each.isdecimal() for each in every):
+        order = sorted(every, key=lambda each: (abs(int(each) - int(name)), int(each)))
+        return ", ".join(order[:MOST_NAMES])
+    return ", ".join(difflib.get_close_matches(name, every, MOST_NAMES, 0.0)) or "none"
+
+
+def check(report: Report, known: Evidence, name: str) -> Iterator[Finding]:
+    """Every citation, every task, outcome, cause and quotation; `name` is the report's path."""
+    quotes: list[Quote] = []
+    notes: dict[tuple[str, ...], Citation] = {}
+    every = passages(report)
+    title = next((each.text for each in every if each.block.kind == "heading"), "")
+    for each in every:
+        yield from _citations(each, known)
+        yield from _task(each, known, [title, name])
+        quotes += _quotes(each, known, notes)
+    yield from said(quotes, known)
+
+
+def _citations(passage: Passage, known: Evidence) -> Iterator[Finding]:
+    owner = passage.title_task()
+    for start, end, each in passage.cites:
+        line = passage.report.line_at(start)
+        # A task's own name may have the shape of a citation.
+        told = passage.report.text[start:end].strip("` ")
+        if not known.exists(each) and told in known.task_ids:
+            continue
+        yield found(each, known, line)
+        if not known.exists(each):
+            continue
+        before = passage.report.text[max(passage.spans[0].start, start - 12) : start]
+        head = next((plain(s.head) for s in passage.spans if s.start <= start < s.end), "")
+        label = LABEL.search(before) or SIDE.fullmatch(head.casefold())
+        if label:
+            is_pass = label["word"].lower() == "pass"
+            yield _outcome(each, known, line, is_pass=is_pass)
+        if label and owner and owner[0] in known.task_ids and each.task_id != owner[0]:
+            claim, expected = f"{each} below task {owner[0]}", f"a rollout of task {owner[0]}"
+            yield Finding(line, CONTRADICTED, claim, expected, "its heading", "outcome")
+    for start, _, told in passage.codes:
+        before = passage.report.text[max(0, start - 400) : start]
+        if cited(told) is None and NAMED_TASK.search(before):
+            yield _exists(told, known, passage.report.line_at(start))
+    for mode in (cell for cell in passage.cells("mode", "failure mode") if cell in known.modes):
+        there = [
+            known.rollouts[each.rollout].modes for *_, each in passage.cites if known.exists(each)
+        ]
+        if there:
+            claim = f"{mode}: {', '.join(str(each) for *_, each in passage.cites[:MOST_NAMES])}"
+            expected = ", ".join(sorted(frozenset().union(*there))) or "no mode"
+            status = JUDGED[any(mode in modes for modes in there)]
+            yield Finding(passage.line, status, claim, expected, "rollout_modes", "mode")
+    if passage.block.kind == "table" and len({each.rollout for *_, each in passage.cites}) == 1:
+        each = passage.cites[0][2]
+        for cell in passage.cells("outcome", "result", "passed", "verdict"):
+            word = cell.casefold()
+            if known.exists(each) and word in (
+                "pass",
+                "passed",
+                "passes",
+                "fail",
+                "failed",
+                "fails",
+            ):
+                yield _outcome(each, known, passage.line, is_pass=word.startswith("pass"))
+
+
+def _exists(task: str, known: Evidence, line: int) -> Finding:
+    claim = f"task {task}"
+    if task in known.task_ids:
+        return Finding(line, VERIFIED, claim, claim, "task_outcomes", "task")
+    if is_redacted(task):
+        return Finding(line, UNCHECKED, claim, None, "redacted", "task")
+    near = f"tasks there are: {close(task, sorted(known.task_ids))}"
+    return Finding(line, CONTRADICTED, claim, near, "task_outcomes", "task")
+
+
+def found(each: Citation, known: Evidence, line: int) -> Finding:
+    """Whether a citation exists, and what exists instead."""
+    if known.exists(each):
+        return Finding(line, VERIFIED, str(each), str(each), "rollouts", "citation")
+    if is_redacted(str(each)):
+        return Finding(line, UNCHECKED, str(each), None, "redacted", "citation")
+    source = "events" if each.rollout in known.rollouts else "rollouts"
+    return Finding(line, CONTRADICTED, str(each), known.nearest(each), source, "citation")
+
+
+def _outcome(each: Citation, known: Evidence, line: int, *, is_pass: bool) -> Finding:
+    truth = known.rollouts[each.rollout].is_pass
+    # To call what is not scored a failure is a matter of counting.
+    status = UNCHECKED if truth is None and not is_pass else JUDGED[truth is is_pass]
+    claim = f"{each} {OUTCOMES[is_pass]}"
+    return Finding(line, status, claim, f"it {OUTCOMES[truth]}", "rollouts", "outcome")
+
+
+def _task(passage: Passage, known: Evidence, names: Sequence[str]) -> Iterator[Finding]:
+    """What a heading, an item or a row says of a task: that it exists, passes, its cause."""
+    owner = passage.title_task()
+    line = passage.line
+    if passage.block.kind == "heading" and not owner:
+        for task in (
+            sorted(tasks_in(passage.text)) if passage.text.lower().startswith("tasks") else ()
+        ):
+            if any(map(str.isdigit, task)):
+                yield _exists(task, known, line)
+    if passage.block.kind == "heading" and owner:
+        task, rest = owner
+        task = task.rstrip(":")
+        is_id = bool(re.search(r"\d|[_-]", task)) or "`" in passage.text
+        if is_id or task in known.task_ids:
+            yield _exists(task, known, line)
+        if match := PASSING.search(rest):
+            runs = _runs(known, [rest, *names])
+            there = {known.tasks[run, task][:2] for run in runs if (run, task) in known.tasks}
+            given = (int(match["part"]), int(match["whole"]))
+            told = " or ".join(f"{part} of {whole}" for part, whole in sorted(there))
+            if there:
+                claim = f"{given[0]} of {given[1]}"
+                yield Finding(line, JUDGED[given in there], claim, told, "task_outcomes", "bucket")
+        for _, _, code in passage.codes[1:]:
+            if code not in known.runs and difflib.get_close_matches(code, known.runs, 1, 0.75):
+                told = f"runs: {close(code, known.runs)}"
+                yield Finding(line, CONTRADICTED, code, told, "runs", "task")
+        return
+    runs = _runs(known, [passage.text, *passage.block.path[::-1], *names])
+    if owner and passage.block.kind == "item" and CAUSE.match(passage.plain):
+        yield from _cause(passage.plain, owner[0], runs, known, line)
+    if passage.block.kind != "table":
+        return
+    tasks = [
+        cell.split()[0] for cell in passage.cells("task", "task id", "task_id", "instance") if cell
+    ]
+    causes = [*passage.cells("cause", "root cause", "causes")]
+    for task in tasks_in(passage.text) if causes and not tasks else ():
+        yield from _cause(causes[0], task, runs, known, line)
+    for task in tasks:
+        if task not in known.task_ids:
+            continue
+        for cell in causes:
+            yield from _cause(cell, task, runs, known, line)
+        for cell in passage.cells("bucket"):
+            buckets = {known.tasks[run, task][2] for run in runs if (run, task) in known.tasks}
+            word = cell.casefold().removesuffix("-pass").removesuffix(" pass")
+            if word in BUCKETS and buckets:
+                claim, told = f"task {task}: {word}", ", ".join(sorted(buckets))
+                status = JUDGED[word in buckets]
+                yield Finding(line, status, claim, told, "task_outcomes", "bucket")
+        for start, _, each in passage.cites:
+            if each.task_id != task and known.exists(each):
+                claim, at = f"{each} at task {task}", passage.report.line_at(start)
+                told = f"a rollout of task {task}"
+                yield Finding(at, CONTRADICTED, claim, told, "the row itself", "outcome")
+
+
+def _cause(
+    text: str, task: str, runs: Sequence[str], known: Evidence, line: int
+) -> Iterator[Finding]:
+    """A cause beside the label of its task; one that nobody has labelled is not checked."""
+    given = frozenset(CAUSE_NAME.findall(text.partition(" not ")[0]))
+    found_ = [known.causes[run, task] for run in runs if (run, task) in known.causes]
+    there = {cause for cause, source in found_ if source == "label"}
+    if not given:
+        return
+    claim = f"task {task}: {'+'.join(sorted(given))}"
+    is_right = any(given == frozenset(cause.split("+")) for cause, _ in found_)
+    # What the profile or the record suggests a person may overrule.
+    if there or is_right:
+        told = ", ".join(sorted(there or {cause for cause, _ in found_}))
+        yield Finding(line, JUDGED[is_right], claim, told, "root_causes", "cause")
+    else:
+        run = runs[0] if len(runs) == 1 else "RUN"
+        label = f'{{"run": "{run}", "task": "{task}", "cause": "{"+".join(sorted(given))}"}}'
+        why = f"no label gives it; write into labels.jsonl: {label}"
+        yield Finding(line, UNCHECKED, claim, None, why, "cause")
+
+
+def _runs(known: Evidence, texts: Iterable[str]) -> list[str]:
+    """The runs that the first of these texts to name any names; else all."""
+    for text in texts:
+        if named := [run for run in known.runs if run in text]:
+            return [max(named, key=len)] if len(named) == 1 else named
+    short = {run: run.rsplit("_", 1)[-1] for run in known.runs}
+    for text in texts:
+        if named := [run for run, name in short.items() if name in text]:
+            return named
+    return list(known.runs)
+
+
+@dataclass(frozen=True)
+class Quote:
+    """Words that are said to be somewhere, and where that would be."""
+
+    line: int
+    text: str
+    cites: tuple[Citation, ...]
+    # Whether a citation with an event means just that one, and whether a miss is an error.
+    is_exact: bool
+    is_bound: bool = True
+    # Of a task and not of a rollout: its question.
+    task: str = ""
+
+
+def _quotes(
+    passage: Passage, known: Evidence, notes: dict[tuple[str, ...], Citation]
+) -> Iterator[Quote]:
+    if passage.block.kind == "heading":
+        return
+    text, path = passage.report.text, passage.block.path
+    cites = [each for each in passage.cites if known.exists(each[2])]
+    owner = passage.title_task()
+    if passage.block.kind == "item" and cites and re.match(r"fails?:\s", passage.text):
+        notes[path] = cites[0][2]
+    is_note = (
+        passage.block.kind == "item"
+        and not passage.cites
+        and len(passage.codes) == 1
+        and passage.text.strip().startswith("`")
+        and passage.text.strip().endswith("`")
+    )
+    is_cause = CAUSE.match(passage.plain)
+    last = -1
+    about: Citation | None = None
+    for start, end, told in passage.codes:
+        line = passage.report.line_at(start)
+        here = next((each for at, _, each in cites if at == start), None)
+        if here:
+            about, last = here, end
+        elif is_note and path in notes:
+            yield Quote(line, told, (notes[path],), is_exact=False)
+        elif owner and ASKED.search(text, max(0, start - 12), start):
+            yield Quote(line, told, (), is_exact=False, task=owner[0])
+        elif about and not is_cause and last >= 0 and BESIDE.fullmatch(text, last, start):
+            last = end
+            if told not in known.modes and not told.startswith("blade "):
+                yield Quote(line, told, (about,), is_exact=about.seq is not None)
+            elif told in known.modes and passage.block.kind == "item":
+                yield Quote(line, told, (about,), is_exact=False, task="\0mode")
+    for cell in passage.cells(*SAID_HEADS) if cites else ():
+        if cell and cell.casefold() not in ("n/a", "none", "nothing", "-"):
+            every = tuple(each for *_, each in cites)
+            yield Quote(passage.line, cell, every, is_exact=False)
+    for start, end, words in passage.quotes if cites else ():
+        line = passage.report.line_at(start)
+        bracket = BRACKET.match(text, end)
+        limit = bracket.end() if bracket else end
+        bound = [each for at, _, each in cites if end <= at < limit]
+        for each in bound:
+            yield Quote(line, words, (each,), is_exact=True)
+        if not bound:
+            # A cell may show anything in quotes, and so may what was expected.
+            is_told = EXPECTED.search(text, max(0, start - 20), start) is not None
+            is_bound = not (passage.block.kind == "table" or is_told)
+            own = tuple(
+                each for at, _, each in cites if not SENTENCE_END.search(text, *sorted((at, start)))
+            )
+            if own:
+                yield Quote(line, words, own, is_exact=len(set(own)) == 1, is_bound=is_bound)
+
+
+def said(quotes: list[Quote], known: Evidence) -> Iterator[Finding]:
+    """Whether each is said where it should be."""
+    keys = sorted({each.rollout for quote in quotes for each in quote.cites})
+    texts: dict[Key, list[tuple[int | None, str | None, str]]] = {each: [] for each in keys}
+    for start in range(0, len(keys), CHUNK):
+        for run, task, index, seq, call, text in _asked(
+            known.source, "record", keys[start : start + CHUNK]
+        ):
+            if text:
+                texts[run, task, index].append((seq, call, text))
+    ours = [words for (words,) in known.source.execute(QUERIES["ours"]).fetchall() if words]
+    for quote in quotes:
+        if quote.task == "\0mode":
+            yield _mode(quote, known)
+        elif quote.task:
+            rows = known.source.execute(QUERIES["prompts"], [quote.task]).fetchall()
+            is_right = any(is_within(quote.text, text) for (text,) in rows if text)
+            is_hidden = not rows or any(REDACTION.search(text or "") for (text,) in rows)
+            status = UNCHECKED if is_hidden and not is_right else JUDGED[is_right]
+            told = quote.text if is_right else "what the task asks"
+            where = f"the question of task {quote.task}"
+            yield Finding(quote.line, status, quote.text, told, where, "quote")
+        else:
+            yield from _said(quote, texts, ours)
+
+
+def _mode(quote: Quote, known: Evidence) -> Finding:
+    each = quote.cites[0]
+    there = known.rollouts[each.rollout].modes
+    told = ", ".join(sorted(there)) or "no mode"
+    is_right = quote.text in there or (not there and quote.text == "no shared sign")
+    return Finding(quote.line, JUDGED[is_right], quote.text, told, str(each), "mode")
+
+
+def _said(
+    quote: Quote, texts: Mapping[Key, list[tuple[int | None, str | None, str]]], ours: list[str]
+) -> Iterator[Finding]:
+    line, claim, where = quote.line, quote.text, ", ".join(map(str, quote.cites[:3]))
+    elsewhere: set[int] = set()
+    is_hidden = False
+    for each in quote.cites:
+        there = texts.get(each.rollout, [])
+        is_hidden = is_hidden or any(REDACTION.search(text) for *_, text in there)
+        places = [(seq, call) for seq, call, text in there if is_within(claim, text)]
+        calls = {call for seq, call, _ in there if seq == each.seq and call is not None}
+        # At the event cited, or in the result of the call that it is; or in no event at all.
+        is_free = not quote.is_exact or each.seq is None or all(seq is None for seq, _ in places)
+        if any(is_free or seq == each.seq or call in calls for seq, call in places):
+            yield Finding(line, VERIFIED, claim, claim, str(each), "quote")
+            return
+        elsewhere |= {seq for seq, _ in places if seq is not None}
+    if any(is_within(claim, words) for words in ours):
+        return
+    if not quote.is_bound:
+        yield Finding(line, UNCHECKED, claim, None, "not bound to a citation", "quote")
+    elif elsewhere:
+        told = f"it is at {', '.join(f'#{seq}' for seq in sorted(elsewhere)[:3])}"
+        yield Finding(line, CONTRADICTED, claim, told, where, "quote")
+    elif is_hidden:
+        yield Finding(line, UNCHECKED, claim, None, "what is said there is redacted", "quote")
+    elif sum(map(len, _fragments(claim))) >= SHORTEST and len(claim.split()) > 1:
+        yield Finding(line, CONTRADICTED, one_line(claim), "not said there", where, "quote")
+    else:  # a name or a way of speaking: only longer words are said by someone
+        yield Finding(line, UNCHECKED, claim, None, "too short to be a quotation", "quote")
+
+
+def is_within(quote: str, text: str) -> bool:
+    """Whether a text says what is quoted of it."""
+    flat, parts = _flat(text), _fragments(quote)
+    whole = _flat(quote).strip(EDGES)
+    if (whole and whole in flat) or _in_order(parts, flat):
+        return True
+    # Quoted without the escapes of JSON, or without backquotes.
+    bare = flat.replace('\\"', '"').replace("\\n", " ").replace("\\\\", "\\").replace("`", "")
+    return bare != flat and _in_order(parts, " ".join(bare.split()))
+
+
+def _flat(text: str) -> str:
+    """On one line, without what people change when they quote: case and kinds of marks."""
+    return neutral(" ".join(text.split())).translate(STRAIGHT).casefold()
+
+
+def _fragments(quote: str) -> list[str]:
+    """The parts of a quote that must be there: between cuts and placeholders."""
+    whole = CUT.sub("\n", REDACTION.sub("\n", quote.replace("\n", " ")))
+    parts = [_flat(part).strip() for part in whole.split("\n")]
+    return [part for part in parts if part.strip(EDGES)]
+
+
+def _in_order(parts: list[str], flat: str) -> bool:
+    place = 0
+    for number, part in enumerate(parts):
+        bare = part.strip(EDGES) if number in (0, len(parts) - 1) else part
+        at = flat.find(bare, place)
+        if at < 0:
+            return False
+        place = at + len(bare)
+    return bool(parts)

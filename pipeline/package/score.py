@@ -1,0 +1,666 @@
+"""Report, golden report and facts -> one score: what is stated, times how much of it holds.
+
+A report is read as blocks: a row of a table, an item, a paragraph. A fact is met by a block that
+holds its subject and its value. Nothing of the words between them is read.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from pipeline import citation
+from pipeline.package.blocks import Block, Report, Token, figures, read
+from pipeline.package.evidence import BUCKETS, CAUSE_NAME, LABEL, Passage, passages, tasks_in
+from pipeline.package.facts import Fact, cites
+from pipeline.package.sources import CONTRADICTED, VERIFIED, Finding, aliases, parsed, plain
+from pipeline.text import one_line
+
+DIGITS, SHOWN = 4, 160
+WEIGHTS = {"high": 3.0, "medium": 2.0, "low": 1.0}
+# One false claim in seven halves the score; where few can be checked, each costs a tenth at most.
+POWER = math.log(0.5) / math.log(6 / 7)
+FEW, A_TENTH = 10, 0.1
+# A block that is more crowded than any of the golden report binds nothing to anything.
+CROWDED = 1.25
+# Words of an outcome: all that is read besides values.
+OUTCOMES = {
+    "pass": frozenset(("pass", "passes", "passed")),
+    "fail": frozenset(("fail", "fails", "failed")),
+}
+NAME = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b|`[^`]+`")
+ENDS = re.compile(r"[.!?][\"')\]*]*\s+")
+CLOSED = re.compile(r"[.!?:][\"')\]*\u201d]*\Z")
+NEAR = 40
+# Of a sentence, to be the same as another.
+FEWEST_WORDS = 6
+
+Judge = Callable[[Sequence["Met"], "Text"], tuple[list["Met"], dict[str, Any]]]
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """A block of a report with what it names and counts."""
+
+    passage: Passage
+    # Tasks that its headings name.
+    above: frozenset[str]
+
+    @property
+    def line(self) -> int:
+        """The line it begins on."""
+        return self.passage.line
+
+    @property
+    def is_row(self) -> bool:
+        """Whether it is a row of a table."""
+        return self.passage.block.kind == "table"
+
+    @cached_property
+    def plain(self) -> str:
+        """What a reader sees of it; cells are apart."""
+        cells = (plain(self.passage.raw(span)) for span in self.passage.spans)
+        return " | ".join(cells)
+
+    @cached_property
+    def flat(self) -> str:
+        """The same for comparing names and quotations."""
+        return re.sub(r"[\"\u201c\u201d\u2018\u2019']", "", self.plain).casefold()
+
+    @cached_property
+    def tokens(self) -> list[Token]:
+        """Its figures."""
+        first, last = self.passage.spans[0].start, self.passage.spans[-1].end
+        return self.passage.block.tokens_within(first, last)
+
+    @cached_property
+    def rollouts(self) -> frozenset[tuple[str, str, int]]:
+        """The rollouts that it cites."""
+        return frozenset(each.rollout for *_, each in self.passage.cites)
+
+    @cached_property
+    def named(self) -> frozenset[str]:
+        """The tasks that it names: behind the word, or below a head that says so."""
+        found = tasks_in(self.passage.text)
+        for span in self.passage.spans:
+            head, cell = plain(span.head).casefold(), plain(self.passage.raw(span))
+            if re.fullmatch(r"(?:task|instance)(?:[ _]id)?", head) and cell:
+                found |= {cell, cell.split()[0]}
+            elif re.search(r"\btasks\b|\bwhich\b", head) and re.search(r"\d,? (?:and )?\w", cell):
+                # A number alone is a count.
+                found |= set(re.findall(r"[\w.-]*\w", cell))
+        return frozenset(found)
+
+    @cached_property
+    def tasks(self) -> frozenset[str]:
+        """The tasks that it names or cites, and what else may be one."""
+        cited = {task for _, task, _ in self.rollouts}
+        return self.named | cited | {told for *_, told in self.passage.codes}
+
+    @cached_property
+    def labels(self) -> frozenset[str]:
+        """The causes that it names."""
+        return frozenset(CAUSE_NAME.findall(self.plain))
+
+    @cached_property
+    def values(self) -> int:
+        """How many different values it holds: so many facts it can state."""
+        codes = {told for *_, told in self.passage.codes}
+        quotes = {told for *_, told in self.passage.quotes}
+        printed = {token.printed for token in self.tokens}
+        words = BUCKETS & set(re.findall(r"[a-z]+", self.flat)) if self.is_row else set()
+        n_values = len(codes) + len(quotes) + len(printed) + len(self.labels) + len(words)
+        return max(1, n_values)
+
+    @cached_property
+    def load(self) -> tuple[int, int]:
+        """How many figures and how many rollouts or tasks it holds."""
+        return len(self.tokens), len({task for _, task, _ in self.rollouts} | tasks_in(self.plain))
+
+    @cached_property
+    def is_claim(self) -> bool:
+        """Whether it is made as one: a row, or text with an end or a colon, not a bag of words."""
+        if self.is_row:
+            return len(self.passage.spans) > 1
+        # A name may begin a sentence, whatever its first letter.
+        text = plain(re.sub(r"`[^`]*`", "X", self.passage.text))
+        if text == "X" and self.above:  # a note of a card
+            return True
+        ends = [text[each.end() : each.end() + 1] for each in ENDS.finditer(text)]
+        n_broken = sum(after.islower() for after in ends)
+        # It may end with a name or with what is quoted of others.
+        is_closed = bool(CLOSED.search(text) or (ends and text.endswith((": X", "…")))) or (
+            self.passage.block.kind == "item" and bool(re.search(r"[:;] \S", text))
+        )
+        return is_closed and text.count("(") == text.count(")") and 3 * n_broken <= len(ends)
+
+    @cached_property
+    def skeleton(self) -> str:
+        """What it is of: of a row its first cell, else its words without figures and causes."""
+        if self.is_row:
+            first = self.passage.spans[0]
+            return f"{plain(first.head)}: {plain(self.passage.raw(first))}".casefold()
+        text, last = "", self.passage.spans[0].start
+        for token in self.tokens:
+            text += f"{self.passage.report.text[last : token.start]}#"
+            last = token.end
+        text += self.passage.report.text[last : self.passage.spans[-1].end]
+        told = CAUSE_NAME.sub("@", plain(text)).casefold()
+        return told if len(re.findall(r"[a-z]{2,}", told)) >= FEWEST_WORDS else ""
+
+    @cached_property
+    def stated(self) -> dict[str, object]:
+        """Its figures, causes and buckets, of a row by the heads of its cells."""
+        found: dict[str, object] = {}
+        for span in self.passage.spans[1:] if self.is_row else self.passage.spans:
+            tokens = self.passage.block.tokens_within(span.start, span.end)
+            text = plain(self.passage.raw(span))
+            words = frozenset(CAUSE_NAME.findall(text)) | (BUCKETS & {text.casefold()})
+            if tokens or words:
+                printed = sorted(str(token.printed) for token in tokens)
+                found[plain(span.head).casefold()] = (tuple(printed), words)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Text:
+    """A report as pieces, with the runs that it is about."""
+
+    report: Report
+    pieces: tuple[Piece, ...]
+    title: str
+
+
+def text_of(text: str) -> Text:
+    """A report read for scoring."""
+    report = read(text)
+    every = passages(report)
+    title = next((each.text for each in every if each.block.kind == "heading"), "")
+    opening = next((each.text for each in every if each.block.kind == "paragraph"), "")
+    pieces = tuple(
+        Piece(each, frozenset(name for one in each.block.path for name in tasks_in(one)))
+        for each in every
+        if each.block.kind != "heading"
+    )
+    return Text(report, pieces, f"{title} {opening}")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A fact, and what a block must hold to state it."""
+
+    fact: Fact
+    rollouts: frozenset[tuple[str, str, int]]
+    # The run by all its names.
+    runs: tuple[str, ...]
+    # Of a fact that is text alone: its names, figures and quotations.
+    marks: tuple[str, ...]
+    # What a count is of, as its text says: `25 of 45`.
+    whole: float | None
+    # What its text names, for a fact that is about no run or task.
+    names: tuple[str, ...] = ()
+    # The tasks that the text of a fact names, where it is text alone.
+    tasks: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Met:
+    """Whether a fact is met, by which block and by whom; else what is lacking."""
+
+    wanted: Wanted
+    piece: Piece | None
+    lacking: str = ""
+    by: str = "block"
+
+    @property
+    def is_met(self) -> bool:
+        """Whether nothing is lacking."""
+        return not self.lacking
+
+
+@dataclass(frozen=True)
+class Standard:
+    """A golden report and its facts, read once for any number of reports."""
+
+    golden: Text
+    wanted: tuple[Wanted, ...]
+    # The most figures and tasks of one of its blocks.
+    load: tuple[float, float]
+
+
+@dataclass
+class Soundness:
+    """Claims of a report that can be checked, by kind, and why some do not hold."""
+
+    checked: Counter[str] = field(default_factory=Counter)
+    wrong: dict[tuple[str, int, str], str] = field(default_factory=dict)
+    n_unchecked: int = 0
+
+    def add(self, kind: str, line: int, claim: str, why: str) -> None:
+        """A claim that holds, or why it does not."""
+        self.checked[kind] += 1
+        if why:
+            self.wrong[kind, line, claim] = why
+
+    @property
+    def contradicted(self) -> list[tuple[int, str]]:
+        """Line and reason of each claim that does not hold."""
+        return sorted((line, why) for (_, line, _), why in self.wrong.items())
+
+    @property
+    def value(self) -> float:
+        """What the score is multiplied with: true tables do not pay for false causes."""
+        found = Counter(kind for kind, *_ in self.wrong)
+        parts = [1.0]
+        for kind, n_wrong in found.items():
+            share = max(0.0, 1 - n_wrong / self.checked[kind])
+            few = 1 - A_TENTH * n_wrong if self.checked[kind] < FEW else 0.0
+            parts.append(max(share**POWER, few))
+        return max(0.0, min(parts))
+
+
+@dataclass(frozen=True)
+class Score:
+    """What a report is worth by a golden one, and why."""
+
+    facts: tuple[Met, ...]
+    soundness: Soundness
+    judge: dict[str, Any] | None = None
+
+    @property
+    def coverage(self) -> float:
+        """The share of the facts that are met, by their worth."""
+        worth = [(WEIGHTS[each.wanted.fact.difficulty], each.is_met) for each in self.facts]
+        whole = sum(weight for weight, _ in worth)
+        return sum(weight for weight, is_met in worth if is_met) / whole if whole else 0.0
+
+    @property
+    def final(self) -> float:
+        """The score, from 0 to 1."""
+        return round(self.coverage * self.soundness.value, DIGITS)
+
+    def as_json(self) -> dict[str, Any]:
+        """What reward.json holds."""
+        sound = self.soundness
+        return {
+            "final_score": self.final,
+            "parts": {
+                "facts": round(self.coverage, DIGITS),
+                "soundness": round(sound.value, DIGITS),
+            },
+            "n_facts": len(self.facts),
+            "n_facts_met": sum(each.is_met for each in self.facts),
+            "facts": [_shown(each) for each in self.facts],
+            "claims": {
+                "checkable": sum(sound.checked.values()),
+                "contradicted": len(sound.contradicted),
+                "unchecked_figures": sound.n_unchecked,
+                "contradictions": [
+                    {"line": line, "why": one_line(why, SHOWN)} for line, why in sound.contradicted
+                ],
+            },
+            **({"judge": self.judge} if self.judge else {}),
+        }
+
+
+def standard(golden_text: str, facts: Sequence[Fact]) -> Standard:
+    """What reports are scored by."""
+    golden = text_of(golden_text)
+    runs = {each[0] for piece in golden.pieces for each in piece.rollouts}
+    runs |= {fact.subject.run for fact in facts if fact.subject.run}
+    short = aliases(dict.fromkeys(runs))
+    wanted = tuple(_wanted(fact, short) for fact in facts)
+    figures_, tasks = (
+        max([CROWDED * piece.load[place] for piece in golden.pieces], default=0) for place in (0, 1)
+    )
+    return Standard(golden, wanted, (max(figures_, 6), max(tasks, 3)))
+
+
+def _wanted(fact: Fact, short: dict[str, frozenset[str]]) -> Wanted:
+    parsed_ = (citation.parse(each) for each in cites(fact))
+    run = fact.subject.run
+    rollouts = {each.rollout for each in parsed_ if each}
+    if run and fact.subject.task:
+        rollouts |= {(run, fact.subject.task, index) for index in fact.subject.rollouts}
+    marks: list[str] = []
+    if fact.value is None and not fact.quotes:
+        text = fact.fact
+        marks = [each.strip("`") for each in NAME.findall(text)]
+        marks += [each.text for each in figures(text)]
+        marks += re.findall(r"\"([^\"]{3,})\"", text) + re.findall(r"\b\d{4,}\b", text)
+        marks = [each for each in dict.fromkeys(marks) if citation.parse(each) is None]
+    whole = None
+    if isinstance(fact.value, int) and not isinstance(fact.value, bool):
+        match = re.search(
+            rf"\b{fact.value:,}\b (?:out )?of (?:the |all )?(?P<whole>[\d,]+)", fact.fact
+        )
+        whole = float(match["whole"].replace(",", "")) if match else None
+    names = (run, *sorted(short.get(run, ()))) if run else ()
+    told = [each.strip("`") for each in NAME.findall(fact.fact)]
+    others = tuple(each for each in told if citation.parse(each) is None)
+    tasks = frozenset() if fact.is_structured else frozenset(tasks_in(fact.fact))
+    return Wanted(fact, frozenset(rollouts), names, tuple(marks), whole, others, tasks)
+
+
+def score(
+    text: str,
+    by: Standard,
+    *,
+    claims: Sequence[Fact] = (),
+    findings: Iterable[Finding] | None = None,
+    judge: Judge | None = None,
+) -> Score:
+    """A report's score; `claims` are those it brings itself, `findings` what the data say of it.
+
+    Without data the golden report says what holds.
+    """
+    given = text_of(text)
+    met = [
+        Met(each.wanted, each.piece, by="claims")
+        if any(_is_same(each.wanted.fact, claim) for claim in claims)
+        else each
+        for each in matched(by, given)
+    ]
+    sound = _by_data(findings) if findings is not None else Soundness()
+    _by_golden(given, by, sound, is_alone=findings is None)
+    if judge is None:
+        return Score(tuple(met), sound)
+    judged, account = judge(met, given)
+    return Score(tuple(judged), sound, account)
+
+
+def matched(by: Standard, given: Text) -> list[Met]:
+    """Each fact with a block that states it; a block states as many as it has values."""
+    options = [
+        [no for no, piece in enumerate(given.pieces) if not lacking(each, piece, given, by.load)]
+        for each in by.wanted
+    ]
+    room = [piece.values for piece in given.pieces]
+    held: dict[int, list[int]] = defaultdict(list)
+    chosen: dict[int, int] = {}
+
+    def place(fact: int, seen: set[int]) -> bool:
+        for no in options[fact]:
+            if no in seen:
+                continue
+            seen.add(no)
+            if len(held[no]) < room[no]:
+                held[no].append(fact)
+                chosen[fact] = no
+                return True
+            for other in list(held[no]):
+                if place(other, seen):
+                    held[no].remove(other)
+                    held[no].append(fact)
+                    chosen[fact] = no
+                    return True
+        return False
+
+    weights = [WEIGHTS[each.fact.difficulty] for each in by.wanted]
+    for fact in sorted(range(len(by.wanted)), key=lambda no: (-weights[no], no)):
+        place(fact, set())
+    found = []
+    for no, each in enumerate(by.wanted):
+        if no in chosen:
+            found.append(Met(each, given.pieces[chosen[no]]))
+        elif options[no]:
+            found.append(Met(each, None, "its blocks state as many facts as they have values"))
+        else:
+            found.append(Met(each, None, _nearest(each, given, by.load)))
+    return found
+
+
+def _nearest(each: Wanted, given: Text, load: tuple[float, float]) -> str:
+    reasons = Counter(lacking(each, piece, given, load) for piece in given.pieces)
+    order = ("value", "whole", "crowded", "no sentence", "subject")
+    return next((why for name in order for why in reasons if why.startswith(name)), "subject")
+
+
+def lacking(each: Wanted, piece: Piece, given: Text, load: tuple[float, float]) -> str:
+    """What a block lacks to state a fact: its subject, its value, or a form; nothing if it does."""
+    if not is_about(each, piece, given):
+        return "subject"
+    if why := _value(each, piece):
+        return why
+    # The cells of a row are told apart by their heads.
+    if not piece.is_row and (piece.load[0] > load[0] or piece.load[1] > load[1]):
+        return "crowded: more figures or tasks than any block of the golden report"
+    return "" if piece.is_claim else "no sentence, label or row"
+
+
+def is_about(each: Wanted, piece: Piece, given: Text) -> bool:
+    """Whether a block holds the subject of a fact: a rollout, the task, or the run."""
+    task, named = each.fact.subject.task, piece.tasks | piece.above
+    if not each.tasks <= named:
+        return False
+    if task is not None or each.rollouts:
+        return task in named or bool(each.rollouts & piece.rollouts)
+    if each.runs:
+        texts = (piece.plain, given.title)
+        return any(_holds(name, text) for name in each.runs for text in texts)
+    return not each.names or any(_holds(name, piece.plain) for name in each.names)
+
+
+def _value(each: Wanted, piece: Piece) -> str:
+    fact, value = each.fact, each.fact.value
+    if fact.predicate == "cause" and value is not None:
+        wanted = frozenset(str(value).split("+"))
+        return "" if piece.labels == wanted else f"value: {value}, and no other cause"
+    if isinstance(value, bool) or (value is None and fact.quotes):
+        is_said = all(_said(quote, piece) for quote in fact.quotes)
+        return "" if is_said else "value: its quotation"
+    if isinstance(value, (int, float)):
+        return _number(each, value, piece)
+    if isinstance(value, str):
+        if fact.predicate == "outcome" and value in OUTCOMES:
+            words = set(re.findall(r"[a-z]+", piece.flat))
+            own = {name for name, told in OUTCOMES.items() if told & words}
+            return "" if own == {value} else f"value: {value}, and not the other"
+        if fact.predicate == "bucket":
+            words = set(re.findall(r"[a-z]+", piece.flat)) & BUCKETS
+            return "" if words == {value} else f"value: {value}, and no other bucket"
+        return "" if _holds(value, piece.plain) else f"value: {one_line(value, 60)}"
+    if not each.marks:
+        words = set(re.findall(r"[^\W\d_]{4,}", plain(fact.fact).casefold()))
+        n_said = len(words & set(re.findall(r"[^\W\d_]{4,}", piece.flat)))
+        return "" if words and 5 * n_said >= 4 * len(words) else "value: its sentence"
+    absent = [mark for mark in each.marks if not _holds(mark, piece.plain)]
+    is_enough = 3 * len(absent) <= len(each.marks)
+    return "" if is_enough else f"value: {one_line(absent[0], 60)}"
+
+
+def _number(each: Wanted, value: float, piece: Piece) -> str:
+    printed = [token for token in piece.tokens if token.agrees(value)]
+    if isinstance(value, int):
+        printed = [token for token in printed if token.value == value]
+    if not printed:
+        return f"value: {value}"
+    if each.whole is None or piece.is_row:
+        has_whole = each.whole is None or any(t.value == each.whole for t in piece.tokens)
+    else:
+        has_whole = any(
+            other.value == each.whole
+            and max(other.start - token.end, token.start - other.end) <= NEAR
+            for token in printed
+            for other in piece.tokens
+        )
+    return "" if has_whole else f"whole: {value} of {each.whole:g}"
+
+
+def _said(quote: str, piece: Piece) -> bool:
+    wanted = re.sub(r"[\"\u201c\u201d\u2018\u2019'`]", "", plain(quote))
+    return " ".join(wanted.split()).casefold() in piece.flat
+
+
+def _holds(name: str, text: str) -> bool:
+    pattern = rf"(?<![\w/.-]){re.escape(name)}(?![\w/-]|\.\d)"
+    return re.search(pattern, text, re.IGNORECASE) is not None
+
+
+def _is_same(fact: Fact, claim: Fact) -> bool:
+    """Whether a claim that a report brings has the fact's subject, predicate and value."""
+    mine, theirs, one, two = fact.subject, claim.subject, fact.value, claim.value
+    if isinstance(one, str) or isinstance(two, str):
+        is_equal = str(one).casefold() == str(two).casefold()
+    else:
+        is_equal = two is not None and abs((one or 0) - two) <= 1e-9 + 5e-4 * abs(one or 0)
+    return (
+        fact.is_structured
+        and one is not None
+        and is_equal
+        and (mine.run, mine.task) == (theirs.run, theirs.task)
+        and set(mine.rollouts) >= set(theirs.rollouts)
+        and fact.predicate == claim.predicate
+    )
+
+
+def _shown(each: Met) -> dict[str, Any]:
+    fact, piece = each.wanted.fact, each.piece if each.is_met else None
+    return {
+        "id": fact.id,
+        "difficulty": fact.difficulty,
+        "met": each.is_met,
+        "by": each.by if each.is_met or each.by == "judge" else None,
+        "line": piece.line if piece else None,
+        "block": one_line(piece.plain, SHOWN) if piece else None,
+        "lacking": each.lacking or None,
+    }
+
+
+KINDS = {
+    "citation": "citations",
+    "task": "citations",
+    "outcome": "outcomes",
+    "bucket": "outcomes",
+    "cause": "causes",
+    "mode": "outcomes",
+    "quote": "quotations",
+}
+
+
+def _by_data(findings: Iterable[Finding]) -> Soundness:
+    """What verify found in a report, each claim once."""
+    found = Soundness()
+    seen = set()
+    for each in findings:
+        kind = KINDS.get(each.check, "figures")
+        key = (kind, each.claim) if kind == "citations" else (kind, each.line, each.claim)
+        if each.status in (VERIFIED, CONTRADICTED):
+            if key not in seen:
+                seen.add(key)
+                is_right = each.status == VERIFIED
+                why = "" if is_right else f"{each.claim}: the data say {each.expected}"
+                found.add(kind, each.line, each.claim, why)
+        else:
+            found.n_unchecked += each.check == "source"
+    return found
+
+
+def _by_golden(given: Text, by: Standard, sound: Soundness, *, is_alone: bool) -> None:
+    """A report's claims beside the golden report: causes, and where it is alone all others."""
+    causes: dict[str, set[frozenset[str]]] = {}
+    for each in by.wanted:
+        if each.fact.predicate == "cause" and each.fact.subject.task:
+            labels = frozenset(str(each.fact.value).split("+"))
+            causes.setdefault(each.fact.subject.task, set()).add(labels)
+    # A row or an item of one cause says more than a sentence that may reject it.
+    for is_formal in (True, False):
+        found: dict[str, set[frozenset[str]]] = defaultdict(set)
+        for task, labels, piece in _causes_at(by.golden):
+            if piece.passage.block.kind in ("table", "item") or not is_formal:
+                found[task].add(labels)
+        causes = {**found, **causes}
+    for task, labels, piece in _causes_at(given):
+        line = piece.line
+        if task in causes:
+            # Half of a joint cause is not told wrong.
+            is_right = any(labels <= each for each in causes[task])
+            told = " or ".join("+".join(sorted(each)) for each in sorted(causes[task], key=sorted))
+            why = "" if is_right else f"the golden report gives task {task} {told}"
+            sound.add("causes", line, task, why)
+    if not is_alone:
+        return
+    pairs = dict(_pairs(by.golden))
+    for line, key, text in _pairs_at(given):
+        if key in pairs:
+            why = "" if text in pairs[key] else f"the golden report has {', '.join(pairs[key])}"
+            sound.add("figures", line, f"{key}{text}", why)
+    outcomes = dict(_outcomes(by.golden))
+    for rollout, word, line in _outcomes_at(given):
+        if rollout in outcomes:
+            is_right = outcomes[rollout] == word
+            why = "" if is_right else f"the golden report says {outcomes[rollout]}"
+            sound.add("outcomes", line, str(rollout), why)
+    known: dict[str, list[Piece]] = defaultdict(list)
+    for piece in by.golden.pieces:
+        known[piece.skeleton].append(piece)
+    for piece in given.pieces:
+        same = known.get(piece.skeleton, []) if piece.skeleton else []
+        same = [one for one in same if one.is_row == piece.is_row]
+        # Of rows of one name that which is most alike: a report has several tables.
+        n_shared = [len(one.stated.keys() & piece.stated.keys()) for one in same]
+        same = [one for one, n in zip(same, n_shared, strict=True) if n and n == max(n_shared)]
+        if not same or not piece.stated:
+            sound.n_unchecked += 0 if piece.passage.block.sources else len(piece.tokens)
+            continue
+        is_right = any(_agree(one.stated, piece.stated) for one in same)
+        why = "" if is_right else f"the golden report has other values at line {same[0].line}"
+        sound.add("figures", piece.line, "", why)
+
+
+def _agree(golden: dict[str, object], given: dict[str, object]) -> bool:
+    """Whether the cells that both have say the same."""
+    return all(golden[head] == told for head, told in given.items() if head in golden)
+
+
+def _causes_at(text: Text) -> Iterator[tuple[str, frozenset[str], Piece]]:
+    """Tasks that stand beside causes, in a block that names no other."""
+    for piece in text.pieces:
+        if not piece.labels:
+            continue
+        tasks = piece.named or {task for _, task, _ in piece.rollouts} or piece.above
+        # Several tasks have one cause in a row that lists them; in prose they are not told apart.
+        is_clear = len(tasks) == 1 or piece.is_row
+        joint = re.search(r"\b[A-Z]{2}\+[A-Z]{2}\b", piece.plain)
+        if is_clear and (len(piece.labels) == 1 or joint):
+            for task in sorted(tasks):
+                yield task, piece.labels, piece
+
+
+def _pairs(text: Text) -> Iterator[tuple[str, set[str]]]:
+    found: dict[str, set[str]] = defaultdict(set)
+    for _, key, told in _pairs_at(text):
+        found[key].add(told)
+    yield from found.items()
+
+
+def _pairs_at(text: Text) -> Iterator[tuple[int, str, str]]:
+    """Each query and column that a block is bound to, with the text that it printed."""
+    blocks: dict[int, Block] = {
+        id(piece.passage.block): piece.passage.block for piece in text.pieces
+    }
+    for block in blocks.values():
+        for comment in block.sources:
+            for source in parsed(comment, is_table=block.kind == "table"):
+                for pair in source.pairs:
+                    if pair.text is not None:
+                        yield block.line, f"{source.words}: {pair.expression} ", pair.text
+
+
+def _outcomes(text: Text) -> Iterator[tuple[tuple[str, str, int], str]]:
+    for key, word, _ in _outcomes_at(text):
+        yield key, word
+
+
+def _outcomes_at(text: Text) -> Iterator[tuple[tuple[str, str, int], str, int]]:
+    """Rollouts behind `pass:` or `fail:`."""
+    for piece in text.pieces:
+        for start, _, each in piece.passage.cites:
+            before = text.report.text[max(0, start - 12) : start]
+            if match := LABEL.search(before):
+                yield each.rollout, match["word"].lower(), piece.line
