@@ -90,7 +90,7 @@ def test_a_page_says_what_a_terminal_says(content: report.Content) -> None:
         plain = PLAIN.finding(row)
         assert re.sub(r"[`\\]", "", MARKER.sub("", told)) == plain
         assert len(plain) <= LONGEST and plain.count(". ") == 0
-        assert f"<!--blade:report.findings?finding_no={row.values['finding_no']}#" in told
+        assert f"report.findings?kind={row.values['kind']}&" in told
 
 
 def test_examples_can_be_opened(content: report.Content, demo: Path) -> None:
@@ -132,7 +132,7 @@ def test_no_regression_is_left_out_of_the_summary(content: report.Content) -> No
     row = pair.lead.row
 
     def decided(verdict: str, name: str) -> Comparison:
-        values = {**row.values, "is_named": True, "verdict_holm": verdict}
+        values = {**row.values, "candidate": name, "is_named": True, "verdict_holm": verdict}
         changes = [replace(pair.lead, row=replace(row, values=values))]
         return replace(pair, changes=changes, candidate=name)
 

@@ -175,7 +175,7 @@ def test_marks_hold_any_value(key: str, value: str) -> None:
     assert markdown_read.complaints(f"a\n\n{written}\n\nb\n") == []
     one, comment = written.split("\n")
     assert (one, markdown_read.comments(written)) == ("1", [comment])
-    conditions = re.fullmatch(r"<!-- from main.x where (.*): n -->", comment)
+    conditions = re.fullmatch(r"<!-- from main.x where (.*): n = 1 -->", comment)
     assert conditions is not None
     with duckdb.connect() as db:
         named = "select ? as run_id, ? as task_id"

@@ -176,8 +176,7 @@ def test_changed_figures_are_named_and_fixed(demo: Path) -> None:
             if found.span
             and re.fullmatch(r"[+-]?[\d.,]+%?(?: points)?", found.claim)
             # A task may be called by a number.
-            and text[found.span[0] - 1] != "`"
-            and text[found.span[0]] != "`"
+            and "`" not in text[found.span[0] - 1 : found.span[1]]
         ]
         for figure in chance.sample(figures, 15):
             assert figure.span is not None

@@ -888,8 +888,8 @@ def _is_key(told: str, value: Any) -> bool:
         return len(found) == 1 and found[0].text == told and found[0].agrees(_number(value))
     text = " ".join(str(value).split())
     if told.endswith("…"):
-        return plain(one_line(text, 10_000)).startswith(told[:-1])
-    forms = {text, plain(text), plain(one_line(text)), text.replace("_", " ")}
+        return plain(one_line(str(value), 10_000)).startswith(told[:-1])
+    forms = {text, plain(text), plain(one_line(str(value))), text.replace("_", " ")}
     return told in forms or told.casefold() in {form.casefold() for form in forms}
 
 

@@ -27,6 +27,8 @@ LABELLED = re.compile(r"- (?:fail|pass|cause): ")
 PIPE = re.compile(r"(?<!\\)\|")
 # What a comment may hold as it is; anything else stands in quotes.
 PLAIN = re.compile(r"[\w.%+\u2212@^/#:<>=*` -]*(?:,\d[\w.%,]*)*[\w.%@^/#:<>=*`-]")
+# What a comment cannot hold: it would end there, or read as another.
+ENDS_COMMENT = re.compile(r"--!?>|<!--|\n")
 CUT = "~"
 LONGEST = 200
 # Columns of a key that are left out where the others are enough.
@@ -40,6 +42,7 @@ class Mark:
 
     place: str
     column: str
+    # Empty where a comment cannot hold it.
     text: str
     start: int
     end: int
@@ -82,7 +85,8 @@ class Sources:
         """A comment for each row that a paragraph or an item prints from."""
         by_place: dict[str, list[Mark]] = {}
         for mark in marks:
-            if not mark.column.endswith(CUT) and (mark.is_name or PRINTED.fullmatch(mark.text)):
+            is_bound = mark.is_name or PRINTED.fullmatch(mark.text)
+            if is_bound and mark.text and not mark.column.endswith(CUT):
                 by_place.setdefault(mark.place, []).append(mark)
         told: list[tuple[Row, list[str]]] = []
         for place, own in by_place.items():
@@ -237,8 +241,9 @@ def _read(text: str) -> tuple[str, list[Mark]]:
         printed_text = restored(bare[start:])
         told = printed_text.strip("`").strip() if printed_text.startswith("`") else printed_text
         is_name = bool(match["n"])
-        if told and len(told) <= LONGEST and "--" not in told and "\n" not in told:
-            marks.append(Mark(place, column, told, start, len(bare), is_name))
+        can_be_held = len(told) <= LONGEST and not ENDS_COMMENT.search(told)
+        text_held = told if can_be_held else ""
+        marks.append(Mark(place, column, text_held, start, len(bare), is_name))
     return bare + text[last:], marks
 
 

@@ -24,6 +24,10 @@ class Figure(NamedTuple):
     value: int | float | None
     source: str
 
+    def __bool__(self) -> bool:
+        """What is undefined is nothing, also to a template that asks `if row.is_low`."""
+        return self.value is not None
+
     @property
     def marker(self) -> str:
         """The source as a comment that no reader shows and that survives editing around it."""
