@@ -291,6 +291,8 @@ def test_names_that_tasks_ask_for(tmp_path: Path) -> None:
     told = json.loads(call("sanitize", given, "--check", "--json").stdout)
     assert told["task_names"] == ["/home/mara/in.csv", "git-server-2", "git-server-2:2222"]
     assert told["by_kind"] == {"endpoint": 1, "email": 2}
+    printed = call("sanitize", given, "--check").stdout
+    assert "left 3 that tasks ask for\n  left: /home/mara/in.csv\n  left: git-server-2\n" in printed
     write(given, {"sanitize.toml": 'task_names = "redact"\n'})
     told = json.loads(call("sanitize", given, "--check", "--json").stdout)
     assert told["by_kind"] == {"endpoint": 4, "path": 2, "email": 2}
