@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -26,19 +27,32 @@ from tests.results import call
 from tests.score_variants import variants
 from tests.test_sample_package import GOLDEN as SAMPLE
 
-OFFICE = REPORTS / "office_desk"
+OFFICE, RUN = REPORTS / "office_desk", "office_desk_aster-8b"
 TAU = ROOT.parent / "shared" / "corpus" / "tau_airline"
-# What each report of the sample package may score, at least and at most.
+# What each report of the sample package may score, at least and at most: those written by hand
+# (tests/reports/office_desk/NOTES.md says how), then those made of the golden report and its facts.
 TARGETS = {
-    "paraphrase": (0.90, 1),
-    "own_headings": (0.95, 1),
-    "bullets": (0.95, 1),
-    "inverted_causes": (0, 0.70),
-    "false_claims": (0, 0.40),
-    "vague": (0, 0.15),
-    "fabricated": (0, 0.15),
-    "honest_other": (0, 0.15),
+    "golden": (1.00, 1.00),
+    "hand: paraphrase": (0.90, 1.00),
+    "hand: own_headings": (0.90, 1.00),
+    "hand: bullets": (0.90, 1.00),
+    "paraphrase": (0.90, 1.00),
+    "table": (0.90, 1.00),
+    "bullets": (0.90, 1.00),
+    "headings": (0.90, 1.00),
+    "short": (0.30, 0.40),
+    "five errors": (0.00, 0.55),
+    "hand: inverted_causes": (0.00, 0.70),
+    "hand: false_claims": (0.00, 0.40),
+    "thirteen false": (0.00, 0.40),
+    "soup": (0.00, 0.20),
+    "soup per fact": (0.00, 0.20),
+    "fabricated": (0.00, 0.70),
+    "hand: vague": (0.00, 0.15),
+    "hand: fabricated": (0.00, 0.15),
+    "hand: honest_other": (0.00, 0.15),
 }
+TRUE = [name for name, (least, _) in TARGETS.items() if least >= 0.9]
 
 
 @pytest.fixture(scope="module")
@@ -72,35 +86,53 @@ def test_the_golden_report_has_all_points(by: Standard, sample: Standard) -> Non
         assert found.final == 1.0
 
 
-@pytest.mark.parametrize("name", TARGETS)
-def test_reports_of_known_worth_score_it(name: str, sample: Standard) -> None:
-    """Written by hand beside the golden report; tests/reports/office_desk/NOTES.md says how."""
-    least, most = TARGETS[name]
-    found = score((OFFICE / f"{name}.md").read_text(encoding="utf-8"), sample)
-    assert least <= found.final <= most, found.as_json()
+def scored(reports: dict[str, str], own: Standard, warehouse: Path | None) -> dict[str, float]:
+    """The scores of all reports, each within its target.
 
-
-def targets(golden: str, facts: list[Fact], run_id: str, warehouse: Path) -> dict[str, float]:
-    """The scores of all variants, each within its target; fabrications need data to be seen."""
-    own = standard(golden, facts)
+    Against a warehouse, where there is one; without it a citation that nobody has cannot be seen.
+    """
     scores = {}
-    with open_warehouse(warehouse) as opened:
-        for name, (text, least, most) in variants(golden, facts, run_id).items():
-            given = verify(text, f"{run_id}.md", opened) if name == "fabricated" else None
-            found = score(text, own, findings=given)
-            assert least <= found.final <= most, (name, found.as_json())
-            scores[name] = found.final
-    true = [scores[name] for name in ("golden", "paraphrase", "table", "bullets", "headings")]
-    assert scores["five errors"] < min(true)
+    with open_warehouse(warehouse) if warehouse else nullcontext() as opened:
+        for name, text in reports.items():
+            given = verify(text, f"{RUN}.md", opened) if opened else None
+            scores[name] = score(text, own, findings=given).final
+    wrong = {
+        name: final
+        for name, final in scores.items()
+        if not TARGETS[name][0] <= final <= TARGETS[name][1] and (warehouse or name != "fabricated")
+    }
+    assert wrong == {}
+    assert scores["five errors"] < min(scores[name] for name in TRUE if name in scores)
     return scores
 
 
-@pytest.mark.slow
-def test_the_targets_hold_on_the_sample_package(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def reports(sample: Standard) -> dict[str, str]:
+    """All reports of the table."""
+    text = SAMPLE.read_text(encoding="utf-8")
+    made = variants(text, [each.fact for each in sample.wanted], RUN)
+    hand = {path.stem: path for path in OFFICE.glob("*.md") if path.stem != "NOTES"}
+    return made | {f"hand: {name}": path.read_text(encoding="utf-8") for name, path in hand.items()}
+
+
+def test_the_targets_hold_on_the_sample_package(
+    reports: dict[str, str], sample: Standard, demo: Path
+) -> None:
     """Every form of the truth near 1, less for less, little for errors and soup."""
-    out = part(Settings((SAMPLE.parent.parent / "rollouts",), tmp_path / "out"))
-    facts = read_facts(SAMPLE.with_name("aster-8b_anchor_facts.json"))
-    targets(SAMPLE.read_text(encoding="utf-8"), facts, "office_desk_aster-8b", out)
+    assert set(scored(reports, sample, None)) == set(TARGETS)
+    # The demo has the rollouts of the sample package.
+    with open_warehouse(demo) as opened:
+        given = verify(reports["fabricated"], f"{RUN}.md", opened)
+    assert score(reports["fabricated"], sample, findings=given).final <= 0.70
+
+
+@pytest.mark.slow
+def test_the_targets_hold_against_a_warehouse(
+    reports: dict[str, str], sample: Standard, tmp_path: Path
+) -> None:
+    """What the data say of each report changes no order."""
+    out = part(Settings((SAMPLE.parent.parent,), tmp_path / "out"))
+    scored(reports, sample, out)
 
 
 @pytest.mark.slow
@@ -124,7 +156,8 @@ def test_the_targets_hold_on_a_report_of_other_results(tmp_path: Path) -> None:
     golden += f"\n## Causes\n\n| task | cause |\n| --- | --- |\n{rows}"
     facts = list(draft(golden, model="gpt-4o", most=12).facts)
     assert len(facts) == 12 and any(fact.predicate == "cause" for fact in facts)
-    targets(golden, facts, "gpt-4o", made.warehouse)
+    own = standard(golden, facts)
+    scored(variants(golden, facts, "gpt-4o"), own, made.warehouse)
 
 
 @pytest.mark.parametrize("name", ["desk/golden_report.md", "parcel_desk.md"])
@@ -135,6 +168,53 @@ def test_a_published_package_scores_itself(name: str) -> None:
     texts = (REPORTS / path).read_text(encoding="utf-8").splitlines()
     facts = [Fact(f"f{no}", text) for no, text in enumerate(texts)]
     assert score(golden, standard(golden, facts)).final >= 0.9
+
+
+PROSE = """# Lathe 3 on turning
+
+Most syntax errors (26 of 29, 89.7%) are in lint tasks, where the model declares variables inside
+procedural blocks that the open toolchain rejects.
+
+The passing rollout keeps a latency counter in registers. The failing rollout drives its outputs
+from combinational logic, so that the valid signal never rises.
+
+| Error | Count |
+| --- | ---: |
+| missing signal | 42 |
+"""
+# As the public helper's packages have them: sentences in words of their own, with no id.
+TOLD = (
+    "Nearly nine in ten syntax errors sit in lint tasks: variables declared inside procedural "
+    "blocks, which the open toolchain rejects.",
+    "Whether a rollout passes depends on registers with a latency counter; failing ones drive "
+    "outputs from combinational logic.",
+)
+
+
+def test_a_fact_in_words_of_its_own_is_met_where_the_golden_report_says_it() -> None:
+    """By what both share; not by the words in any order, nor by a report on something else."""
+    facts = [Fact(f"f{no}", text) for no, text in enumerate(TOLD)]
+    own = standard(PROSE, facts)
+    assert score(PROSE, own).final == 1.0
+    assert score("# Other\n\nThe model passes few lint tasks and drives slowly.", own).final == 0
+    assert score("\n\n".join(" ".join(sorted(each.split())) for each in TOLD), own).final == 0
+    foreign = Fact("g", "Timeouts of the browser explain why the shop tasks stay without an order.")
+    assert score(PROSE, standard(PROSE, [foreign])).final == 0
+
+
+def test_a_fact_told_with_another_figure_is_contradicted() -> None:
+    """Without any data: five of twelve facts changed cost more than the five."""
+    facts = [
+        Fact(f"f{n}", f"Task {n} of the desk needs {n + 3} calls of the tool before it can pass.",
+             subject=Subject(task=str(n)), predicate="count", value=n + 3)
+        for n in range(12)
+    ]  # fmt: skip
+    own = standard("# r", facts)
+    items = [f"- {fact.fact}" for fact in facts]
+    false = [item.replace(" calls", "0 calls") for item in items[:5]]
+    assert score("\n".join(items), own).final == 1.0
+    found = score("\n".join([*false, *items[5:]]), own)
+    assert found.final < 0.55 and len(found.soundness.contradicted) == 5
 
 
 SEVEN = Subject(task="7")

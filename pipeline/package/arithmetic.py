@@ -187,8 +187,9 @@ def _shares(block: Block, rows: Rows) -> Iterator[Finding]:
             yield Finding(count.line, status, claim, told, source, "total")
     summed = sum(count.part or 0 for count in listed)
     is_known = all(count.is_known for count in listed)
-    # Rows may be a choice of the commonest: only a sum near the whole claims to be all of it.
-    if len(listed) > 1 and not is_known and NEARLY_ALL * whole < summed != whole:
+    # Rows may be a choice of the commonest: only a sum near the whole claims to be all of it, and
+    # one more may belong to no row.
+    if len(listed) > 1 and not is_known and NEARLY_ALL * whole < summed and abs(summed - whole) > 1:
         claim, source = f"% of {match['whole']}", "the sum of the rows"
         yield Finding(block.line, CONTRADICTED, claim, f"{summed:,}", source, "total")
 

@@ -69,7 +69,7 @@ BESIDE = re.compile(r"[\s:;,]*(?:\(redacted\))?[\s:;,]*")
 CUT = re.compile(r"\u2026|\.\.\.|\[\.\.\.\]|\[\u2026\]|<[a-z]{1,10}(?:>|(?=\u2026))")
 STRAIGHT = str.maketrans({"\u2019": "'", "\u2018": "'", "\u201c": '"', "\u201d": '"'})
 EDGES = " .,;:!?"
-SHORTEST = 12
+SHORTEST, FEWEST_WORDS = 12, 4
 
 Key = tuple[str, str, int]
 QUERIES: dict[str, str] = dict(
@@ -514,9 +514,11 @@ def _quotes(
         for each in bound:
             yield Quote(line, words, (each,), is_exact=True)
         if not bound:
-            # A cell may show anything in quotes, and so may what was expected.
+            # A cell may show anything in quotes, and so may what was expected; a few words may be
+            # a name of the author's own.
             is_told = EXPECTED.search(text, max(0, start - 20), start) is not None
-            is_bound = not (passage.block.kind == "table" or is_told)
+            is_name = len(words.split()) < FEWEST_WORDS
+            is_bound = not (passage.block.kind == "table" or is_told or is_name)
             own = tuple(
                 each for at, _, each in cites if not SENTENCE_END.search(text, *sorted((at, start)))
             )

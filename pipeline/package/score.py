@@ -10,7 +10,7 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -35,10 +35,14 @@ OUTCOMES = {
 }
 NAME = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b|`[^`]+`")
 ENDS = re.compile(r"[.!?][\"')\]*]*\s+")
-CLOSED = re.compile(r"[.!?:][\"')\]*\u201d]*\Z")
+CLOSED = re.compile(r"[.!?][\"')\]*\u201d]*\Z")
 NEAR = 40
 # Of a sentence, to be the same as another.
 FEWEST_WORDS = 6
+# Words of a fact of text alone that one block of the golden report must hold: how many, and what
+# share of the fact by their rarity; and the share of them that another report's block must hold.
+HOME_WORDS, HOME_SHARE, ENOUGH = 4, 0.2, 0.8
+WORD = re.compile(r"[^\W\d_]{4,}")
 
 Judge = Callable[[Sequence["Met"], "Text"], tuple[list["Met"], dict[str, Any]]]
 
@@ -71,6 +75,16 @@ class Piece:
     def flat(self) -> str:
         """The same for comparing names and quotations."""
         return re.sub(r"[\"\u201c\u201d\u2018\u2019']", "", self.plain).casefold()
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Its words of four letters and more."""
+        return frozenset(WORD.findall(self.flat))
+
+    @cached_property
+    def n_sentences(self) -> int:
+        """How many sentences or cells it has: so many facts of text alone it can state."""
+        return len(self.passage.spans) if self.is_row else len(ENDS.findall(f"{self.plain} "))
 
     @cached_property
     def tokens(self) -> list[Token]:
@@ -133,8 +147,8 @@ class Piece:
             return True
         ends = [text[each.end() : each.end() + 1] for each in ENDS.finditer(text)]
         n_broken = sum(after.islower() for after in ends)
-        # It may end with a name or with what is quoted of others.
-        is_closed = bool(CLOSED.search(text) or (ends and text.endswith((": X", "…")))) or (
+        # Behind a sentence it may end with a name, with what is quoted of others, or announce more.
+        is_closed = bool(CLOSED.search(text) or (ends and text.endswith((":", ": X", "…")))) or (
             self.passage.block.kind == "item" and bool(re.search(r"[:;] \S", text))
         )
         return is_closed and text.count("(") == text.count(")") and 3 * n_broken <= len(ends)
@@ -206,6 +220,13 @@ class Wanted:
     names: tuple[str, ...] = ()
     # The tasks that the text of a fact names, where it is text alone.
     tasks: frozenset[str] = frozenset()
+    # Of a fact that the golden report states in other words: those that one of its blocks shares.
+    words: frozenset[str] = frozenset()
+
+    @property
+    def is_text(self) -> bool:
+        """Whether nothing is known of the fact but its text."""
+        return self.fact.value is None and not self.fact.quotes
 
 
 @dataclass(frozen=True)
@@ -231,6 +252,15 @@ class Standard:
     wanted: tuple[Wanted, ...]
     # The most figures and tasks of one of its blocks.
     load: tuple[float, float]
+
+    @cached_property
+    def known(self) -> dict[str, list[Piece]]:
+        """What the report and its facts state, by what it is of."""
+        texts = [self.golden, *(text_of(each.fact.fact) for each in self.wanted)]
+        found: dict[str, list[Piece]] = defaultdict(list)
+        for piece in (piece for text in texts for piece in text.pieces if piece.skeleton):
+            found[piece.skeleton].append(piece)
+        return found
 
 
 @dataclass
@@ -318,7 +348,49 @@ def standard(golden_text: str, facts: Sequence[Fact]) -> Standard:
     figures_, tasks = (
         max([CROWDED * piece.load[place] for piece in golden.pieces], default=0) for place in (0, 1)
     )
-    return Standard(golden, wanted, (max(figures_, 6), max(tasks, 3)))
+    load = (max(figures_, 6), max(tasks, 3))
+    return Standard(golden, tuple(_at_home(each, golden, load) for each in wanted), load)
+
+
+def _at_home(each: Wanted, golden: Text, load: tuple[float, float]) -> Wanted:
+    """A fact of text alone by what the block of the golden report that is nearest has of it.
+
+    Others write facts in words of their own; what they share with the report is all there is.
+    """
+    pieces = [piece for piece in golden.pieces if piece.is_claim]
+    is_stated = any(not lacking(each, piece, golden, load) for piece in pieces)
+    if not each.is_text or is_stated or not pieces:
+        return each
+    uses = Counter(word for piece in pieces for word in piece.words)
+    own = set(WORD.findall(plain(each.fact.fact).casefold()))
+    worth = {word: math.log(1 + len(pieces) / max(uses[word], 0.5)) for word in own}
+    home = max(pieces, key=lambda piece: sum(worth[word] for word in own & piece.words))
+    shared = own & home.words
+    names = [name for name in each.names if _holds(name, home.plain)]
+    share = sum(worth[word] for word in shared) / (sum(worth.values()) or 1)
+    is_near = len(shared) >= HOME_WORDS and share >= HOME_SHARE
+    if not is_near or 2 * len(names) < len(each.names):
+        return each
+    marks = [mark for mark in each.marks if _is_mark(mark, home)]
+    tasks = each.tasks & (home.tasks | home.above)
+    return replace(
+        each, marks=tuple(marks), names=tuple(names), tasks=tasks, words=frozenset(shared)
+    )
+
+
+def _is_mark(mark: str, piece: Piece) -> bool:
+    """Whether a block holds a name, or a figure at the precision of the mark."""
+    given = [each for each in figures(mark) if each.text == mark and each.value is not None]
+    if not given:
+        return _holds(mark, piece.plain)
+    (one,) = given[:1]
+    half = 0.5 * 10.0**-one.decimals + 1e-9
+    return any(
+        token.value is not None
+        and bool(token.unit) == bool(one.unit)
+        and abs(token.value - (one.value or 0)) <= half
+        for token in piece.tokens
+    )
 
 
 def _wanted(fact: Fact, short: dict[str, frozenset[str]]) -> Wanted:
@@ -376,15 +448,24 @@ def score(
 
 def matched(by: Standard, given: Text) -> list[Met]:
     """Each fact with a block that states it; a block states as many as it has values."""
+    # Facts of values and facts of words do not take each other's room.
     options = [
-        [no for no, piece in enumerate(given.pieces) if not lacking(each, piece, given, by.load)]
+        [
+            (no, each.is_text)
+            for no, piece in enumerate(given.pieces)
+            if not lacking(each, piece, given, by.load)
+        ]
         for each in by.wanted
     ]
-    room = [piece.values for piece in given.pieces]
-    held: dict[int, list[int]] = defaultdict(list)
-    chosen: dict[int, int] = {}
+    room = {
+        (no, is_text): max(1, piece.n_sentences) if is_text else piece.values
+        for no, piece in enumerate(given.pieces)
+        for is_text in (False, True)
+    }
+    held: dict[tuple[int, bool], list[int]] = defaultdict(list)
+    chosen: dict[int, tuple[int, bool]] = {}
 
-    def place(fact: int, seen: set[int]) -> bool:
+    def place(fact: int, seen: set[tuple[int, bool]]) -> bool:
         for no in options[fact]:
             if no in seen:
                 continue
@@ -407,7 +488,7 @@ def matched(by: Standard, given: Text) -> list[Met]:
     found = []
     for no, each in enumerate(by.wanted):
         if no in chosen:
-            found.append(Met(each, given.pieces[chosen[no]]))
+            found.append(Met(each, given.pieces[chosen[no][0]]))
         elif options[no]:
             found.append(Met(each, None, "its blocks state as many facts as they have values"))
         else:
@@ -465,11 +546,11 @@ def _value(each: Wanted, piece: Piece) -> str:
             words = set(re.findall(r"[a-z]+", piece.flat)) & BUCKETS
             return "" if words == {value} else f"value: {value}, and no other bucket"
         return "" if _holds(value, piece.plain) else f"value: {one_line(value, 60)}"
-    if not each.marks:
-        words = set(re.findall(r"[^\W\d_]{4,}", plain(fact.fact).casefold()))
-        n_said = len(words & set(re.findall(r"[^\W\d_]{4,}", piece.flat)))
-        return "" if words and 5 * n_said >= 4 * len(words) else "value: its sentence"
-    absent = [mark for mark in each.marks if not _holds(mark, piece.plain)]
+    if each.words or not each.marks:
+        told = each.words or frozenset(WORD.findall(plain(fact.fact).casefold()))
+        if not told or len(told & piece.words) < ENOUGH * len(told):
+            return "value: its words"
+    absent = [mark for mark in each.marks if not _is_mark(mark, piece)]
     is_enough = 3 * len(absent) <= len(each.marks)
     return "" if is_enough else f"value: {one_line(absent[0], 60)}"
 
@@ -562,7 +643,7 @@ def _by_data(findings: Iterable[Finding]) -> Soundness:
 
 
 def _by_golden(given: Text, by: Standard, sound: Soundness, *, is_alone: bool) -> None:
-    """A report's claims beside the golden report: causes, and where it is alone all others."""
+    """A report's claims beside the golden report: those that no data were asked about."""
     causes: dict[str, set[frozenset[str]]] = {}
     for each in by.wanted:
         if each.fact.predicate == "cause" and each.fact.subject.task:
@@ -583,30 +664,28 @@ def _by_golden(given: Text, by: Standard, sound: Soundness, *, is_alone: bool) -
             told = " or ".join("+".join(sorted(each)) for each in sorted(causes[task], key=sorted))
             why = "" if is_right else f"the golden report gives task {task} {told}"
             sound.add("causes", line, task, why)
-    if not is_alone:
-        return
-    pairs = dict(_pairs(by.golden))
+    pairs = dict(_pairs(by.golden)) if is_alone else {}
     for line, key, text in _pairs_at(given):
         if key in pairs:
             why = "" if text in pairs[key] else f"the golden report has {', '.join(pairs[key])}"
             sound.add("figures", line, f"{key}{text}", why)
-    outcomes = dict(_outcomes(by.golden))
+    outcomes = dict(_outcomes(by.golden)) if is_alone else {}
     for rollout, word, line in _outcomes_at(given):
         if rollout in outcomes:
             is_right = outcomes[rollout] == word
             why = "" if is_right else f"the golden report says {outcomes[rollout]}"
             sound.add("outcomes", line, str(rollout), why)
-    known: dict[str, list[Piece]] = defaultdict(list)
-    for piece in by.golden.pieces:
-        known[piece.skeleton].append(piece)
     for piece in given.pieces:
-        same = known.get(piece.skeleton, []) if piece.skeleton else []
+        if not is_alone and piece.passage.block.sources:
+            continue  # the data have been asked
+        same = by.known.get(piece.skeleton, [])
         same = [one for one in same if one.is_row == piece.is_row]
         # Of rows of one name that which is most alike: a report has several tables.
         n_shared = [len(one.stated.keys() & piece.stated.keys()) for one in same]
         same = [one for one, n in zip(same, n_shared, strict=True) if n and n == max(n_shared)]
         if not same or not piece.stated:
-            sound.n_unchecked += 0 if piece.passage.block.sources else len(piece.tokens)
+            is_bound = piece.passage.block.sources or not is_alone
+            sound.n_unchecked += 0 if is_bound else len(piece.tokens)
             continue
         is_right = any(_agree(one.stated, piece.stated) for one in same)
         why = "" if is_right else f"the golden report has other values at line {same[0].line}"
