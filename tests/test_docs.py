@@ -325,6 +325,16 @@ def test_command_documented(name: str) -> None:
     assert f"blade {name} " in (command.help or "").partition("Examples:")[2]
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_has_no_defaults_of_the_library(name: str) -> None:
+    """A flag prints no default, and an option without limits no range."""
+    command = blade.get_command(click.Context(blade), name)
+    assert command is not None
+    text = command.get_help(click.Context(command, info_name=name, show_default=True))
+    for words in ("default: True", "default: False", "None", "FLOAT RANGE"):
+        assert words not in text
+
+
 def test_nothing_private_committed() -> None:
     """No tracked file names a package index or a path of some machine."""
     tracked = subprocess.run(

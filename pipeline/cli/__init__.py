@@ -71,7 +71,7 @@ class LazyGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The lists of commands from the tables above, without importing any."""
-        for title, commands in (("Commands", ANALYSIS), ("Commands of a package", PACKAGE)):
+        for title, commands in (("Commands", ANALYSIS), ("Commands for packages", PACKAGE)):
             with formatter.section(title):
                 formatter.write_dl(list(commands.items()))
 

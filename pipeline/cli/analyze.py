@@ -69,81 +69,92 @@ def _named(
 
 @click.command()
 @click.argument("results", nargs=-1)
-@click.option("--out", type=PATH, default=DEFAULT_OUT, help="Folder for the output.")
+@click.option("--out", type=PATH, default=DEFAULT_OUT, help="Output folder.")
 @click.option(
     "--run",
     "run_names",
     callback=_named,
     metavar="NAME=PATH",
     multiple=True,
-    help="Name the run of a file or folder; may be given several times.",
+    help="Name the run of a file or folder. May be repeated.",
 )
 @click.option(
     "--profile",
     type=PATH,
-    help="What the benchmark calls things and expects.  [default: RESULTS/blade.toml, if there]",
+    help="Profile of the benchmark.  [default: blade.toml in RESULTS, if there is one]",
 )
-@click.option("--benchmark", help="Name of the benchmark all runs belong to.")
+@click.option("--benchmark", metavar="NAME", help="Name of the benchmark that all runs belong to.")
 @click.option(
     "--baseline",
     "baselines",
+    metavar="RUN",
     multiple=True,
-    help="Run that the others of its benchmark are compared with; may be given several times.",
+    help="Run to compare the other runs of its benchmark with. May be repeated.",
 )
 @click.option(
     "--pass-threshold",
     type=Number(),
-    help="Reward from which a rollout passes.  [default: 1.0, unless rewards leave 0..1]",
+    help="Lowest reward that is a pass.  [default: 1.0 if all rewards are within 0..1, else none]",
 )
 @follow_option
 @click.option(
     "--max-line-bytes",
     type=click.IntRange(1, LARGEST_LINE_LIMIT),
     default=DEFAULT_MAX_LINE_BYTES,
-    help="A longer line is a reject; memory grows with this limit.",
+    metavar="N",
+    help="Reject lines longer than this. Memory use grows with this limit.",
 )
 @click.option(
     "--jobs",
     "--threads",
     "threads",
     type=click.IntRange(1, MOST_JOBS),
-    help="How much is done at once.  [default: one per core; one for small results]",
+    metavar="N",
+    help="Number of parallel workers.  [default: one per core; one for small results]",
 )
 @click.option(
     "--engine",
     type=click.Choice(engines.NAMES),
     default=engines.NAMES[0],
-    help="Where lines are read: on this machine, or on a Ray cluster.",
+    help="Read files on this machine or on a Ray cluster.",
 )
-@click.option("--address", default="auto", help="Of the Ray cluster: HOST:PORT.", show_default=True)
+@click.option(
+    "--address",
+    default="auto",
+    metavar="HOST:PORT",
+    help="Address of the Ray cluster.",
+)
 @click.option(
     "--no-cache",
     "use_cache",
     is_flag=True,
     flag_value=False,
     default=True,
+    show_default=False,
     help="Ignore the cache and rebuild everything.",
 )
 @click.option(
     "--rehash",
     "by_content",
     is_flag=True,
-    help="Detect changed files by content hash instead of inode and times.",
+    help="Detect changed files by content hash instead of inode, size and modification time.",
 )
-@click.option("--watch", is_flag=True, help="Analyze again whenever results change, until Ctrl-C.")
+@click.option(
+    "--watch", is_flag=True, help="Analyze again whenever results change. Stop with Ctrl-C."
+)
 @click.option(
     "--interval",
     type=click.FloatRange(0, MOST_SECONDS),
     default=5,
-    show_default=True,
-    help="Seconds between two looks at the results that are watched.",
+    metavar="SECONDS",
+    help="With --watch: how often to look for changes.",
 )
 @click.option(
     "--quiet",
     type=click.FloatRange(0, MOST_SECONDS),
     default=2,
-    show_default=True,
-    help="Seconds without a change before watched results are analyzed; ten times that at most.",
+    metavar="SECONDS",
+    help="With --watch: wait until nothing has changed for this long, at most ten times as long.",
 )
 @memory_option
 @templates_option
@@ -156,7 +167,9 @@ def analyze(
     quiet: float,
     **chosen: Any,
 ) -> None:
-    """Read RESULTS (folders, files, patterns, URLs) into OUT: warehouse, draft report, metrics.
+    """Analyze RESULTS (folders, files, patterns or URLs) and write the output folder.
+
+    The output is warehouse.duckdb, report.md, report.html, metrics.json and manifest.json.
 
     \b
     Examples:

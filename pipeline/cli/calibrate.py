@@ -12,19 +12,26 @@ from pipeline.cli.terminal import print_page
 
 
 @click.command()
-@click.option("--golden-report", required=True, type=PATH, help="The golden report.")
-@click.option("--anchor-facts", required=True, type=PATH, help="Its facts, JSON.")
-@click.option("--shallow-report", required=True, type=PATH, help="Its negative control.")
+@click.option("--golden-report", required=True, type=PATH, help="Golden report, in Markdown.")
+@click.option(
+    "--anchor-facts", required=True, type=PATH, help="Anchor facts of the golden report, in JSON."
+)
+@click.option(
+    "--shallow-report",
+    required=True,
+    type=PATH,
+    help="Negative control of the golden report, in Markdown.",
+)
 @click.option(
     "--output-dir",
     type=PATH,
-    help="Write every reward.json and calibration_summary.json below this folder.",
+    help="Also write every reward.json and calibration_summary.json to this folder.",
 )
 @click.option(
     "--min-spread",
     type=Number(0, 1),
     default=0.50,
-    help="How far the golden report must be above the shallow one.",
+    help="Least difference between the scores of the golden and the shallow report.",
 )
 @json_option
 def calibrate(
@@ -35,7 +42,7 @@ def calibrate(
     min_spread: float,
     as_json: bool,
 ) -> None:
-    """Check that the score separates a golden report from look-alikes; exit 1 where it does not.
+    """Check that the score separates a golden report from look-alikes; exit 1 if not.
 
     The golden report must score at least 0.85 against itself and the shallow one at most 0.40. Of
     the look-alikes built from the golden report, those that say the same (other headings, items for

@@ -15,11 +15,11 @@ from pipeline.text import neutral
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path), default=DEFAULT_OUT)
 def clean(folder: Path) -> None:
-    """Remove what is cached for FOLDER, an output or a package.
+    """Delete the caches of FOLDER, an output folder or a package.
 
-    Copies of results that lie elsewhere, the warehouse that `blade verify` made of a package, and
-    what a killed analysis left. Reports and the output's own warehouse stay, and so does every file
-    that blade did not list as its own.
+    The caches are copies of remote results, the warehouse that `blade verify` built from a package,
+    and leftovers of a killed analysis. Reports, the warehouse of an output and all files that blade
+    did not write are kept.
 
     \b
     Examples:

@@ -30,31 +30,41 @@ from pipeline.warehouse import open_warehouse
 @click.option(
     "--metric",
     type=click.Choice(("pass_at_1", "mean_reward")),
-    help="Compare by this metric alone.  [default: by each that adds something]",
+    help="Compare only this metric.  [default: both, where they differ]",
 )
 @click.option(
     "--margin",
     type=Number(min=0),
     default=comparisons.MARGIN,
-    help="A change smaller than this is none: 0.02 is two points of pass@1.",
+    help="Smallest change that counts: 0.02 is two points of pass@1.",
 )
 @click.option(
-    "--policy", type=PATH, help="Decide by this policy.toml; exit 0 only for PASS and WARN."
+    "--policy",
+    type=PATH,
+    help="Decide by this policy.toml. The exit code is 0 only for PASS and WARN.",
 )
 @click.option(
-    "--false-alarms", is_flag=True, help="How often the rule would fire if nothing had changed."
+    "--false-alarms",
+    is_flag=True,
+    help="Estimate how often the decision rule fires when nothing has changed.",
 )
-@click.option("--rerun", metavar="RUN", help="A second run of the base, for --false-alarms to use.")
-@click.option("--series", is_flag=True, help="Take the runs in this order as checkpoints.")
+@click.option("--rerun", metavar="RUN", help="With --false-alarms: a second run of the base.")
+@click.option(
+    "--series", is_flag=True, help="Treat the runs, in this order, as checkpoints of one model."
+)
 @click.option(
     "--format",
     "format_",
     type=click.Choice(("text", "json", "markdown")),
     default="text",
-    help="For people, for a program, or for a page.",
+    help="Output format.",
 )
-@click.option("--link", metavar="URL", help="Where the whole report is, for a page to link to.")
-@click.option("--full", is_flag=True, help="Print every ledger and line, and other metrics.")
+@click.option(
+    "--link", metavar="URL", help="With --format markdown: address of the full report, to link to."
+)
+@click.option(
+    "--full", is_flag=True, help="Print all ledgers with all their lines, and all metrics."
+)
 @json_option
 def compare(
     runs: tuple[str, ...],
@@ -70,11 +80,12 @@ def compare(
     full: bool,
     as_json: bool,
 ) -> None:
-    """Compare one or more runs with a base: what changed, by how much, how surely, and why.
+    """Compare one or more runs with a base run: what changed, how certainly, and why.
 
-    With no run named the baseline of the analysis is used; where it had none, all runs are
-    compared with each other, without a verdict. With the base alone every other run of its
-    benchmark is compared with it. RESULTS, a folder or file given last, is analyzed first.
+    Without arguments, the baseline of the analysis is the base. If the analysis had no baseline,
+    all runs are compared with each other, without verdicts. With BASE alone, all other runs of its
+    benchmark are compared with it. If the last argument is a folder or file of results, it is
+    analyzed first.
 
     \b
     Examples:

@@ -17,16 +17,17 @@ from pipeline.text import neutral
     "format_",
     type=click.Choice(list(writers.WRITERS)),
     required=True,
-    help="parquet, csv: a file per public relation, events by run; gym: health and comparisons as "
-    "NeMo Gym has them; atif: a trajectory per attempt; package: tasks that no model passes, and "
-    "tests between models; every_eval_ever: each run as a JSON document and a JSONL file.",
+    help="parquet, csv: one file per public relation, events one per run; gym: health and "
+    "comparisons in the formats of NeMo Gym; atif: one trajectory per attempt; package: tasks that "
+    "no model passes, and tests between models; every_eval_ever: one JSON and one JSONL per run.",
 )
-@click.option("--out", type=PATH, required=True, help="The folder to write to.")
+@click.option("--out", type=PATH, required=True, help="Output folder.")
 @click.option(
     "--timestamp",
     type=click.IntRange(0),
     default=0,
-    help="The time that a file names, in seconds since 1970; no clock is asked.",
+    metavar="SECONDS",
+    help="Time stamp to write into files that need one, in seconds since 1970.",
 )
 @warehouse_option
 @memory_option

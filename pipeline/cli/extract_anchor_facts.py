@@ -19,24 +19,34 @@ HINT = (
 
 
 @click.command("extract-anchor-facts")
-@click.option("--golden", required=True, type=PATH, help="The golden report, Markdown.")
-@click.option("--output", required=True, type=PATH, help="The file of facts to write.")
-@click.option("--benchmark", required=True, help="The benchmark's name, as the file states it.")
-@click.option("--model-name", required=True, help="The model's name; the facts' ids begin with it.")
-@click.option("--num-facts", type=click.IntRange(min=1), default=12, help="At most so many facts.")
+@click.option("--golden", required=True, type=PATH, help="Golden report, in Markdown.")
+@click.option("--output", required=True, type=PATH, help="File to write the facts to.")
+@click.option("--benchmark", required=True, help="Name of the benchmark, as written to the file.")
+@click.option(
+    "--model-name", required=True, help="Name of the model; the ids of its facts begin with it."
+)
+@click.option(
+    "--num-facts",
+    type=click.IntRange(min=1),
+    default=12,
+    metavar="N",
+    help="Write at most N facts.",
+)
 @click.option(
     "--min-facts",
     type=click.IntRange(min=1),
     default=8,
-    help="With fewer nothing is written, and the exit code is 1.",
+    metavar="N",
+    help="With fewer than N facts, write nothing and exit with 1.",
 )
 def extract_anchor_facts(
     golden: Path, output: Path, benchmark: str, model_name: str, num_facts: int, min_facts: int
 ) -> None:
-    """Draft the facts that a report is scored by, from a golden report.
+    """Draft the anchor facts that reports are scored by, from a golden report.
 
-    One claim each, as the report words it, with its subject, its value, the query behind it and
-    what it cites and quotes. They are drafts: read each, and remove what could be guessed.
+    A fact is one claim in the words of the report, with its subject, its value, its query, its
+    citations and its quotes. These are drafts: read each one, and delete those that a reader could
+    guess without the data.
 
     \b
     Examples:

@@ -24,12 +24,13 @@ ALIASES = "ABCDEF"
 @click.option(
     "--limit",
     type=click.IntRange(1),
-    help="Most modes, tools and errors listed.  [default: 12, 12 and 5; --json: all]",
+    metavar="N",
+    help="List at most N modes, tools and errors.  [default: 12, 12 and 5; with --json all]",
 )
 @warehouse_option
 @json_option
 def failures(run: str | None, limit: int | None, warehouse: Path, as_json: bool) -> None:
-    """List the failure modes of all runs, or of RUN, with the passes that bear each.
+    """List the failure modes of all runs, or of RUN, and how often each occurs in passes.
 
     \b
     Examples:

@@ -27,12 +27,12 @@ COLUMNS = "n_rollouts n_healthy n_unhealthy n_unobserved clean_rate coverage n_r
 @click.option(
     "--min-clean-rate",
     type=Number(0, 1),
-    help="Exit with 1 where a run's clean rate is lower, or undefined.",
+    help="Exit with 1 if the clean rate of a run is lower or undefined.",
 )
 @json_option
 @warehouse_option
 def health(run: str | None, min_clean_rate: float | None, as_json: bool, warehouse: Path) -> None:
-    """Print whether the evaluation of all runs, or of RUN, can be trusted.
+    """Check whether the evaluation of all runs, or of RUN, can be trusted.
 
     \b
     Examples:

@@ -12,13 +12,13 @@ from pipeline.text import neutral
 
 
 @click.command("make-shallow")
-@click.option("--input", "input_", required=True, type=PATH, help="The golden report, Markdown.")
-@click.option("--output", required=True, type=PATH, help="The file to write it to.")
+@click.option("--input", "input_", required=True, type=PATH, help="Golden report, in Markdown.")
+@click.option("--output", required=True, type=PATH, help="File to write.")
 def make_shallow(input_: Path, output: Path) -> None:
-    """Write a report's negative control: its aggregate and funnel tables below their headings.
+    """Write a negative control of a report: its headings, aggregate tables and funnel tables.
 
-    Tables are known by what stands in them: figures of runs, buckets, metrics, stages or slices.
-    No diagnosis, no task, no citation, no quote and no sentence of the report is in it.
+    Only tables of runs, buckets, metrics, stages or slices are copied, recognised by their content.
+    Diagnoses, tasks, citations, quotes and sentences are left out.
 
     \b
     Examples:

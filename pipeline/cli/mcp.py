@@ -18,7 +18,7 @@ from pipeline.warehouse import open_warehouse
 @timeout_option
 @memory_option
 def mcp(warehouse: Path, timeout: float, memory_limit: str | None) -> None:
-    """Serve the warehouse to an agent, read-only, until the input ends (MCP over stdio).
+    """Serve the warehouse to an agent, read-only, over MCP (stdio), until its input ends.
 
     \b
     Examples:

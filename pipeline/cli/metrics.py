@@ -25,11 +25,11 @@ NAMES = ("run_id", "metric", "value")
     "format_",
     type=click.Choice(FORMATS),
     default="json",
-    help="json is the sidecar itself, jsonl one object per run, the others one row per figure.",
+    help="json: the sidecar; jsonl: one object per run; others: one row per figure.",
 )
 @warehouse_option
 def metrics(run: str | None, format_: str, warehouse: Path) -> None:
-    """Print the metrics of all runs, or of RUN, as metrics.json has them.
+    """Print the metrics of all runs, or of RUN, as in metrics.json.
 
     \b
     Examples:

@@ -27,20 +27,26 @@ PATH = click.Path(path_type=Path)
 
 
 class Number(click.FloatRange):
-    """A number within limits; "nan" is within none."""
+    """A finite number within limits: click alone would accept "nan" and "inf"."""
+
+    name = "number"
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
-        """Refuse what no comparison holds for."""
+        """Convert the value and reject "nan" and "inf"."""
         number = super().convert(value, param, ctx)
         if not math.isfinite(number):
             self.fail(f"{value!r} is not a number.", param, ctx)
         return float(number)
 
+    def _describe_range(self) -> str:
+        """Without limits there is no range to print; click would print `x<=None`."""
+        return "" if self.min is None and self.max is None else super()._describe_range()
+
 
 def _size(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
-    """Refuse what the engine would not take as a size."""
+    """Reject what DuckDB would not accept as a size."""
     if value and not re.fullmatch(r"[0-9]+(\.[0-9]+)? ?([KMGT]i?B)", value, re.IGNORECASE):
         raise click.BadParameter(f"{value!r} is not a size such as 4GB")
     return value
@@ -50,14 +56,14 @@ memory_option = click.option(
     "--memory-limit",
     callback=_size,
     metavar="SIZE",
-    help="Memory for the engine, such as 4GB.  [default: half of the machine's]",
+    help="Memory limit for DuckDB, such as 4GB.  [default: half of the machine's memory]",
 )
 timeout_option = click.option(
     "--timeout",
     type=Number(min=0, min_open=True, max=1e6),
     default=60.0,
     show_default=True,
-    help="End a query that takes longer, in seconds.",
+    help="Query timeout, in seconds.",
 )
 
 
@@ -102,18 +108,16 @@ warehouse_option = click.option(
     type=PATH,
     callback=_warehouse,
     help="Output folder of blade analyze, or its warehouse file.  "
-    "[default: blade_out, here or in a folder above]",
+    "[default: the nearest blade_out, in this folder or one above it]",
 )
 follow_option = click.option(
-    "--follow-links", is_flag=True, help="Read what links lead to outside the results too."
+    "--follow-links", is_flag=True, help="Follow symbolic links that lead out of the results."
 )
-json_option = click.option(
-    "--json", "as_json", is_flag=True, help="Print JSON for a program to read."
-)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 templates_option = click.option(
     "--templates",
     type=PATH,
-    help="Folder of templates of your own; a file replaces the one of blade's of the same name.",
+    help="Folder of your own templates; each file replaces the built-in template of the same name.",
 )
 
 

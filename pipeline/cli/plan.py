@@ -20,16 +20,28 @@ from pipeline.warehouse import open_warehouse
     "--change",
     type=Number(0, 100, min_open=True),
     default=5.0,
-    show_default=True,
-    help="The change of pass@1 to be seen, in points, with 80% power.",
+    metavar="POINTS",
+    help="Change of pass@1 to detect with 80% power.",
 )
 @click.option(
     "--spread",
     type=Number(0, 100),
-    help="The deviation of tasks' true changes, in points.  [default: of two runs theirs, else 0]",
+    metavar="POINTS",
+    help="Standard deviation of the true changes of tasks.  "
+    "[default: estimated from two runs; 0 for one]",
 )
-@click.option("--budget-tokens", type=Number(0, min_open=True), help="Tokens to spend per task.")
-@click.option("--budget-seconds", type=Number(0, min_open=True), help="Seconds to spend per task.")
+@click.option(
+    "--budget-tokens",
+    type=Number(0, min_open=True),
+    metavar="TOKENS",
+    help="Tokens available per task.",
+)
+@click.option(
+    "--budget-seconds",
+    type=Number(0, min_open=True),
+    metavar="SECONDS",
+    help="Seconds available per task.",
+)
 @json_option
 @warehouse_option
 def plan(
@@ -43,8 +55,9 @@ def plan(
 ) -> None:
     """Estimate how many tasks and repeats it takes to detect a change of pass@1 in RUN.
 
-    By the rule of a verdict, from how tasks pass; given two runs, a base and a candidate, from how
-    their differences vary too; without a name, for every run alone.
+    The estimate follows the rule that gives a comparison its verdict. It uses the pass rates of the
+    tasks and, given two runs (a base and a candidate), how much their differences vary. Without
+    RUN, it is made for every run.
 
     \b
     Examples:

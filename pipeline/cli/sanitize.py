@@ -20,27 +20,28 @@ from pipeline.text import neutral
 @click.command()
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=PATH)
 @click.option(
-    "--check", is_flag=True, help="Write nothing; list what is found, exit 1 if anything is."
+    "--check", is_flag=True, help="Only list what would be removed; exit 1 if anything would be."
 )
 @click.option(
     "--out",
     type=PATH,
-    help="Write copies to this folder; without it the files are rewritten in place.",
+    help="Write copies to this folder.  [default: rewrite the files in place]",
 )
 @click.option(
     "--policy",
     "policy_file",
     type=PATH,
-    help="What is private and what is cleared; sanitize.toml of the folder or of one above it.",
+    help="What is private and what is not.  [default: the nearest sanitize.toml, here or above]",
 )
 @json_option
 def sanitize(
     paths: tuple[Path, ...], check: bool, out: Path | None, policy_file: Path | None, as_json: bool
 ) -> None:
-    """Take credentials, names and private data out of the files at PATH.
+    """Remove credentials, names and private data from the files at PATH.
 
-    What is taken out leaves a placeholder such as [redacted-email-3]: the same thing the same
-    placeholder in all files of a call. redactions.json says which stands where, and by which rule.
+    Each removed value is replaced by a placeholder such as [redacted-email-3]. The same value gets
+    the same placeholder in all files of a call. redactions.json lists every placeholder with its
+    place and the rule that matched.
 
     \b
     Examples:
@@ -49,7 +50,9 @@ def sanitize(
       blade sanitize report.md --policy sanitize.toml
     """
     if check and out is not None:
-        raise UsageError("--check writes nothing, and --out says where to.", hint="Leave one out.")
+        raise UsageError(
+            "--check and --out: with --check nothing is written.", hint="Leave one out."
+        )
     chosen = policy_file or found([*paths])
     if chosen is not None and policy_file is None:
         click.echo(f"policy: {neutral(str(chosen))}", err=True)

@@ -26,7 +26,11 @@ FACTS = (
 @click.argument("citation")
 @warehouse_option
 @json_option
-@click.option("--full", is_flag=True, help=f"Do not cut texts at {SHOWN_CHARACTERS:,} characters.")
+@click.option(
+    "--full",
+    is_flag=True,
+    help=f"Print texts of more than {SHOWN_CHARACTERS:,} characters in full.",
+)
 def show(citation: str, warehouse: Path, as_json: bool, full: bool) -> None:
     """Print one rollout: prompt, events in order, verifier fields, reward, source.
 

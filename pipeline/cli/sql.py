@@ -41,17 +41,21 @@ Ask = Callable[..., AbstractContextManager[Answer]]
     "--file",
     "file",
     type=click.Path(path_type=Path, allow_dash=True),
-    help="Read the query from a file.",
+    help="Read the query from a file, or from stdin with -.",
 )
 @warehouse_option
 @click.option(
     "--format",
     "format_",
     type=click.Choice(FORMATS),
-    help="How to print the rows.  [default: by the ending of --out, else table]",
+    help="Output format.  [default: from the file extension of --out, else table]",
 )
 @click.option("--out", type=PATH, help="Write the rows to a file instead.")
-@click.option("--schema", is_flag=True, help="List relations and columns, or those of QUERY alone.")
+@click.option(
+    "--schema",
+    is_flag=True,
+    help="List all relations and their columns, or those of the relation named by QUERY.",
+)
 @timeout_option
 @memory_option
 def sql(

@@ -22,10 +22,11 @@ EXTRA = "pip install 'blade-eval[view]'"
     "--port",
     type=click.IntRange(0, 65535),
     default=0,
-    show_default="any that is free",
-    help="Port on this machine to answer at; 0 takes any.",
+    metavar="N",
+    show_default="any free port",
+    help="Port on this machine.",
 )
-@click.option("--no-browser", is_flag=True, help="Only print the address.")
+@click.option("--no-browser", is_flag=True, help="Print the address without opening a browser.")
 @click.option(
     "--labels", type=PATH, help="File to write labels to.  [default: labels.jsonl in OUT]"
 )
@@ -33,10 +34,10 @@ EXTRA = "pip install 'blade-eval[view]'"
 def view(
     out: Path | None, port: int, no_browser: bool, labels: Path | None, memory_limit: str | None
 ) -> None:
-    """Read what an analysis found in the browser, and label it.
+    """Explore an analysis in the browser, and label failures.
 
-    OUT is the output folder of blade analyze, or its warehouse file. The address that is printed
-    holds a key: only who has it is answered, on this machine alone. Ctrl-C ends it.
+    OUT is the output folder of blade analyze, or its warehouse file. The server answers only on
+    this machine and only to requests with the key in the printed address. Stop it with Ctrl-C.
 
     \b
     Examples:

@@ -21,9 +21,9 @@ from pipeline.warehouse import open_warehouse
 @warehouse_option
 @json_option
 def why(task: str, warehouse: Path, as_json: bool) -> None:
-    """Show what the record says of RUN at TASK: how all runs do on it, then each attempt.
+    """Show how all runs do on a task, then each attempt of RUN at it with its evidence.
 
-    With a rollout, that attempt comes first, and the contrast is its own.
+    If a rollout is given, it comes first and is the one compared with the closest pass.
 
     \b
     Examples:
