@@ -1,11 +1,11 @@
 """blade: a folder of evaluation results -> a DuckDB warehouse anyone can query.
 
-The functions here are the API that `import blade` gives.
+The functions here are the Python API, imported as `blade`.
 """
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # as type checkers know it; typing itself takes long to import
+TYPE_CHECKING = False  # type checkers treat it as true; importing typing takes long
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Errors, when they are asked for: nothing is imported before the command can be stopped."""
+    """Import the errors on first use: Ctrl-C must work before anything is imported."""
     if name in __all__:
         from pipeline import errors
 
@@ -58,9 +58,9 @@ def analyze(
     from pipeline.run import run
     from pipeline.settings import Settings
 
-    given = [results] if isinstance(results, (str, Path)) else list(results)
+    paths = [results] if isinstance(results, (str, Path)) else list(results)
     settings = Settings(
-        results=remote.local([str(path) for path in given], Path(out)),
+        results=remote.local([str(path) for path in paths], Path(out)),
         out=Path(out),
         run_names=tuple((name, Path(path)) for name, path in (run_names or {}).items()),
         profile=None if profile is None else Path(profile),
@@ -87,23 +87,24 @@ def compare(
     metric: str | None = None,
     margin: float = 0.02,
 ) -> Comparisons:
-    """What changed between runs, as `blade compare --json` says it; a notebook shows a table.
+    """Compare runs, as `blade compare --json` does; notebooks show a table.
 
-    With the base alone every other run of its benchmark; without one what the analysis compared.
+    With a base alone, all other runs of its benchmark are compared with it; without a base, the
+    comparisons of the analysis are returned.
     """
     from pipeline.answers.comparisons import compared_objects
     from pipeline.notebook import Comparisons
     from pipeline.settings import warehouse_file
 
     names = [] if base is None else [base, *candidates]
-    found = compared_objects(warehouse_file(path), names, metric=metric, margin=margin)[
+    comparisons = compared_objects(warehouse_file(path), names, metric=metric, margin=margin)[
         "comparisons"
     ]
-    return Comparisons(found)
+    return Comparisons(comparisons)
 
 
 def rollout(path: str | Path, citation: str) -> Rollout:
-    """One rollout, or one event of it, as `blade show --json` says it; a notebook shows a page."""
+    """One rollout, or one of its events, as `blade show --json` prints it; for notebooks too."""
     from pipeline.answers.tasks import cited_rollout
     from pipeline.notebook import Rollout
 
@@ -120,7 +121,7 @@ def render(
     templates: str | Path | None = None,
     labels: str | Path | None = None,
 ) -> str:
-    """The report of a warehouse again, as Markdown or HTML; all runs and sections by default."""
+    """Render the report of a warehouse as Markdown or HTML; all runs and sections by default."""
     from pathlib import Path
 
     from pipeline.answers.rerender import render as render_

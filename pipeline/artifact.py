@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 class Kind(StrEnum):
-    """What a file holds: the first three and labels are read by row, others whole or not at all."""
+    """What a file contains: rollouts, inputs, failures and labels are read row by row."""
 
     ROLLOUTS = "rollouts"
     INPUTS = "inputs"
@@ -36,7 +36,7 @@ ROW_KINDS = frozenset({Kind.ROLLOUTS, Kind.INPUTS, Kind.FAILURES})
 METRIC_KINDS = frozenset({Kind.REWARD_PROFILE, Kind.AGGREGATE_METRICS, Kind.AGENT_METRICS})
 SETTING_KINDS = frozenset({Kind.CONFIG, Kind.RESOLVED_CONFIG, Kind.LIMITS, Kind.CHECKPOINT})
 
-# Files that travel with a rollout file S.jsonl, by what follows S in their names.
+# Suffixes of the files that accompany a rollout file S.jsonl: S_failures.jsonl and so on.
 SIDECAR_SUFFIXES = {
     "_materialized_inputs": Kind.INPUTS,
     "_failures": Kind.FAILURES,
@@ -50,13 +50,13 @@ COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 
 
 def printable(name: str) -> str:
-    """File names may hold bytes that are not UTF-8; tables and reports cannot."""
+    """Escape bytes of a file name that are not UTF-8: tables and reports cannot contain them."""
     return name.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 @dataclass(frozen=True)
 class Found:
-    """A file: where it is, its name below the inputs' common parent, and why it is not opened."""
+    """A file: its path, its name below the common parent of the inputs, and why it is skipped."""
 
     path: Path
     name: str
@@ -69,7 +69,7 @@ class Found:
 
     @property
     def base(self) -> str:
-        """The name in its folder."""
+        """The name without its folder."""
         return self.name.rpartition("/")[2]
 
 
@@ -77,9 +77,9 @@ class Found:
 class Artifact:
     """A discovered file. `name` is its path below the inputs' common parent, with `/`.
 
-    `places` are the folders it lies in whose names say something, `package` the BLADE package,
-    `skipped` says why it is not opened, `format` is the module of ingest/formats that reads it
-    (none: Gym's own), `beside` the files that it is read together with.
+    `places` are the informative names of its parent folders, `package` is its BLADE package,
+    `skipped` is why it is not opened, `format` is the module of ingest/formats that reads it (None
+    for NeMo Gym), `beside` are the files that it is read together with.
     """
 
     path: Path
@@ -101,7 +101,7 @@ class Artifact:
 
     @property
     def n_bytes(self) -> int:
-        """Its size; nothing where it is gone by now."""
+        """Its size; 0 if it has been deleted."""
         try:
             return self.path.lstat().st_size
         except OSError:
@@ -109,5 +109,5 @@ class Artifact:
 
     @property
     def compression(self) -> str | None:
-        """The codec the file is packed with, by its ending."""
+        """The compression of the file, by its extension."""
         return COMPRESSIONS.get("." + self.name.rpartition(".")[2].lower())

@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass
 
 SHAPE = "RUN/TASK:ROLLOUT[#SEQ]"
-# The run ends at the first slash, the index is the digits after the last colon: task ids may hold
-# both. The bound on the digits is below the one on Python's integers.
+# The run ends at the first slash, the index is the digits after the last colon: task ids may
+# contain both. Python refuses to convert texts of more than 4,300 digits.
 PATTERN = re.compile(
     r"(?P<run>[^/]+)/(?P<task>.*):(?P<index>[0-9]{1,100})(?:#(?P<seq>[0-9]{1,100}))?", re.DOTALL
 )
@@ -17,7 +17,7 @@ LONGEST_NAME = 200
 
 @dataclass(frozen=True)
 class Citation:
-    """RUN/TASK:ROLLOUT, and the event of it where one is meant."""
+    """RUN/TASK:ROLLOUT, and optionally one of its events."""
 
     run_id: str
     task_id: str
@@ -26,7 +26,7 @@ class Citation:
 
     @property
     def rollout(self) -> tuple[str, str, int]:
-        """Run, task and repeat: the rollout, whichever event of it is meant."""
+        """Run, task and repeat, without the event."""
         return self.run_id, self.task_id, self.rollout_index
 
     def __str__(self) -> str:
@@ -35,7 +35,7 @@ class Citation:
 
 
 def bounded_name(name: str) -> str:
-    """The key of a name: of a long one the beginning and a hash, as the macro of sql/ has it."""
+    """The key of a name: long names become their beginning and a hash, as in sql/macros.sql."""
     if len(name) <= LONGEST_NAME:
         return name
     digest = hashlib.md5(name.encode(errors="replace"), usedforsecurity=False).hexdigest()
@@ -43,7 +43,7 @@ def bounded_name(name: str) -> str:
 
 
 def parse(text: str) -> Citation | None:
-    """The citation that a text is; none where it is not one. Its task may be written in full."""
+    """Parse a citation; None if the text is not one. Long task names may be written in full."""
     match = PATTERN.fullmatch(text)
     if match is None:
         return None

@@ -1,7 +1,7 @@
-"""Whether an output still describes its inputs: what an earlier analysis recorded of both.
+"""Whether an output still matches its inputs, by the record that the last analysis wrote.
 
-The record is in the user's cache folder: an output holds neither a time nor a path, and somebody
-else may have written it. Whatever cannot be proven unchanged is read again.
+The record is in the user's cache folder: an output contains neither times nor paths, and somebody
+else may have written it. Inputs that cannot be proven unchanged are read again.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from pipeline.artifact import Artifact
 from pipeline.profile import Profile
 from pipeline.settings import SQL_DIR, Settings, data_folder
 
-# Written twice within a step of the file system's clock, a file keeps its time.
+# A file written twice within one tick of the file system's clock keeps its time.
 FINE_STEP, WHOLE_SECONDS, COARSE_STEP = 50_000_000, 1_000_000_000, 2_000_000_000
 # Real path, device, inode, size, and the times of the last change of content and of state.
 Stamp = list[Any]
-# Moving a file into its place changes the last of them.
+# The part of a stamp that stays the same when a file is moved.
 OF_CONTENT = slice(1, 5)
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """What an analysis is made from: a digest of all that was chosen, and the files."""
+    """What an analysis depends on: a digest of all settings, and the files."""
 
     choices: str
     artifacts: Sequence[Artifact]
@@ -43,7 +43,7 @@ class Inputs:
 def inputs(
     artifacts: Sequence[Artifact], chosen: Profile, settings: Settings, *, has_pages: bool
 ) -> Inputs:
-    """What an analysis would be made from now; looked at before anything is read."""
+    """What an analysis depends on, recorded before any file is read."""
     began_ns = time.time_ns()
     named = [
         [os.path.realpath(path) for path in settings.results],
@@ -59,7 +59,7 @@ def inputs(
         settings.is_growing,
         has_pages,
         named,
-        # Where they are is part of their stamps.
+        # Paths are part of the stamps.
         [repr(replace(artifact, path=Path(), beside=())) for artifact in artifacts],
     ]
     return Inputs(_digest(choices), artifacts, [_stamp_of(each) for each in artifacts], began_ns)
@@ -68,8 +68,8 @@ def inputs(
 def is_current(out: Path, now: Inputs, *, by_content: bool) -> bool:
     """Whether the output is what an analysis would write now, and nobody has touched it."""
     record = user_cache.read(out)
-    # A room was left by an analysis that was killed, for the next one to tidy up.
-    if not isinstance(record, dict) or os.path.lexists(out / outputs.ROOM):
+    # A killed analysis left its work folder, which the next one must clean up.
+    if not isinstance(record, dict) or os.path.lexists(out / outputs.WORK_FOLDER):
         return False
     placed = record.get("outputs")
     if not placed or placed != {name: _stamp(out / name) for name in placed}:
@@ -81,7 +81,7 @@ def is_current(out: Path, now: Inputs, *, by_content: bool) -> bool:
 
 
 def written(folder: Path) -> dict[str, Stamp | None]:
-    """The new files, before they take their places."""
+    """The stamps of the new files, before they are moved into place."""
     paths = (path for path in folder.rglob("*") if path.is_file())
     return {path.relative_to(folder).as_posix(): _stamp(path) for path in paths}
 
@@ -92,7 +92,7 @@ def remember(
     new_files: dict[str, Stamp | None],
     contents: Sequence[str | None],
 ) -> None:
-    """Record what an output was made from, where neither it nor the inputs changed meanwhile."""
+    """Record what an output depends on, unless it or its inputs changed in the meantime."""
     stamps = [_stamp_of(artifact) for artifact in before.artifacts]
     placed = {name: _stamp(out / name) for name in new_files}
     if stamps != before.stamps or not all(
@@ -100,9 +100,9 @@ def remember(
         for name, new in new_files.items()
     ):
         return
-    is_settled = all(stamp and _is_older(stamp, before.began_ns) for stamp in stamps)
+    are_old_enough = all(stamp and _is_older(stamp, before.began_ns) for stamp in stamps)
     record = {
-        "stamps": _digest([before.choices, *stamps]) if is_settled else None,
+        "stamps": _digest([before.choices, *stamps]) if are_old_enough else None,
         "contents": _digest_of_contents(before, contents),
         "outputs": placed,
     }
@@ -110,19 +110,19 @@ def remember(
 
 
 def _is_older(stamp: Stamp, than_ns: int) -> bool:
-    """Whether a file was last changed before that time, as far as its clock tells."""
+    """Whether a file was last changed before that time, given the resolution of its clock."""
     changed_ns: int = max(stamp[-2:])
     return changed_ns < than_ns - (FINE_STEP if changed_ns % WHOLE_SECONDS else COARSE_STEP)
 
 
 def _digest_of_contents(now: Inputs, hashes: Iterable[str | None]) -> str | None:
-    """Nothing where a file was not read, or not to its end."""
+    """None if a file was not read, or not to its end."""
     known = list(hashes)
     return None if None in known else _digest([now.choices, *known])
 
 
 def _stamp_of(artifact: Artifact) -> Stamp | None:
-    # A link that is not followed is known by itself.
+    # A link that is not followed is identified by itself.
     return _stamp(artifact.path, is_followed=artifact.skipped is None)
 
 
@@ -137,7 +137,7 @@ def _stamp(path: Path, *, is_followed: bool = True) -> Stamp | None:
 
 
 def _sha256(artifact: Artifact) -> str | None:
-    """The hash of a plain file that is read at all: a pipe may never answer."""
+    """The hash of a regular file that is not skipped: reading a pipe could block."""
     try:
         if artifact.skipped or not stat.S_ISREG(artifact.path.stat().st_mode):
             return None
@@ -148,7 +148,7 @@ def _sha256(artifact: Artifact) -> str | None:
 
 
 def _code() -> str:
-    """The program itself: what it makes of a file may change with any of its own."""
+    """A digest of the program: any of its files may change what it makes of the results."""
     folders = (Path(pipeline.__file__).parent, SQL_DIR, data_folder("report_templates"))
     return _digest(
         [path.name, hashlib.sha256(path.read_bytes()).hexdigest()]

@@ -1,4 +1,4 @@
-"""The one family of errors that becomes a clean message; a bug keeps its traceback."""
+"""The errors that are printed as a message; any other exception is a bug with a traceback."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_NAMES = 12
 
 
 class BladeError(Exception):
-    """What went wrong and where, with what to do next as the hint."""
+    """What went wrong and where; the hint says what to do next."""
 
     exit_code = 1
 
@@ -31,11 +31,11 @@ class UsageError(BladeError):
 
 
 class TimeLimitError(UsageError):
-    """The query took longer than it may."""
+    """The query exceeded its time limit."""
 
 
 class MemoryLimitError(UsageError):
-    """The query needs more memory than it may take."""
+    """The query exceeded its memory limit."""
 
 
 class InputError(BladeError):
@@ -45,32 +45,32 @@ class InputError(BladeError):
 
 
 def address_space_limit() -> int | None:
-    """How many bytes of addresses this process may use, where `ulimit -v` says so."""
+    """The address space of this process in bytes, if `ulimit -v` limits it."""
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     return None if limit == resource.RLIM_INFINITY else limit
 
 
 def memory_error(*, is_refused: bool) -> MemoryLimitError:
-    """What to say of a query that ran out of memory; `is_refused` where the system gave none."""
+    """The error for a query that ran out of memory; `is_refused`: by the system."""
     limit = address_space_limit()
     if is_refused and limit is not None:
-        message = f"memory ran out: the shell allows this process {limit >> 20:,} MB of it."
+        message = f"out of memory: the shell limits this process to {limit >> 20:,} MB."
         return MemoryLimitError(message, hint="Allow more with: ulimit -v unlimited")
     return MemoryLimitError(
-        "the query needs more memory than it may take.",
+        "the query needs more memory than its limit allows.",
         hint="Ask for less, or allow more with --memory-limit.",
     )
 
 
 def resolved(what: str, name: str, known: Sequence[str], *, within: str = "") -> str:
-    """The name that is meant: given in full, or by a beginning or part that only one name has."""
-    found = matching(name, known)
-    if len(found) == 1:
-        return found[0]
+    """The name that is meant: written in full, or as a beginning or part of only one name."""
+    matches = matching(name, known)
+    if len(matches) == 1:
+        return matches[0]
     shown = one_line(name, LONGEST_NAME) or "''"
-    if found:
-        hint = f"Give more of the name: {listed(found)}"
-        raise UsageError(f"{shown}: {len(found)} {what}s{within} match.", hint=hint)
+    if matches:
+        hint = f"Give more of the name: {listed(matches)}"
+        raise UsageError(f"{shown}: {len(matches)} {what}s{within} match.", hint=hint)
     hint = f"{did_you_mean(name, known)}{what.capitalize()}s: {listed(known) or 'none'}"
     raise UsageError(f"{shown}: no such {what}{within}.", hint=hint)
 
@@ -85,25 +85,25 @@ def matching(name: str, known: Sequence[str]) -> list[str]:
     part = re.escape(name.casefold())
     part = rf"(?<!\d){part}" if name[0].isdigit() else part
     pattern = re.compile(rf"{part}(?!\d)" if name[-1].isdigit() else part)
-    found = [(each, pattern.search(each.casefold())) for each in known]
-    begun = [each for each, place in found if place and not place.start()]
-    return begun or [each for each, place in found if place]
+    searched = [(each, pattern.search(each.casefold())) for each in known]
+    beginning = [each for each, place in searched if place and not place.start()]
+    return beginning or [each for each, place in searched if place]
 
 
 def did_you_mean(name: str, known: Iterable[str], *, cutoff: float = 0.6, prefix: str = "") -> str:
-    """The beginning of a hint: the closest of the names, if one is close."""
+    """The beginning of a hint: the most similar name, if any is similar."""
     close = difflib.get_close_matches(name[:100], list(known), n=1, cutoff=cutoff)
     return f"Did you mean {prefix}{close[0]}? " if close else ""
 
 
 def listed(names: Collection[Any], most: int = MOST_NAMES, *, longest: int = LONGEST_NAME) -> str:
-    """Some names on one line, and how many more there are."""
+    """Some names on one line, and the number of the others."""
     shown = [one_line(str(name), longest) for name in [*names][:most]]
     return ", ".join(shown) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def is_interrupt(error: BaseException) -> bool:
-    """Is this Ctrl-C? The engine wraps it in errors of its own when it strikes inside a query."""
+    """Is this Ctrl-C? DuckDB wraps it in its own errors when it happens inside a query."""
     if isinstance(error, KeyboardInterrupt):
         return True
     is_wrapped = type(error).__module__ in ("duckdb", "_duckdb", "builtins")

@@ -1,4 +1,4 @@
-"""Files read within one limit, replaced whole, removed where they are this user's, synced."""
+"""Files: read up to a size limit, replaced as a whole, removed if they are this user's, synced."""
 
 from __future__ import annotations
 
@@ -16,44 +16,44 @@ TOO_LARGE = f"has more than {MOST_BYTES >> 20} MB"
 
 
 class UnreadableError(Exception):
-    """Why a file cannot be used, in words."""
+    """Why a file cannot be read."""
 
 
 def content(path: Path, *, most: int = MOST_BYTES) -> bytes:
-    """All bytes of a plain file; UnreadableError says why they are not read."""
+    """All bytes of a regular file; raises UnreadableError with the reason if that is impossible."""
     try:
         if reason := not_plain(path.stat().st_mode):
             raise UnreadableError(reason)
         with path.open("rb") as file:
-            found = file.read(most + 1)
+            data = file.read(most + 1)
     except (FileNotFoundError, NotADirectoryError, ValueError) as error:
         raise UnreadableError("no such file") from error
     except OSError as error:
         raise UnreadableError(f"cannot be read: {reason_of(error)}") from error
-    if len(found) > most:
+    if len(data) > most:
         raise UnreadableError(TOO_LARGE if most == MOST_BYTES else f"has more than {most:,} bytes")
-    return found
+    return data
 
 
 def not_plain(mode: int) -> str:
-    """What a path leads to other than a file; reading a pipe or a device may never end."""
+    """What a path is if not a regular file; reading a pipe or a device may never end."""
     if stat.S_ISDIR(mode):
         return "is a folder"
     return "" if stat.S_ISREG(mode) else "is a pipe or a device, not a file"
 
 
 def reason_of(error: Exception) -> str:
-    """The system's own words: a message must not carry a path of this machine."""
+    """The reason without the path: messages must not contain paths of this machine."""
     reason = error.strerror if isinstance(error, OSError) else str(error)
-    return reason or "the system refuses it"
+    return reason or "refused by the system"
 
 
 @contextmanager
 def replacement(path: Path) -> Iterator[Path]:
-    """An empty file beside `path` to write to; without an error it is then renamed to `path`.
+    """An empty file in the folder of `path` to write to; on success it is renamed to `path`.
 
-    Its name is random and it is created, never opened: a link in wait is not followed. A link at
-    `path` itself is replaced, and what it leads to stays as it is.
+    It is newly created under a random name, so no prepared link can be followed. If `path` is a
+    link, the link is replaced and its target stays unchanged.
     """
     beside = path.with_name(f".blade-{secrets.token_hex(8)}.writing")
     number = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666)
@@ -71,15 +71,20 @@ def replacement(path: Path) -> Iterator[Path]:
 
 
 def is_inside(folder: Path, name: str) -> bool:
-    """Whether a listed name leads to a place in the folder: no absolute path, no `..`, no link."""
-    way = PurePosixPath(name)
-    if way.is_absolute() or ".." in way.parts or str(way) != name or not way.name:
+    """Whether a name stays inside the folder: no absolute path, no `..`, no link."""
+    relative = PurePosixPath(name)
+    if (
+        relative.is_absolute()
+        or ".." in relative.parts
+        or str(relative) != name
+        or not relative.name
+    ):
         return False
-    return not any((folder / parent).is_symlink() for parent in way.parents if parent.name)
+    return not any((folder / parent).is_symlink() for parent in relative.parents if parent.name)
 
 
 def is_own(path: Path) -> bool:
-    """Whether this is a plain file of this user's; a link is not, wherever it leads."""
+    """Whether this is a regular file of this user; a link is not."""
     try:
         status = path.lstat()
     except (OSError, ValueError):
@@ -88,7 +93,7 @@ def is_own(path: Path) -> bool:
 
 
 def remove(folder: Path, names: Iterable[str]) -> None:
-    """Remove this user's files at these names in a folder, and the folders that are then empty."""
+    """Remove these files if they are this user's, and the folders that become empty."""
     for name in sorted(names):
         if not is_inside(folder, name):
             continue
@@ -100,7 +105,7 @@ def remove(folder: Path, names: Iterable[str]) -> None:
 
 
 def below(folder: Path) -> set[str]:
-    """The names of the files below a folder; links are not followed."""
+    """The names of all files below a folder, without following links."""
     if folder.is_symlink():
         return set()
     return {
@@ -111,12 +116,12 @@ def below(folder: Path) -> set[str]:
 
 
 def link_of(path: Path) -> str | None:
-    """Where a link leads, as it says itself; nothing where there is none."""
+    """The target of a link as written in it; None if the path is no link."""
     return str(path.readlink()) if path.is_symlink() else None
 
 
 def sync(paths: Iterable[Path]) -> None:
-    """Have on the disk what was written of files, and of what folders list."""
+    """Flush files and folder entries to disk."""
     for path in paths:
         opened = os.open(path, os.O_RDONLY)
         try:

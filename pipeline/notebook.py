@@ -1,4 +1,4 @@
-"""What a notebook shows of an answer: a small table in HTML, in which every text is inert."""
+"""HTML tables for notebooks, in which every text is inert."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pipeline.text import json_text, one_line
 
 LONGEST_CELL = 400
 MOST_ROWS = 200
-# Column of a comparison, and what stands above it.
+# Columns of a comparison and their headings.
 COMPARED = {
     "candidate": "candidate",
     "base": "base",
@@ -39,14 +39,14 @@ class Rollout(dict[str, Any]):
     def _repr_html_(self) -> str:
         shown = ("reward", "is_pass", "status", "finish_reason", "n_turns", "n_tool_calls", "model")
         facts = [(name, self[name]) for name in shown if self[name] is not None]
-        said = [(name, text) for name, text in self["prompts"].items() if text]
+        prompts = [(name, text) for name, text in self["prompts"].items() if text]
         events = [[event[name] for name in EVENT] for event in self["events"]]
         title = f"<b>{cell(self['run_id'] + '/' + self['rollout_id'])}</b>"
-        return title + table((), [*facts, *said]) + table(EVENT, events)
+        return title + table((), [*facts, *prompts]) + table(EVENT, events)
 
 
 def table(names: Iterable[str], rows: Sequence[Iterable[Any]]) -> str:
-    """Rows as a table; of very many the first, and how many there are."""
+    """Rows as a table; if there are too many, the first ones and the number of all."""
     head = "".join(f"<th>{cell(name)}</th>" for name in names)
     body = "".join(
         f"<tr>{''.join(f'<td>{cell(value)}</td>' for value in row)}</tr>"
@@ -58,7 +58,7 @@ def table(names: Iterable[str], rows: Sequence[Iterable[Any]]) -> str:
 
 
 def cell(value: Any) -> str:
-    """A value as a person reads it, cut, without anything a page or a terminal acts on."""
+    """A value for people: shortened and escaped."""
     if value is None:
         return ""
     if isinstance(value, float):

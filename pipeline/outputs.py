@@ -1,10 +1,11 @@
-"""Files of one folder that change together, and one command at a time that changes them.
+"""Replace all files of an output folder at once; only one command at a time may do so.
 
-New files are written to `.blade/new`. Those that replace nothing are put in place first. A link
-takes the place of every other: it leads through `.blade/now`, to the old files until one rename
-turns it to the new ones. At last files take the place of the links, and stale files go. Killed
-anywhere, the folder shows all old files or all new ones, perhaps beside some that only the other
-output has, and no link leads nowhere; the next command tidies up.
+New files are written to `.blade/new`. Files that replace nothing are put in place first. Every
+other file is replaced by a link through `.blade/now`, which points to the old files until one
+rename makes it point to the new ones. Then the links are replaced by the files, and stale files
+are removed. If the process is killed, the folder shows all old files or all new ones, possibly
+together with files that only the other output has, and no link is broken; the next command cleans
+up.
 """
 
 from __future__ import annotations
@@ -23,28 +24,28 @@ from pipeline import files
 from pipeline.errors import InputError, UsageError
 from pipeline.settings import MANIFEST_NAME, WAREHOUSE_NAME
 
-ROOM, NEW, OLD, NOW, LINK = ".blade", "new", "old", "now", "link"
-# All that a command puts there: a folder with anything else is someone's own.
-IN_ROOM = {NEW, OLD, NOW, LINK, "spill", "spool"}
-# Nothing else is ours to remove, even if a manifest lists it.
+WORK_FOLDER, NEW, OLD, NOW, LINK = ".blade", "new", "old", "now", "link"
+# All that a command writes there: a folder with anything else belongs to someone else.
+WORK_ENTRIES = {NEW, OLD, NOW, LINK, "spill", "spool"}
+# Only these are removed, even if a manifest lists others.
 OURS = re.compile(
     r"((runs|benchmarks)/[A-Za-z0-9_-][A-Za-z0-9._-]*/)?(report\.(md|html)|metrics\.json)"
 )
-# What a file system says that has no links, or a system that does not allow this one.
-NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK, errno.EXDEV)
+# Errors of file systems without hard links, or where this link is not allowed.
+LINK_ERRORS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK, errno.EXDEV)
 MAKE_ROOM = "Make room there, or choose another place with --out or TMPDIR."
 
 
 def refuse_unusable(out: Path) -> None:
-    """Say what is in the way before anything takes time: a folder for a file, a file for one."""
-    for name, is_folder in ((WAREHOUSE_NAME, False), (ROOM, True), ("runs", True)):
+    """Fail early if a folder has the name of an output file, or a file that of a folder."""
+    for name, is_folder in ((WAREHOUSE_NAME, False), (WORK_FOLDER, True), ("runs", True)):
         path = out / name
         if path.exists() and path.is_dir() != is_folder:
             raise _in_the_way(path)
 
 
 def listed(out: Path) -> set[str]:
-    """The files that the manifest of this user's earlier analysis lists, and ours by name."""
+    """The files of blade that the manifest of this user's earlier analysis lists."""
     if not files.is_own(out / MANIFEST_NAME):
         return set()
     try:
@@ -62,13 +63,13 @@ def replaced(
     note: Callable[[str], None] = lambda _words: None,
     stale: Callable[[Path], Iterable[str]] = listed,
 ) -> Iterator[Path]:
-    """A folder for new files; on leaving without an error they are in place, what is stale gone."""
-    new = out / ROOM / NEW
-    with alone(out, by):
+    """A folder for new files; on success they are moved into place and stale files are removed."""
+    new = out / WORK_FOLDER / NEW
+    with locked(out, by):
         _refuse_unusable(out, new / "any")
         if new.parent.exists():
-            settle(out)
-            note(f"removed what a killed {by} left: {ROOM}")
+            finish(out)
+            note(f"removed the leftovers of a killed {by}: {WORK_FOLDER}")
         try:
             with explained(out):
                 new.mkdir(parents=True)
@@ -76,22 +77,22 @@ def replaced(
             with explained(out):
                 _switch(out, stale(out))
         finally:
-            settle(out)
+            finish(out)
 
 
 def write(folder: Path, texts: Mapping[str, str]) -> None:
-    """Each text to its path below the folder."""
+    """Write each text to its path below the folder."""
     for name, text in texts.items():
         path = folder / name
         with explained(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-            # Only a template of the user's can bring along what no file can hold.
+            # Templates of the user may contain characters that UTF-8 cannot encode.
             path.write_bytes(text.encode("utf-8", errors="backslashreplace"))
 
 
 @contextmanager
 def replacing(path: Path, *, hint: str) -> Iterator[Path]:
-    """A file beside one, renamed when it is whole: a reader sees the old one or the new one."""
+    """A temporary file that replaces `path` on success: readers see the old or the new file."""
     try:
         # A device or a pipe is written to, never replaced.
         if path.exists() and not (path.is_file() or path.is_dir()):
@@ -105,14 +106,14 @@ def replacing(path: Path, *, hint: str) -> Iterator[Path]:
 
 
 @contextmanager
-def alone(folder: Path, by: str = "analysis") -> Iterator[None]:
-    """Hold the folder; the system lets go of it even when we are killed."""
+def locked(folder: Path, by: str = "analysis") -> Iterator[None]:
+    """Lock the folder; the system releases the lock even if this process is killed."""
     with explained(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        held = os.open(folder, os.O_RDONLY)
+        lock = os.open(folder, os.O_RDONLY)
     try:
         with explained(folder):
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
         raise UsageError(
             f"{folder}: another {by} is writing here.",
@@ -121,79 +122,83 @@ def alone(folder: Path, by: str = "analysis") -> Iterator[None]:
     else:
         yield
     finally:
-        os.close(held)
+        os.close(lock)
 
 
 def _switch(out: Path, stale: Iterable[str]) -> None:
-    """From the old files to the new ones, both whole, in one rename."""
-    room = out / ROOM
-    names = files.below(room / NEW)
+    """Switch from all old files to all new files in one rename."""
+    work = out / WORK_FOLDER
+    names = files.below(work / NEW)
     for name in names:
         _refuse_unusable(out, out / name)
     existing = {name for name in names if (out / name).is_file()}
-    gone = {name for name in stale if files.is_inside(out, name) and files.is_own(out / name)}
-    gone -= names
-    files.sync(room / NEW / name for name in names)
-    files.sync(_listing(room / NEW, names))
+    stale_files = {
+        name for name in stale if files.is_inside(out, name) and files.is_own(out / name)
+    }
+    stale_files -= names
+    files.sync(work / NEW / name for name in names)
+    files.sync(_listing(work / NEW, names))
     try:
-        for name in existing | gone:
-            (room / OLD / name).parent.mkdir(parents=True, exist_ok=True)
-            os.link(os.path.realpath(out / name), room / OLD / name)
-        (room / NOW).symlink_to(OLD)
+        for name in existing | stale_files:
+            (work / OLD / name).parent.mkdir(parents=True, exist_ok=True)
+            os.link(os.path.realpath(out / name), work / OLD / name)
+        (work / NOW).symlink_to(OLD)
         for name in sorted(names - existing):
             (out / name).parent.mkdir(parents=True, exist_ok=True)
-            _put(room, out / name, room / NEW / name)
+            _put(work, out / name, work / NEW / name)
     except OSError as error:
-        if error.errno not in NO_LINKS:
+        if error.errno not in LINK_ERRORS:
             raise
-        # One by one, then: each is whole, but a kill in between leaves some of each.
-        (room / NOW).unlink(missing_ok=True)
+        # Replace the files one by one: if killed in between, some are old and some new.
+        (work / NOW).unlink(missing_ok=True)
         for name in sorted(names):
             (out / name).parent.mkdir(parents=True, exist_ok=True)
-            (room / NEW / name).replace(out / name)
-        files.remove(out, gone)
+            (work / NEW / name).replace(out / name)
+        files.remove(out, stale_files)
         return
     for name in sorted(existing):
-        _put(room, out / name, _way(name))
+        _put(work, out / name, _link_target(name))
     files.sync(_listing(out, names))
-    _put(room, room / NOW, NEW)
-    files.sync([room])
+    _put(work, work / NOW, NEW)
+    files.sync([work])
 
 
-def settle(out: Path) -> None:
-    """Put files in the place of links, those that these lead to, and remove the room."""
-    room = out / ROOM
-    if room.is_symlink() or (room.exists() and not {p.name for p in room.iterdir()} <= IN_ROOM):
-        raise _in_the_way(room)
-    now = room / NOW
+def finish(out: Path) -> None:
+    """Replace links with the files that they point to, and remove the work folder."""
+    work = out / WORK_FOLDER
+    if work.is_symlink() or (
+        work.exists() and not {p.name for p in work.iterdir()} <= WORK_ENTRIES
+    ):
+        raise _in_the_way(work)
+    now = work / NOW
     if now.is_symlink() and (chosen := str(now.readlink())) in (OLD, NEW):
         others = NEW if chosen == OLD else OLD
-        names, strange = files.below(room / chosen), files.below(room / others)
-        for name in sorted(names | strange):
-            if files.is_inside(out, name) and files.link_of(out / name) == _way(name):
+        names, others_names = files.below(work / chosen), files.below(work / others)
+        for name in sorted(names | others_names):
+            if files.is_inside(out, name) and files.link_of(out / name) == _link_target(name):
                 if name in names:
-                    _put(room, out / name, room / chosen / name)
+                    _put(work, out / name, work / chosen / name)
                 else:
                     (out / name).unlink()
-        # What belongs to the other output alone, and the folders made for it.
-        strange = {name for name in strange if _is_same(out / name, room / others / name)}
-        files.remove(out, strange)
-        files.sync(_listing(out, names | strange))
+        # Files that only the other output has, and the folders created for them.
+        others_names = {name for name in others_names if _is_same(out / name, work / others / name)}
+        files.remove(out, others_names)
+        files.sync(_listing(out, names | others_names))
         now.unlink()
-    shutil.rmtree(room, ignore_errors=True)
+    shutil.rmtree(work, ignore_errors=True)
 
 
-def _put(room: Path, path: Path, source: Path | str) -> None:
-    """A second name of a file, or a link to where a text says; the first name stays for readers."""
-    by = room / LINK
-    by.unlink(missing_ok=True)
-    by.symlink_to(source) if isinstance(source, str) else os.link(source, by)
-    by.replace(path)
+def _put(work: Path, path: Path, source: Path | str) -> None:
+    """Make `path` a hard link to a file, or a symbolic link to a text."""
+    link = work / LINK
+    link.unlink(missing_ok=True)
+    link.symlink_to(source) if isinstance(source, str) else os.link(source, link)
+    link.replace(path)
 
 
-def _way(name: str) -> str:
-    """Where the link that takes the place of a file leads."""
-    return f"{'../' * name.count('/')}{ROOM}/{NOW}/{name}"
+def _link_target(name: str) -> str:
+    """The target of the link that temporarily replaces a file."""
+    return f"{'../' * name.count('/')}{WORK_FOLDER}/{NOW}/{name}"
 
 
 def _is_same(path: Path, other: Path) -> bool:
@@ -202,7 +207,7 @@ def _is_same(path: Path, other: Path) -> bool:
 
 
 def _refuse_unusable(out: Path, path: Path) -> None:
-    """Nothing is written through a link, over a folder or below a file."""
+    """Refuse to write through a link, over a folder or below a file."""
     for each in (*_folders(out, path), path):
         is_usable = os.access(each, os.W_OK) and each.is_dir() and not each.is_symlink()
         if os.path.lexists(each) and (each.is_dir() if each == path else not is_usable):
@@ -215,7 +220,7 @@ def _in_the_way(path: Path) -> InputError:
 
 
 def _listing(out: Path, names: Iterable[str]) -> set[Path]:
-    """The folders in which these names stand."""
+    """The folders that contain these names."""
     folders = {folder for name in names for folder in _folders(out, out / name)}
     return {out, *(folder for folder in folders if folder.is_dir())}
 
@@ -226,7 +231,7 @@ def _folders(out: Path, path: Path) -> list[Path]:
 
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """What the system says against writing, as a message."""
+    """Turn errors of the system while writing into messages."""
     try:
         yield
     except BlockingIOError:

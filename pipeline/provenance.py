@@ -1,4 +1,4 @@
-"""How an output was made: settings in words, the command, versions and notices, kept beside it."""
+"""How an output was made: settings, command, versions and notices."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from pipeline.relation import create_table
 from pipeline.settings import DEFAULT_MAX_LINE_BYTES, MANIFEST_NAME, Settings
 from pipeline.warehouse import Notice
 
-# What figures, pages and their order come from.
+# The libraries that figures and pages depend on.
 LIBRARIES = ("duckdb", "pyarrow", "numpy", "jinja2", "markdown-it-py")
 
 
 def write(db: duckdb.DuckDBPyConnection, chosen: Profile, settings: Settings) -> None:
-    """What a report says and no relation holds, so that it can be rendered again."""
-    said = {"command": command(chosen, settings), **choices(chosen, settings)}
-    if chosen.pass_threshold is None and (stated := _stated_thresholds(db)):
-        said["pass threshold"] = f"{stated} where the results say so, else 1.0"
-    _create(db, "report_settings", "name varchar, value varchar", list(said.items()))
+    """Store what a report prints beyond the relations, so that it can be rendered again."""
+    settings_shown = {"command": command(chosen, settings), **choices(chosen, settings)}
+    if chosen.pass_threshold is None and (thresholds := _stated_thresholds(db)):
+        settings_shown["pass threshold"] = f"{thresholds} where the results say so, else 1.0"
+    _create(db, "report_settings", "name varchar, value varchar", list(settings_shown.items()))
     _create(db, "versions", "name varchar, version varchar", list(versions().items()))
 
 
@@ -37,12 +37,12 @@ def _stated_thresholds(db: duckdb.DuckDBPyConnection) -> str | None:
         from (select try_cast(value as double) as threshold, name from raw.config_values)
         where name = 'pass_threshold'
     """
-    (found,) = db.execute(query).fetchall()[0]
-    return None if found is None else str(found)
+    (thresholds,) = db.execute(query).fetchall()[0]
+    return None if thresholds is None else str(thresholds)
 
 
 def write_notices(db: duckdb.DuckDBPyConnection, notices: Sequence[Notice]) -> None:
-    """What the checks found, in their order."""
+    """Store the notices of the checks, in order."""
     columns = "check_name varchar, subject varchar, message varchar, hint varchar"
     _create(db, "notices", columns, [tuple(vars(notice).values()) for notice in notices])
 
@@ -55,13 +55,13 @@ def _create(
 
 
 def versions() -> dict[str, str]:
-    """Of blade, of what it computes and writes with, and of the language."""
+    """The versions of blade, its libraries and Python."""
     python = f"{sys.version_info.major}.{sys.version_info.minor}"
     return {"blade": __version__, **{name: version(name) for name in LIBRARIES}, "python": python}
 
 
 def choices(chosen: Profile, settings: Settings) -> dict[str, str]:
-    """What was chosen, in words; no clock, host, user or absolute path."""
+    """The settings in words, without times, hosts, users or absolute paths."""
     return {
         "profile": Path(chosen.name).name if chosen.name else "none",
         "benchmark": chosen.benchmark or "from the files",
@@ -76,12 +76,12 @@ def choices(chosen: Profile, settings: Settings) -> dict[str, str]:
 
 
 def command(chosen: Profile, settings: Settings) -> str:
-    """The command that makes this output again, with names for the folders.
+    """The command that reproduces this output, with placeholders for the folders.
 
-    Templates are not part of it: a report says itself which it was rendered by.
+    Templates are not part of it: a report names its own templates.
     """
     longest = settings.max_line_bytes
-    given = [
+    options = [
         ("--profile", None if settings.profile is None else Path(chosen.name).name),
         ("--benchmark", settings.benchmark),
         *(("--baseline", name) for name in settings.baselines),
@@ -89,7 +89,7 @@ def command(chosen: Profile, settings: Settings) -> str:
         ("--max-line-bytes", None if longest == DEFAULT_MAX_LINE_BYTES else longest),
         *(("--run", f"{name}=PATH") for name, _ in settings.run_names),
     ]
-    words = [word for name, value in given if value is not None for word in (name, str(value))]
+    words = [word for name, value in options if value is not None for word in (name, str(value))]
     followed = ["--follow-links"] if settings.follow_links else []
     return shlex.join(["blade", "analyze", "RESULTS", "--out", "DIR", *words, *followed])
 
@@ -102,7 +102,7 @@ def manifest(
     *,
     templates: Sequence[Mapping[str, str]],
 ) -> str:
-    """Inputs with their hashes, settings, version and what was written."""
+    """The manifest: version, settings, outputs, and inputs with their hashes."""
     query = "select path, kind, n_bytes, sha256 from main.artifacts order by path"
     content = {
         "tool": "blade",

@@ -1,4 +1,4 @@
-"""A pull request's comment: what `blade compare` says of it, one comment that is kept up to date.
+"""Post the output of `blade compare` as a comment on a pull request, and update it later.
 
 action.yml runs it as `python -P -m pipeline.pull_request BASE CANDIDATE ...`. The exit code is that
 of the comparison, whether or not the comment could be written.
@@ -17,45 +17,45 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-# Not from the folder of the job, which may have a package of the same name.
+# -P: the folder of the job may have a package of the same name.
 BLADE = (sys.executable, "-P", "-c", "from pipeline.cli import main; main()")
 PER_PAGE, MOST_PAGES = 100, 50
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """A token must not follow an answer to another host."""
+    """Refuse redirects: the token must not be sent to another host."""
 
     def redirect_request(self, *_: Any) -> None:
         return None
 
 
 def main(arguments: Sequence[str], environment: Mapping[str, str] = os.environ) -> int:
-    """Compare, comment; the exit code of the comparison."""
+    """Compare and comment; returns the exit code of the comparison."""
     compare = [*BLADE, "compare", "--format", "markdown", *arguments]
     ended = subprocess.run(compare, stdout=subprocess.PIPE, encoding="utf-8", check=False)
     code = ended.returncode
-    page = ended.stdout or f"`blade compare` ended with exit code {code}; the log says why.\n"
+    page = ended.stdout or f"`blade compare` ended with exit code {code}; see the log.\n"
     try:
-        # Not to the log, which would take some words of a page for commands.
+        # Not to the log, which would interpret some lines of the page as commands.
         with Path(environment["GITHUB_STEP_SUMMARY"]).open("a", encoding="utf-8") as file:
             file.write(page)
         print(comment(page, environment))
     except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError) as error:
-        # A fork's token may not write; what the gate says holds all the same.
+        # The token of a fork may not write; the exit code is the same.
         why = f"{type(error).__name__} {getattr(error, 'code', '')}".strip()
         print(f"::warning::the comment could not be written ({why})")
     return code
 
 
 def comment(page: str, environment: Mapping[str, str]) -> str:
-    """Write the page to the pull request: over our comment there, else as a new one."""
+    """Write the page to the pull request: update the existing comment, else add one."""
     if not environment.get("GITHUB_TOKEN"):
         return "no token, so no comment"
     event = json.loads(Path(environment["GITHUB_EVENT_PATH"]).read_text(encoding="utf-8"))
     request = event.get("pull_request")
     if not request:
         return "no pull request, so no comment"
-    # A name in each job tells their comments apart.
+    # Jobs with different keys have different comments.
     key = re.sub(r"[^A-Za-z0-9_.]", "_", environment.get("BLADE_KEY") or "blade")
     mark = f"<!-- {key} -->"
     body = f"{mark}\n{page}\nCommit {request['head']['sha'][:12]}\n"
@@ -64,21 +64,23 @@ def comment(page: str, environment: Mapping[str, str]) -> str:
     listing = f"{issues}/{int(request['number'])}/comments"
     for number in range(1, MOST_PAGES + 1):
         query = f"?per_page={PER_PAGE}&page={number}"
-        found = _asked(environment, "GET", listing + query)
-        for each in found:
-            # Anyone may write our mark, and could change what stands in a comment of theirs.
+        comments = _request(environment, "GET", listing + query)
+        for each in comments:
+            # Anyone may write this marker, and could later edit their own comment.
             if each["user"]["login"] == author and each["body"].startswith(mark):
-                _asked(environment, "PATCH", f"{issues}/comments/{int(each['id'])}", body)
+                _request(environment, "PATCH", f"{issues}/comments/{int(each['id'])}", body)
                 return "comment updated"
-        if len(found) < PER_PAGE:
+        if len(comments) < PER_PAGE:
             break
-    _asked(environment, "POST", listing, body)
+    _request(environment, "POST", listing, body)
     return "comment written"
 
 
-def _asked(environment: Mapping[str, str], method: str, path: str, body: str | None = None) -> Any:
-    """What the API answers."""
-    asked = urllib.request.Request(
+def _request(
+    environment: Mapping[str, str], method: str, path: str, body: str | None = None
+) -> Any:
+    """The answer of the GitHub API."""
+    request = urllib.request.Request(
         environment.get("GITHUB_API_URL", "https://api.github.com") + path,
         method=method,
         data=None if body is None else json.dumps({"body": body}).encode(),
@@ -88,7 +90,7 @@ def _asked(environment: Mapping[str, str], method: str, path: str, body: str | N
             "Content-Type": "application/json",
         },
     )
-    with urllib.request.build_opener(_NoRedirect).open(asked, timeout=30) as answer:
+    with urllib.request.build_opener(_NoRedirect).open(request, timeout=30) as answer:
         return json.load(answer)
 
 

@@ -1,8 +1,8 @@
-"""Queries that people and strangers write run in a process of their own, which can be killed.
+"""Run untrusted queries in a separate process that can be killed.
 
-While the engine computes one value it looks neither at its memory limit nor at an interrupt. So the
-system limits the memory of this process, and at the time limit it is killed. Idle workers are used
-again: a server starts its engine once.
+While DuckDB computes a single value, it checks neither its memory limit nor interrupts. So the
+system limits the memory of the process, and at the time limit it is killed. Idle workers are
+reused: a server starts DuckDB only once.
 """
 
 from __future__ import annotations
@@ -45,18 +45,18 @@ START_SECONDS = 60.0
 MESSAGE_BYTES = 1 << 20
 MOST_FETCHED = 1000
 ARROW_ROWS = 100_000
-# What a server takes of one result.
+# The largest result that a server reads.
 MOST_BYTES = 32 << 20
-# The engine's allocator was seen to hold 1.2 times what the engine's own limit counts.
+# DuckDB was measured to allocate 1.2 times the memory that its own limit counts.
 SLACK = 1.25
 ALLOWANCE = 256 << 20
-# A worker that holds this much more than when it was new is replaced.
+# A worker that has grown by this much since its start is replaced.
 MOST_GROWTH = 128 << 20
 # The code of a worker; its argument is the folder of this package.
 START = (
     "import sys; sys.path.insert(0, sys.argv[1]); from pipeline.query_worker import work; work()"
 )
-# Values of a row that are not builtin.
+# Types of values in rows that are not built in.
 VALUE_CLASSES = {
     ("datetime", "date"),
     ("datetime", "datetime"),
@@ -71,11 +71,11 @@ VALUE_CLASSES = {
 
 @dataclass(frozen=True)
 class Bounds:
-    """How much of a result is wanted, and in which form; all rows as values by default."""
+    """Limits and form of a result; by default all rows as Python values."""
 
     most_rows: int | None = None
     most_bytes: int | None = None
-    # Count all rows where there are more than the most.
+    # Count all rows if there are more than `most_rows`.
     is_counted: bool = False
     is_arrow: bool = False
 
@@ -84,12 +84,12 @@ EVERYTHING = Bounds()
 
 
 class Answer:
-    """The columns of a result, and its rows as they arrive."""
+    """The columns of a result, and an iterator over its rows."""
 
     def __init__(self, columns: list[tuple[str, str]], worker: Worker) -> None:
         self.names = [name for name, _ in columns]
         self.types = [kind for _, kind in columns]
-        # Known after the last row: whether there are more, and how many there are in all.
+        # Known after the last row: whether rows were left out, and the number of all rows.
         self.is_cut = False
         self.n_rows: int | None = None
         self._worker = worker
@@ -100,7 +100,7 @@ class Answer:
             yield from rows
 
     def table(self) -> pyarrow.Table:
-        """All rows, where they were asked for as Arrow."""
+        """All rows of a result that was requested as Arrow."""
         import pyarrow
 
         parts = [pyarrow.ipc.open_stream(part).read_all() for part in self._parts()]
@@ -124,7 +124,7 @@ def ask(
     memory_limit: str | None = None,
     bounds: Bounds = EVERYTHING,
 ) -> Iterator[Answer]:
-    """Run one query on a warehouse; its time begins when the worker has opened the file."""
+    """Run one query on a warehouse; the time limit starts when the worker has opened the file."""
     worker = _idle_worker() or Worker()
     _busy_workers.add(worker)
     try:
@@ -142,7 +142,7 @@ def ask(
 
 
 class Worker:
-    """A process that answers one query after another, seen from the process that asks."""
+    """A process that runs one query after another, seen from the calling process."""
 
     def __init__(self) -> None:
         self.is_idle = False
@@ -156,22 +156,22 @@ class Worker:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             bufsize=0,
-            # Ctrl-C is for the process that asks.
+            # Ctrl-C must reach only the calling process.
             start_new_session=True,
         )
 
     def set_time_limit(self, seconds: float) -> None:
-        """From now on the worker has this long."""
+        """Start the time limit of the query."""
         self._seconds = seconds
         self._deadline = time.monotonic() + seconds
 
     def send(self, request: Any) -> None:
-        """Hand over a request."""
+        """Send a request."""
         self.is_idle = False
         self._seconds = None
         self._deadline = time.monotonic() + START_SECONDS
         assert self._process.stdin is not None
-        with suppress(BrokenPipeError):  # the worker has ended: receive says how
+        with suppress(BrokenPipeError):  # the worker has died: receive reports why
             _write_message(self._process.stdin.fileno(), request)
 
     def receive(self) -> tuple[Any, ...]:
@@ -186,7 +186,7 @@ class Worker:
             name, text, hint, self.is_idle = content
             raise getattr(errors, name)(text, hint=hint)
         if kind == "bug":
-            raise RuntimeError(f"in the process of the query: {content[0]}")
+            raise RuntimeError(f"in the query worker: {content[0]}")
         return message
 
     def _read(self, n_bytes: int) -> bytearray:
@@ -211,15 +211,15 @@ class Worker:
             message = f"the query engine did not start within {START_SECONDS:.0f} s."
             return InputError(message, hint="Try again when the machine is less busy.")
         return TimeLimitError(
-            f"the query took longer than {self._seconds:g} s and was ended.",
-            hint="Ask for less, or give it more time with: blade sql --timeout SECONDS",
+            f"the query took longer than {self._seconds:g} s and was stopped.",
+            hint="Simplify it, or allow more time with: blade sql --timeout SECONDS",
         )
 
     def _death_error(self) -> BladeError:
-        """Why the worker ended, if not by us."""
+        """Why the worker died, if it was not stopped by this process."""
         number = -self._process.wait()
         if self._is_ended:
-            return UsageError("the query was ended with the server.")
+            return UsageError("the query was stopped because the server is shutting down.")
         if number == signal.SIGKILL or errors.address_space_limit() is not None:
             return errors.memory_error(is_refused=True)
         reason = signal.Signals(number).name if number > 0 else f"exit code {-number}"
@@ -229,15 +229,15 @@ class Worker:
                 message, hint="Check the installation with: python -c 'import duckdb'"
             )
         message = f"the query engine crashed on this query ({reason})."
-        return UsageError(message, hint="Ask for less, or in another way.")
+        return UsageError(message, hint="Simplify the query, or write it in another way.")
 
     def end(self) -> None:
-        """Let the query fail, on whichever thread waits for it."""
+        """Stop the query; the thread that waits for it gets an error."""
         self._is_ended = True
         self._process.kill()
 
     def kill(self) -> None:
-        """End it at once, whatever it does."""
+        """Kill the process."""
         self._process.kill()
         for stream in (self._process.stdin, self._process.stdout):
             if stream is not None:
@@ -264,7 +264,7 @@ def _keep(worker: Worker) -> None:
 
 
 def end_queries() -> None:
-    """End every query that is running, as a server does before it ends."""
+    """Stop all running queries, before a server shuts down."""
     for worker in tuple(_busy_workers):
         worker.end()
 
@@ -282,7 +282,7 @@ def _working_folder() -> str:
 
 
 class _Unpickler(pickle.Unpickler):
-    """Plain values alone: a worker has run what a stranger wrote."""
+    """Accept only plain values: the worker has run an untrusted query."""
 
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) not in VALUE_CLASSES:
@@ -291,7 +291,7 @@ class _Unpickler(pickle.Unpickler):
 
 
 def _write_message(stream: int, message: Any) -> int:
-    """Send one message; its size."""
+    """Send one message; returns its size."""
     return _write_frame(stream, pickle.dumps(message, protocol=5))
 
 
@@ -306,11 +306,11 @@ def _write_frame(stream: int, content: bytes) -> int:
 
 
 def work() -> None:
-    """Answer requests until the process that asks is gone."""
+    """Handle requests until the calling process is gone."""
     requests = os.dup(0)
     answers = os.dup(1)
     for stream in (0, 1):
-        # Whatever a library reads or prints is no message.
+        # Libraries must neither read requests nor print into the answers.
         os.dup2(os.open(os.devnull, os.O_RDWR), stream)
     threading.Thread(target=_end_with_parent, args=[requests], daemon=True).start()
     engine = Engine()
@@ -323,13 +323,13 @@ def work() -> None:
 
 def _end_with_parent(stream: int) -> None:
     poll = select.poll()
-    poll.register(stream, 0)  # only that nobody can write any more
+    poll.register(stream, 0)  # reports only a closed pipe
     poll.poll()
     os._exit(0)
 
 
 class Engine:
-    """The warehouse that the last query asked for, opened and locked down."""
+    """The warehouse of the last query, opened and locked down."""
 
     def __init__(self) -> None:
         self._key: tuple[Any, ...] = ()
@@ -345,7 +345,7 @@ class Engine:
         query: str,
         bounds: Bounds,
     ) -> None:
-        """Send the rows of a query, or what is wrong with it."""
+        """Send the rows of a query, or its error."""
         try:
             with suppress(OSError):
                 os.chdir(folder)
@@ -371,8 +371,8 @@ class Engine:
         file = warehouse_file(path).absolute()
         key: tuple[Any, ...] = (file, memory_limit)
         with suppress(OSError):
-            found = file.stat()
-            key += (found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size)
+            status = file.stat()
+            key += (status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size)
         if self._warehouse is not None and self._key == key:
             return self._warehouse
         if self._warehouse is not None:
@@ -387,7 +387,7 @@ class Engine:
             limit = size_in_bytes(memory_limit or half_of_memory())
             most = self._n_bytes + int(limit * SLACK) + ALLOWANCE
             if hard == resource.RLIM_INFINITY or most < hard:
-                # Not of all addresses: the C library reserves far more than it uses.
+                # Not the address space: the C library reserves far more than it uses.
                 resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
         return self._warehouse
 
@@ -396,7 +396,7 @@ class Engine:
 
 
 def _data_bytes() -> int:
-    """What the limit counts: memory of this process that it may write to; 0 where it is unknown."""
+    """The writable memory of this process, which the limit counts; 0 if unknown."""
     with suppress(OSError), Path("/proc/self/status").open(encoding="ascii") as file:
         for line in file:
             if line.startswith("VmData:"):
@@ -407,7 +407,7 @@ def _data_bytes() -> int:
 def _send_result(
     stream: int, warehouse: Warehouse, query: str, bounds: Bounds
 ) -> tuple[bool, int | None]:
-    """Send columns and rows; whether there are more, and how many in all where that is counted."""
+    """Send columns and rows; returns whether rows are left out, and the number of all."""
     if bounds.is_arrow:
         _send_arrow(stream, warehouse, query)
         return False, None
@@ -429,7 +429,7 @@ def _send_result(
 
 
 def _send_rows(stream: int, result: duckdb.DuckDBPyConnection, bounds: Bounds) -> tuple[int, bool]:
-    """Send rows in messages of a bounded size; how many, and whether there are more."""
+    """Send rows in messages of bounded size; returns how many, and whether there are more."""
     most_rows = sys.maxsize if bounds.most_rows is None else bounds.most_rows
     n_rows = n_bytes = 0
     n_fetched = 1
@@ -442,7 +442,7 @@ def _send_rows(stream: int, result: duckdb.DuckDBPyConnection, bounds: Bounds) -
         if bounds.most_bytes is not None and n_bytes > bounds.most_bytes:
             if not n_rows:
                 message = f"one row of the result has more than {bounds.most_bytes >> 20} MB."
-                hint = "Ask for less of it, for example with: substr(text, 1, 1000)"
+                hint = "Shorten its texts, for example with: substr(text, 1, 1000)"
                 raise UsageError(message, hint=hint)
             return n_rows, True
         _write_frame(stream, content)
@@ -474,7 +474,7 @@ def _value_error(error: Exception) -> UsageError:
 
 
 def _send_arrow(stream: int, warehouse: Warehouse, query: str) -> None:
-    """Each message is an Arrow stream of its own; the first has the schema alone."""
+    """Send each batch as an Arrow stream; the first one has only the schema."""
     import pyarrow
 
     with warehouse.explained():

@@ -1,4 +1,4 @@
-"""What the warehouse is made of: selects, tables that Python computes, and tables of given rows."""
+"""The parts of a warehouse: selects, tables that Python computes, and tables of rows."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ REFERENCE = re.compile(r"\b(?:from|join)\s+((?:staging|main|report|assertions)\.
 
 @dataclass(frozen=True)
 class Relation:
-    """A select with what its header says of it; it has no row where one of its needs has none.
+    """A select and its header; it has no rows if one of its `needs` has none.
 
-    A step is a table that only tables are made of: once they stand, it goes.
+    A step is a table that is dropped once all relations exist.
     """
 
     name: str
@@ -31,26 +31,26 @@ class Relation:
 
     @property
     def reads(self) -> list[str]:
-        """The relations of ours it selects from."""
+        """The relations that it selects from."""
         return sorted(set(REFERENCE.findall(self.query)))
 
 
 @dataclass(frozen=True)
 class Computed(Relation):
-    """A table that SQL alone cannot make: the rows of its query, as `compute` turns them."""
+    """A table computed in Python: `compute` transforms the rows of its query."""
 
     compute: Callable[[pa.Table], pa.Table]
 
 
 def computed(name: str, compute: Callable[[pa.Table], pa.Table]) -> Computed:
-    """A table of what `compute` makes of the rows of the file of this name."""
+    """A table that `compute` makes from the query in the file of this name."""
     return Computed(name, "", (), True, "", compute)
 
 
 def create_table(
     db: duckdb.DuckDBPyConnection, name: str, columns: str, rows: Sequence[tuple[Any, ...]] = ()
 ) -> None:
-    """A table of these rows."""
+    """Create a table with these rows."""
     db.execute(f"create table {name} ({columns})")
     append(db, name, rows)
 
@@ -58,7 +58,7 @@ def create_table(
 def append(db: duckdb.DuckDBPyConnection, name: str, rows: Sequence[tuple[Any, ...]]) -> None:
     """Insert rows by position; values are cast to the table's own types.
 
-    A statement per row takes a millisecond each, and a million tasks may be expected.
+    One statement for all: a statement per row takes a millisecond each.
     """
     import pyarrow as pa
 

@@ -1,4 +1,4 @@
-"""Results by pattern or by URL: what lies in an object store is copied beside the output first."""
+"""Results by pattern or URL: files of an object store are copied into the output folder first."""
 
 from __future__ import annotations
 
@@ -17,43 +17,43 @@ from pipeline.errors import InputError, UsageError
 
 CACHE_NAME = ".blade_cache"
 INDEX_NAME = ".index.json"
-MISSING = "a URL is read by a library that is not installed."
+MISSING = "reading a URL needs a library that is not installed."
 INSTALL = "Install it with: pip install 'blade-eval[remote]' and the driver of the store"
 
 
 def local(
     names: Sequence[str], out: Path, note: Callable[[str], None] = lambda _words: None
 ) -> tuple[Path, ...]:
-    """Paths that can be read here, of paths, patterns and URLs."""
-    found: list[Path] = []
+    """Local paths of paths, patterns and URLs."""
+    paths: list[Path] = []
     for name in names:
         if "://" in name:
-            found.append(_copied(name, out, note))
+            paths.append(_copy(name, out, note))
         elif has_magic(name) and not os.path.lexists(name):
             matched = sorted(glob(name, recursive=True))  # noqa: PTH207 (also absolute ones)
             if not matched:
                 raise InputError(f"{name}: nothing matches.", hint="Check the pattern.")
-            found += map(Path, matched)
+            paths += map(Path, matched)
         else:
-            found.append(Path(name))
-    return tuple(found)
+            paths.append(Path(name))
+    return tuple(paths)
 
 
 def n_bytes(folder: Path) -> int:
-    """How much is kept in a folder to be faster next time."""
+    """The size of all files below a folder."""
     return sum((folder / name).lstat().st_size for name in files.below(folder))
 
 
 def copies(out: Path) -> set[str]:
-    """The files of all copies in an output, as their indexes list them, and these themselves."""
+    """All copied files in an output folder, as listed by their indexes, and the indexes."""
     cache = out / CACHE_NAME
     indexes = {name for name in files.below(cache) if PurePosixPath(name).match(f"*/{INDEX_NAME}")}
     places = [f"{CACHE_NAME}/{PurePosixPath(name).parent}" for name in indexes]
     return {f"{place}/{name}" for place in places for name in (*_index(out / place), INDEX_NAME)}
 
 
-def _copied(url: str, out: Path, note: Callable[[str], None]) -> Path:
-    """A folder of what lies below a URL, or a file; of an earlier copy what has not changed."""
+def _copy(url: str, out: Path, note: Callable[[str], None]) -> Path:
+    """Copy the files below a URL, except those already copied; returns the local path."""
     try:
         fsspec: Any = importlib.import_module("fsspec")
     except ImportError as error:
@@ -67,7 +67,7 @@ def _copied(url: str, out: Path, note: Callable[[str], None]) -> Path:
     except Exception as error:  # every driver has errors of its own
         raise InputError(f"{shown}: cannot be listed ({_reason(error)}).") from error
     if not listed:
-        raise InputError(f"{shown}: nothing is there.", hint="Check the address.")
+        raise InputError(f"{shown}: no files found.", hint="Check the address.")
     base = top.rstrip("/") if not has_magic(top) else top[: _magic_at(top)].rpartition("/")[0]
     place = f"{CACHE_NAME}/{hashlib.sha256(url.encode()).hexdigest()[:16]}"
     folder = out / place
@@ -75,21 +75,21 @@ def _copied(url: str, out: Path, note: Callable[[str], None]) -> Path:
     title = PurePosixPath(base).name or "results"
     _refuse_links(out, f"{place}/{title}")
     index = _index(folder)
-    marks: dict[str, str] = {}
+    fingerprints: dict[str, str] = {}
     for path, info in listed.items():
         below = PurePosixPath(path[len(base) :].lstrip("/"))
         if ".." in below.parts:
             continue
         name = title if is_file else str(title / below)
-        mark = _mark(info)
-        if index.get(name) != mark or not files.is_own(folder / name):
+        fingerprint = _fingerprint(info)
+        if index.get(name) != fingerprint or not files.is_own(folder / name):
             note(f"fetching {shown}: {below if below.name else title}")
             _refuse_links(out, f"{place}/{name}")
             _fetch(store, path, folder / name, shown)
-        marks[name] = mark
-    files.remove(folder, index.keys() - marks.keys())
+        fingerprints[name] = fingerprint
+    files.remove(folder, index.keys() - fingerprints.keys())
     with files.replacement(folder / INDEX_NAME) as beside:
-        beside.write_text(json.dumps(marks), encoding="utf-8")
+        beside.write_text(json.dumps(fingerprints), encoding="utf-8")
     return folder / title
 
 
@@ -100,10 +100,10 @@ def _refuse_links(out: Path, name: str) -> None:
 
 
 def _files(store: Any, top: str) -> dict[str, Any]:
-    """Every file below, with what the store says of it."""
+    """Every file below a path, with its details from the store."""
     if has_magic(top):
-        found = store.glob(top, detail=True)
-        return {path: info for path, info in sorted(found.items()) if info["type"] == "file"}
+        listed = store.glob(top, detail=True)
+        return {path: info for path, info in sorted(listed.items()) if info["type"] == "file"}
     if store.isfile(top):
         return {top.rstrip("/"): store.info(top)}
     return dict(sorted(store.find(top, detail=True).items()))
@@ -118,15 +118,15 @@ def _fetch(store: Any, path: str, copy: Path, shown: str) -> None:
         raise InputError(f"{shown}: cannot be fetched ({_reason(error)}).") from error
 
 
-def _mark(info: Any) -> str:
-    """What changes with a file: the store's own mark, or its size and time."""
+def _fingerprint(info: Any) -> str:
+    """A value that changes with the file: its ETag or hash, else its size and time."""
     known = [info.get(name) for name in ("ETag", "etag", "md5Hash", "mtime", "LastModified")]
     known.append(info.get("created") if not any(known) else None)
     return json.dumps([info.get("size"), *known], default=str)
 
 
 def _index(folder: Path) -> dict[str, str]:
-    """The files that this user's earlier call copied; nothing where one name leads elsewhere."""
+    """The files copied earlier by this user; empty if a name points outside the folder."""
     if not files.is_own(folder / INDEX_NAME):
         return {}
     try:
@@ -142,7 +142,7 @@ def _magic_at(pattern: str) -> int:
 
 
 def _public(url: str) -> str:
-    """Without what may be a secret in it."""
+    """The URL without credentials and parameters."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 

@@ -28,12 +28,12 @@ from pipeline.warehouse import Notice
 T = TypeVar("T")
 
 SMALL_BYTES = 16 << 20
-# Enough for relations and pages of most files; more would be filled with blocks that lie on disk.
+# Enough for the relations and pages of most results; DuckDB would fill more with cached blocks.
 RELATIONS_MEMORY = "512MB"
-# As much is read before blocks that were written are dropped from memory.
-LET_GO_BYTES = 128 << 20
+# Cached blocks are dropped from memory each time that this much has been read.
+DROP_AFTER_BYTES = 128 << 20
 
-# What a policy decides by, and what a comparison is told from.
+# The relations that a policy reads, and those that a comparison reads.
 DECIDED = ("staging.comparison_tests", "staging.measure_changes")
 COMPARED = (
     *(name for table in report.OF_PAIRS for name in table.reads),
@@ -48,7 +48,7 @@ FOLLOWED = ("main.series", "main.series_tasks", "main.series_counts", "main.runs
 
 @dataclass(frozen=True)
 class Pair:
-    """A candidate to be held against a base; named pairs have a verdict, by the margin."""
+    """A candidate to compare with a base; only named pairs have a verdict."""
 
     benchmark: str
     base: str
@@ -59,9 +59,9 @@ class Pair:
 
 @dataclass(frozen=True)
 class Progress:
-    """Whom an analysis tells how far it is: each stage as it begins, and the bytes as it reads.
+    """Callbacks of an analysis: each stage as it begins, and the bytes read so far.
 
-    A note is to be read afterwards too.
+    A note stays visible afterwards.
     """
 
     stage: Callable[[str], None] = lambda _words: None
@@ -74,7 +74,7 @@ SILENT = Progress()
 
 @dataclass(frozen=True)
 class Analysis:
-    """What an analysis wrote, and what a reader should know of it."""
+    """The output folder of an analysis, and its warnings."""
 
     out: Path
     warnings: tuple[Notice, ...]
@@ -86,16 +86,16 @@ class Analysis:
 
 
 def run(settings: Settings, *, progress: Progress = SILENT) -> Analysis:
-    """Results in, output out."""
+    """Analyze results and write the output folder."""
     progress.stage("finding files")
     report.check_templates(settings.templates)
     return _analyzed(settings, progress, has_pages=True)
 
 
 def part(settings: Settings, wanted: Sequence[str] = (), *, progress: Progress = SILENT) -> Path:
-    """A warehouse of these relations and of what they read; no pages.
+    """Build a warehouse with only these relations and those they read; no reports.
 
-    One of all relations is kept for the next call, unless the settings say otherwise.
+    A warehouse with all relations is reused by the next call, unless `use_cache` is off.
     """
     return _analyzed(settings, progress, wanted=wanted, has_pages=False).warehouse
 
@@ -103,8 +103,8 @@ def part(settings: Settings, wanted: Sequence[str] = (), *, progress: Progress =
 def _analyzed(
     settings: Settings, progress: Progress, *, wanted: Sequence[str] = (), has_pages: bool
 ) -> Analysis:
-    """Once more on one thread where rows turn out to be very long."""
-    found = discover.artifacts(
+    """Build the output; if memory runs out because of very long rows, retry with one thread."""
+    artifacts = discover.artifacts(
         settings.results,
         run_names=settings.run_names,
         out=settings.out,
@@ -114,19 +114,19 @@ def _analyzed(
     outputs.refuse_unusable(settings.out)
     inputs = None
     if settings.use_cache and not wanted:
-        inputs = earlier.inputs(found, chosen, settings, has_pages=has_pages)
+        inputs = earlier.inputs(artifacts, chosen, settings, has_pages=has_pages)
         if earlier.is_current(settings.out, inputs, by_content=settings.by_content):
             if has_pages:
                 progress.note("nothing has changed since the last analysis (--no-cache rebuilds)")
             return Analysis(settings.out, _notices(settings.out / WAREHOUSE_NAME))
-    build = partial(_build, found, chosen, inputs, progress, wanted, has_pages=has_pages)
+    build = partial(_build, artifacts, chosen, inputs, progress, wanted, has_pages=has_pages)
     try:
         return build(settings)
     except duckdb.OutOfMemoryException:
-        # Reading a row takes many times its length, and only reading it shows how long it is.
-        alone = replace(settings, threads=1)
+        # Reading a row takes many times its length, which is unknown before.
+        single_threaded = replace(settings, threads=1)
     try:
-        return build(alone)
+        return build(single_threaded)
     except duckdb.OutOfMemoryException as error:
         if address_space_limit() is not None:
             raise memory_error(is_refused=True) from error
@@ -138,10 +138,10 @@ def _analyzed(
 
 
 def gym_files(results: Path, folder: Path, *, follow_links: bool = False) -> dict[str, Path]:
-    """Results of other harnesses as files of Gym's rows in a folder, one per run, by its name."""
-    found = discover.artifacts((results,), follow_links=follow_links)
+    """Convert results of other harnesses to rollout files of NeMo Gym, one per run."""
+    artifacts = discover.artifacts((results,), follow_links=follow_links)
     written: dict[str, Path] = {}
-    for artifact in found:
+    for artifact in artifacts:
         if artifact.format is None or artifact.kind is not Kind.ROLLOUTS or not artifact.run_name:
             continue
         name = artifact.run_name
@@ -151,7 +151,7 @@ def gym_files(results: Path, folder: Path, *, follow_links: bool = False) -> dic
     return written
 
 
-def made_relations(chosen: Profile) -> list[Relation]:
+def computed_relations(chosen: Profile) -> list[Relation]:
     """The relations that are not files of sql/."""
     return [*analysis.COMPUTED, profile.stage_facts(chosen), profile.rule_matches(chosen)]
 
@@ -159,20 +159,20 @@ def made_relations(chosen: Profile) -> list[Relation]:
 def compare(
     path: Path, pairs: Sequence[Pair], *, without: Sequence[str] = ()
 ) -> warehouse.Warehouse:
-    """A warehouse with the comparisons of these pairs, whatever it was built with.
+    """A warehouse with the comparisons of these pairs instead of those of the analysis.
 
-    Without some tasks it holds what decides, and no more.
+    If tasks are left out, it has only the relations that a policy reads.
     """
     columns = {name: [getattr(pair, name) for pair in pairs] for name in Pair.__annotations__}
-    given = pa.table({**columns, "pair_no": list(range(1, len(pairs) + 1))})
+    pair_table = pa.table({**columns, "pair_no": list(range(1, len(pairs) + 1))})
     emptied = ["staging.sometimes_rollouts"]
-    tables = {"staging.run_pairs": given}
+    tables = {"staging.run_pairs": pair_table}
     if not without:
-        return ask_again(path, tables, emptied=emptied, wanted=COMPARED)
-    with ask_again(path, tables, emptied=emptied, wanted=["main.comparison_tasks"]) as every:
+        return recompute(path, tables, emptied=emptied, wanted=COMPARED)
+    with recompute(path, tables, emptied=emptied, wanted=["main.comparison_tasks"]) as every:
         query = "from main.comparison_tasks where not list_contains(?, task_id)"
         tables["main.comparison_tasks"] = every.arrow(query, [list(without)])
-    return ask_again(path, tables, emptied=emptied, wanted=DECIDED)
+    return recompute(path, tables, emptied=emptied, wanted=DECIDED)
 
 
 def follow(path: Path, names: Sequence[str], *, benchmark: str) -> warehouse.Warehouse:
@@ -184,33 +184,35 @@ def follow(path: Path, names: Sequence[str], *, benchmark: str) -> warehouse.War
         "place": list(range(1, len(names) + 1)),
         "step": pa.array([None] * len(names), pa.float64()),
     }
-    return ask_again(path, {"staging.series_runs": pa.table(series)}, wanted=FOLLOWED)
+    return recompute(path, {"staging.series_runs": pa.table(series)}, wanted=FOLLOWED)
 
 
-def ask_again(path: Path, given: Mapping[str, pa.Table], **how: Any) -> warehouse.Warehouse:
-    """A warehouse as if these relations had stood in it, with what is wanted of the others."""
-    return warehouse.ask_again(path, SQL_DIR, made_relations(Profile()), given=given, **how)
+def recompute(path: Path, replaced: Mapping[str, pa.Table], **how: Any) -> warehouse.Warehouse:
+    """A warehouse in which these relations are replaced and the wanted ones computed again."""
+    return warehouse.recompute(
+        path, SQL_DIR, computed_relations(Profile()), replaced=replaced, **how
+    )
 
 
 def _profile(settings: Settings) -> Profile:
-    """The profile given or found beside the results; the command line has the last word."""
+    """The profile of the settings or of the results; options of the command line override it."""
     inputs = [*settings.results, *(path for _, path in settings.run_names)]
-    path = settings.profile or profile.beside(inputs)
+    path = settings.profile or profile.find(inputs)
     chosen = Profile() if path is None else profile.read(path)
     if chosen.funnel:
         profile.check_predicates(chosen.funnel, profile.ROLLOUT_COLUMNS, name=chosen.name)
     if chosen.failure_modes:
-        profile.check_predicates(chosen.failure_modes, profile.ASKABLE, name=chosen.name)
-    said: dict[str, Any] = {
+        profile.check_predicates(chosen.failure_modes, profile.MODE_COLUMNS, name=chosen.name)
+    options: dict[str, Any] = {
         "benchmark": settings.benchmark,
         "baselines": tuple(dict.fromkeys(settings.baselines)) or None,
         "pass_threshold": settings.pass_threshold,
     }
-    return replace(chosen, **{name: value for name, value in said.items() if value is not None})
+    return replace(chosen, **{name: value for name, value in options.items() if value is not None})
 
 
 def _build(
-    found: list[Artifact],
+    artifacts: list[Artifact],
     chosen: Profile,
     inputs: Inputs | None,
     progress: Progress,
@@ -219,32 +221,32 @@ def _build(
     *,
     has_pages: bool,
 ) -> Analysis:
-    """Load, build the relations, check them, render; then put the new output in place."""
-    with outputs.replaced(settings.out, note=progress.note) as beside:
-        with _building(beside / WAREHOUSE_NAME, found, settings) as db:
-            spool = beside.with_name("spool")
-            _fill(db, found, chosen, settings, progress, wanted=wanted, spool=spool)
+    """Load rows, build relations, check them, render reports; then move the output into place."""
+    with outputs.replaced(settings.out, note=progress.note) as new_folder:
+        with _building(new_folder / WAREHOUSE_NAME, artifacts, settings) as db:
+            spool = new_folder.with_name("spool")
+            _fill(db, artifacts, chosen, settings, progress, wanted=wanted, spool=spool)
             if has_pages:
                 progress.stage("checking them")
             warnings = [] if wanted else warehouse.run_checks(db)
             provenance.write_notices(db, warnings)
             if has_pages:
                 progress.stage("writing the report")
-                outputs.write(beside, _texts(db, chosen, settings))
+                outputs.write(new_folder, _texts(db, chosen, settings))
             warehouse.order_views(db, SQL_DIR)
             hashes = db.execute("select sha256 from raw.files order by file_no").fetchall()
         if inputs and not has_pages:
-            warehouse.store_views(beside / WAREHOUSE_NAME)
-        new_files = earlier.written(beside)
+            warehouse.store_views(new_folder / WAREHOUSE_NAME)
+        new_files = earlier.written(new_folder)
     if inputs:
         earlier.remember(settings.out, inputs, new_files, [sha256 for (sha256,) in hashes])
     return Analysis(settings.out, tuple(warnings))
 
 
 def _texts(db: duckdb.DuckDBPyConnection, chosen: Profile, settings: Settings) -> dict[str, str]:
-    """All pages and sidecars, and the manifest that lists them."""
-    with _uncollected():
-        texts = _with_room(
+    """All reports and sidecars, and the manifest that lists them."""
+    with _without_garbage_collection():
+        texts = _with_memory(
             db, settings, lambda: report.texts(db, report.collect(db), folder=settings.templates)
         )
     own = report.replaced(settings.templates)
@@ -252,17 +254,17 @@ def _texts(db: duckdb.DuckDBPyConnection, chosen: Profile, settings: Settings) -
 
 
 def _notices(path: Path) -> tuple[Notice, ...]:
-    """What an earlier analysis said."""
+    """The notices of an earlier analysis."""
     query = "select check_name, subject, message, hint from raw.notices order by no"
     with warehouse.open_warehouse(path) as opened:
         return tuple(Notice(*row) for row in opened.execute(query).fetchall())
 
 
 def _building(
-    path: Path, found: list[Artifact], settings: Settings
+    path: Path, artifacts: list[Artifact], settings: Settings
 ) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
-    is_small = _n_bytes(found) < SMALL_BYTES
-    # Of small files handing rows around takes longer than working on them.
+    is_small = _n_bytes(artifacts) < SMALL_BYTES
+    # For small files, passing rows between threads takes longer than processing them.
     threads = settings.threads or (1 if is_small else None)
     return warehouse.build(
         path,
@@ -274,7 +276,7 @@ def _building(
 
 def _fill(
     db: duckdb.DuckDBPyConnection,
-    found: list[Artifact],
+    artifacts: list[Artifact],
     chosen: Profile,
     settings: Settings,
     progress: Progress,
@@ -282,13 +284,13 @@ def _fill(
     wanted: Sequence[str] = (),
     spool: Path,
 ) -> None:
-    """Rows into raw.*, then the relations: those wanted, or all."""
+    """Load rows into raw.*, then create the wanted relations, or all."""
     warehouse.create_macros(db, SQL_DIR)
-    n_files = f"{len(found)} file{'' if len(found) == 1 else 's'}"
-    progress.stage(f"reading {n_files}, {_size(_n_bytes(found))}")
-    read = _letting_go(db, settings, progress.read)
+    n_files = f"{len(artifacts)} file{'' if len(artifacts) == 1 else 's'}"
+    progress.stage(f"reading {n_files}, {_size(_n_bytes(artifacts))}")
+    read = _dropping_blocks(db, settings, progress.read)
     engine = engines.engine(settings.engine, jobs=settings.threads, address=settings.address)
-    load.artifacts(db, found, settings, read=read, spool=spool, engine=engine)
+    load.artifacts(db, artifacts, settings, read=read, spool=spool, engine=engine)
     if chosen.name:
         progress.stage(f"checking {Path(chosen.name).name}")
     profile.check_fields(db, chosen)
@@ -300,9 +302,9 @@ def _fill(
             warehouse.create_relations(
                 db,
                 SQL_DIR,
-                made_relations(chosen),
+                computed_relations(chosen),
                 wanted=wanted,
-                begin=lambda n: progress.stage(f"making {n} relations"),
+                begin=lambda n: progress.stage(f"creating {n} relations"),
             )
         except duckdb.OutOfMemoryException:
             db.execute("rollback")
@@ -310,12 +312,12 @@ def _fill(
 
     if settings.memory_limit is None:
         db.execute(f"set memory_limit = '{RELATIONS_MEMORY}'")
-    _with_room(db, settings, make)
+    _with_memory(db, settings, make)
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
-    """Rows and pages hold no circles: looking for some takes a tenth of the time of writing."""
+def _without_garbage_collection() -> Iterator[None]:
+    """Rows and pages have no reference cycles; looking for them takes a tenth of the time."""
     is_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -325,8 +327,8 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def _with_room(db: duckdb.DuckDBPyConnection, settings: Settings, work: Callable[[], T]) -> T:
-    """Some work in the memory that is enough for most; else in half of what there is."""
+def _with_memory(db: duckdb.DuckDBPyConnection, settings: Settings, work: Callable[[], T]) -> T:
+    """Run `work`; if memory runs out, allow half of the machine's memory and retry."""
     try:
         return work()
     except duckdb.OutOfMemoryException:
@@ -336,28 +338,28 @@ def _with_room(db: duckdb.DuckDBPyConnection, settings: Settings, work: Callable
         return work()
 
 
-def _letting_go(db: duckdb.DuckDBPyConnection, settings: Settings, read: Read) -> Read:
-    """To be called while rows are read: drops what was written of them from memory now and then."""
-    aside = db.cursor()
-    n_since = 0
+def _dropping_blocks(db: duckdb.DuckDBPyConnection, settings: Settings, read: Read) -> Read:
+    """Wrap `read` so that cached blocks are dropped from memory from time to time."""
+    cursor = db.cursor()
+    n_undropped = 0
 
     def count(n_bytes: int, n_all: int) -> None:
-        nonlocal n_since
+        nonlocal n_undropped
         read(n_bytes, n_all)
-        n_since += n_bytes
-        if n_since > LET_GO_BYTES:
-            n_since = 0
-            warehouse.let_go(aside, settings.memory_limit)
+        n_undropped += n_bytes
+        if n_undropped > DROP_AFTER_BYTES:
+            n_undropped = 0
+            warehouse.drop_cached_blocks(cursor, settings.memory_limit)
 
     return count
 
 
-def _n_bytes(found: list[Artifact]) -> int:
-    return sum(artifact.n_bytes for artifact in found)
+def _n_bytes(artifacts: list[Artifact]) -> int:
+    return sum(artifact.n_bytes for artifact in artifacts)
 
 
 def _size(n_bytes: int) -> str:
-    """`1.5 MB`: to one digit, in the largest unit that leaves one before the point."""
+    """A size such as `1.5 MB`."""
     for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
         if n_bytes >= size:
             return f"{n_bytes / size:.1f} {unit}"

@@ -1,4 +1,4 @@
-"""What one analysis is asked to do, as one plain value."""
+"""The settings of an analysis."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def data_folder(name: str) -> Path:
-    """A folder of data files: in an installed package inside it, in the repository beside it."""
+    """A folder of data files: inside the installed package, or next to it in the repository."""
     package = Path(__file__).resolve().parent
     inside = package / name
     return inside if inside.is_dir() else package.parent / name
@@ -20,14 +20,14 @@ MANIFEST_NAME = "manifest.json"
 
 
 def warehouse_file(path: str | Path) -> Path:
-    """The file itself, or that of an output folder."""
+    """The path of the warehouse: a file itself, or the warehouse in an output folder."""
     path = Path(path)
     return path / WAREHOUSE_NAME if path.is_dir() else path
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Inputs, output folder and the few choices a caller may make."""
+    """Inputs, output folder and options."""
 
     results: tuple[Path, ...]
     out: Path
@@ -40,9 +40,9 @@ class Settings:
     follow_links: bool = False
     max_line_bytes: int = DEFAULT_MAX_LINE_BYTES
     threads: int | None = None
-    memory_limit: str | None = None  # half of the machine's
+    memory_limit: str | None = None  # None: half of the machine's memory
     engine: str = "local"
-    address: str = "auto"  # of a cluster
-    use_cache: bool = True  # an output that still describes its inputs is not made again
-    by_content: bool = False  # inputs are compared by their bytes, not by place and time
-    is_growing: bool = False  # half-written last lines wait for their ends
+    address: str = "auto"  # of the Ray cluster
+    use_cache: bool = True  # keep an output that still matches its inputs
+    by_content: bool = False  # detect changed inputs by content hash
+    is_growing: bool = False  # ignore incomplete last lines

@@ -8,36 +8,36 @@ import re
 from decimal import Decimal
 from typing import Any
 
-# Everything a terminal may act on, or that reorders or hides what is read; not tab and newline.
+# Characters that control a terminal or reorder or hide text, except tab and newline.
 ACTIVE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
     "\ufff9-\ufffb\ufffe\uffff\ud800-\udfff\U000e0000-\U000e0fff]"
 )
-# What some readers make a link of without any markup: schemes, www., addresses and people.
+# What some Markdown renderers turn into links without markup: URLs, www., e-mail, @names.
 AUTOLINK = re.compile(r":(?=//)|(?<=www)\.|@", re.IGNORECASE)
-# Inside a line; what only begins one is escaped there, and an underscore between letters is none.
+# Markdown inside a line or at its beginning; an underscore between letters is no markup.
 MARKDOWN_ACTIVE = re.compile(
     r"([\\`*\[\]<>|~&$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|!(?=\[|--)|\A[#+=-])"
 )
 
-# What stands where something was taken out; the macro is_redacted of sql/macros.sql says the same.
+# A placeholder for removed text; the macro is_redacted of sql/macros.sql is the same.
 REDACTION = re.compile(
     r"(\[|<|\{|\*\*|__)[ \t]*redacted[^\]>}*\n]{0,80}(\]|>|\}|\*\*|__)", re.IGNORECASE
 )
 
 
 def is_redacted(text: str) -> bool:
-    """Whether a placeholder stands where something was taken out."""
+    """Whether a text contains a placeholder for removed text."""
     return REDACTION.search(text) is not None
 
 
 def neutral(text: str) -> str:
-    """Control and direction characters as visible escapes."""
+    """Replace control and direction characters by visible escapes."""
     return ACTIVE.sub(_escape, text)
 
 
 def one_line(text: str, limit: int = 200) -> str:
-    """Neutral, on one line, cut to a width: a name's, unless it is a text."""
+    """A neutral text on one line, cut to a length."""
     flat = neutral(text).replace("\n", "\\n").replace("\t", " ")
     return flat if len(flat) <= limit else flat[: limit - 1] + "…"
 
@@ -48,13 +48,13 @@ def counted(number: int, noun: str) -> str:
 
 
 def markdown_cell(text: str) -> str:
-    """Text that no Markdown reader takes for markup, a link or another cell."""
+    """Escape a text so that Markdown shows it literally in one table cell."""
     escaped = MARKDOWN_ACTIVE.sub(r"\\\1", neutral(text).replace("\n", " ").replace("\t", " "))
     return AUTOLINK.sub(lambda match: f"&#{ord(match[0])};", escaped)
 
 
 def json_text(value: Any, *, indent: int | None = None) -> str:
-    """JSON that any parser reads: no NaN, no active character left raw."""
+    """JSON that any parser reads: no NaN, and control characters escaped."""
     return ACTIVE.sub(
         lambda match: json.dumps(match[0])[1:-1],
         json.dumps(plain(value), ensure_ascii=False, indent=indent),
@@ -62,7 +62,7 @@ def json_text(value: Any, *, indent: int | None = None) -> str:
 
 
 def parsed(text: str) -> Any:
-    """JSON text as a value; as it stands where it is nested too deeply to open."""
+    """Parse JSON; the text itself if it is invalid or nested too deeply."""
     try:
         return plain(json.loads(text))
     except (ValueError, RecursionError):
@@ -70,7 +70,7 @@ def parsed(text: str) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """Values of a query as JSON has them; what JSON has not becomes text."""
+    """Values of a query as JSON values; other types become text."""
     if isinstance(value, (float, Decimal)):
         return float(value) if math.isfinite(value) else None
     if value is None or isinstance(value, (bool, int, str)):

@@ -1,4 +1,4 @@
-"""A TOML file -> values by its contract; every error names the file and the key's path."""
+"""Read and check a TOML file by its contract; every error names the file and the key."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from pipeline.errors import InputError, UsageError, did_you_mean
 MOST_BYTES = 1_000_000
 LONGEST_SHOWN = 60
 PLACE = re.compile(r"(?s)(.*) \(at (?:line (\d+), column \d+|end of document)\)")
-# The parser takes the square of the parts of a key: forty kilobytes of them keep it for seconds.
+# The parser is quadratic in the parts of a key: 40 kB of them take seconds.
 MOST_PARTS = 20
 PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+"""
-# From the beginning of a word only: from each letter of a long one it would take its square.
+# Matches only from the beginning of a word; from each letter it would be quadratic.
 LONG_KEY = re.compile(rf"(?<![\w-])(?:{PART}){{{MOST_PARTS}}}")
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One value of a file by its key: names from the top down, places in lists from 0.
+    """One value of a file and its key: names of tables and positions in lists, from 0.
 
-    None is what the file does not say.
+    The value is None if the file does not have the key.
     """
 
     file: str
@@ -36,12 +36,12 @@ class Entry:
     key: tuple[str | int, ...] = ()
 
     def at(self, name: str) -> Entry:
-        """What a table says under a name."""
+        """The entry of a table under a name."""
         value = None if self.value is None else self.value.get(name)
         return Entry(self.file, value, (*self.key, name))
 
     def items(self) -> Iterator[Entry]:
-        """All that a list holds; of no list nothing."""
+        """The items of a list; none if there is no list."""
         for index, value in enumerate(self.value or ()):
             yield Entry(self.file, value, (*self.key, index))
 
@@ -56,23 +56,23 @@ class Entry:
         return self.error(why, hint=hint, after=" ")
 
     def wrong(self, expected: str, *, example: str) -> UsageError:
-        """The value is not what the key takes; the example is."""
+        """An error for a value of the wrong kind, with an example of a right one."""
         why = f"is {shown(self.value)}, expected {expected}."
         return self.refused(why, hint=f"For example: {example}")
 
 
 def text(entry: Entry, expected: str, example: str) -> str:
-    """A text with something in it."""
+    """A text that is not blank."""
     value = entry.value
     if not isinstance(value, str) or not value.strip():
         raise entry.wrong(expected, example=example)
     if "\0" in value:
-        raise entry.refused("holds a NUL character.")
+        raise entry.refused("contains a NUL character.")
     return value
 
 
 def name(entry: Entry, expected: str, example: str) -> str:
-    """A text, or a whole number for the text it is written as."""
+    """A text; a whole number is converted to text."""
     # true is an integer to Python.
     value = str(entry.value) if type(entry.value) is int else entry.value
     return text(replace(entry, value=value), expected, example)
@@ -119,10 +119,11 @@ def choice(entry: Entry, *allowed: str) -> str:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of a file; `each` is what one is called where several come, in [[ ]].
+    """A table of a file; `each` is the noun for one table of several, written in [[ ]].
 
-    `required` are keys that must be there, with what messages call the table; `once` the keys by
-    which no two tables are the same, with message and hint; `check` looks at all values together.
+    `required` are keys that must be present, and `called` is the name of the table in messages.
+    `once` lists keys that must differ between tables, with message and hint. `check` checks all
+    values together.
     """
 
     example: str = ""
@@ -135,10 +136,10 @@ class Table:
 
 @dataclass(frozen=True)
 class Contract:
-    """A kind of file: what it is called, its keys as `table.key`, and its tables by name.
+    """A kind of file: its noun and name, its keys as `table.key`, and its tables by name.
 
-    Of a key stand a reader, as above or one's own, and what that needs beside the entry: in the
-    end an example.
+    The value of a key is a function that reads the entry, followed by its other arguments; the last
+    one is an example.
     """
 
     noun: str
@@ -152,27 +153,27 @@ class Contract:
         return {name: how for table, _, name, how in parts if table == home}
 
     def allowed(self, home: str) -> list[str]:
-        """The names that may stand in a table; at the top those of tables too."""
+        """The names allowed in a table; at the top also those of tables."""
         return sorted([*self.at(home), *(self.tables if not home else ())])
 
     def place(self, home: str) -> str:
-        """Where a table is, in words."""
+        """The place of a table, in words."""
         if not home:
             return "at the top"
         return f"in [[{home}]]" if self.tables[home].each else f"in [{home}]"
 
 
 def read(path: Path, name: str, contract: Contract) -> dict[str, Any]:
-    """The values of a file by table and key, None where it says nothing; `name` is for messages."""
+    """The values of a file by table and key, None if absent; `name` is for messages."""
     content = _text(path, name, contract)
-    if found := LONG_KEY.search(content):
-        line = content.count("\n", 0, found.start()) + 1
+    if long_key := LONG_KEY.search(content):
+        line = content.count("\n", 0, long_key.start()) + 1
         raise UsageError(f"{name}:{line}: not TOML: a key of more than {MOST_PARTS} parts.")
     try:
         document = tomllib.loads(content)
     except tomllib.TOMLDecodeError as error:
         match = PLACE.fullmatch(str(error))
-        # What is missing at the end is on the last line.
+        # An error at the end of the document is on the last line.
         line = int(match[2] or 0) if match else 0
         line = line or content.rstrip("\n").count("\n") + 1
         reason = match[1] if match else error
@@ -185,7 +186,7 @@ def read(path: Path, name: str, contract: Contract) -> dict[str, Any]:
 
 
 def checked(document: Mapping[str, Any], name: str, contract: Contract) -> dict[str, Any]:
-    """The values of a document that keeps to its contract."""
+    """The values of a document, checked by its contract."""
     top = Entry(name, document)
     values = _values(top, "", contract)
     for home, table in contract.tables.items():
@@ -201,7 +202,7 @@ def checked(document: Mapping[str, Any], name: str, contract: Contract) -> dict[
 
 
 def _values(entry: Entry, home: str, contract: Contract) -> dict[str, Any]:
-    """What one table says; a key that is not ours is named with what may stand there."""
+    """The values of one table; an unknown key is an error that lists the allowed ones."""
     allowed = contract.allowed(home)
     for name in entry.value or ():
         if name not in allowed:
@@ -218,28 +219,28 @@ def _values(entry: Entry, home: str, contract: Contract) -> dict[str, Any]:
 
 
 def _tables(entry: Entry, home: str, contract: Contract) -> list[dict[str, Any]]:
-    """What the tables of one name say, in the order of the file."""
-    table, found = contract.tables[home], []
-    given = [] if entry.value is None else entry.value
-    if not isinstance(given, list) or not all(isinstance(each, dict) for each in given):
+    """The values of all tables of one name, in the order of the file."""
+    table, tables = contract.tables[home], []
+    listed = [] if entry.value is None else entry.value
+    if not isinstance(listed, list) or not all(isinstance(item, dict) for item in listed):
         raise entry.refused(
-            f"is {shown(given)}, expected a list of tables.",
+            f"is {shown(listed)}, expected a list of tables.",
             hint=f"Write [[{home}]], with double brackets, above each {table.each}.",
         )
-    for each in entry.items():
-        found.append(_values(each, home, contract))
+    for item in entry.items():
+        tables.append(_values(item, home, contract))
         for name in table.required:
-            if found[-1][name] is None:
+            if tables[-1][name] is None:
                 *_, example = contract.keys[f"{home}.{name}"]
-                raise each.error(f"{table.called} has no {name}.", hint=f"Add: {example}")
-        table.check(each, found[-1])
+                raise item.error(f"{table.called} has no {name}.", hint=f"Add: {example}")
+        table.check(item, tables[-1])
     if table.once:
         names, message, hint = table.once
-        keys = [tuple(values[name] for name in names) for values in found]
+        keys = [tuple(values[name] for name in names) for values in tables]
         if (twice := first_repeated(keys)) is not None:
-            said = message.format(*(shown(value)[1:-1] for value in keys[twice]))
-            raise Entry(entry.file, None, (home, twice, names[0])).error(said, hint=hint)
-    return found
+            text = message.format(*(shown(value)[1:-1] for value in keys[twice]))
+            raise Entry(entry.file, None, (home, twice, names[0])).error(text, hint=hint)
+    return tables
 
 
 def _text(path: Path, name: str, contract: Contract) -> str:
@@ -249,7 +250,7 @@ def _text(path: Path, name: str, contract: Contract) -> str:
         hint = f"A {contract.noun} is a TOML file such as {contract.file_name}."
         raise InputError(f"{name}: {error}.", hint=hint) from error
     try:
-        # Editors on Windows write a mark in front, which TOML does not know.
+        # Editors on Windows write a byte order mark, which TOML does not allow.
         return content.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
@@ -259,13 +260,13 @@ def _text(path: Path, name: str, contract: Contract) -> str:
 
 
 def first_repeated(values: Iterable[Hashable]) -> int | None:
-    """The place of the first value that came before."""
+    """The position of the first value that repeats an earlier one."""
     first: dict[Hashable, int] = {}
     return next((at for at, value in enumerate(values) if first.setdefault(value, at) != at), None)
 
 
 def shown(value: Any) -> str:
-    """A value as messages print it."""
+    """A value for messages."""
     if isinstance(value, str):
         return json.dumps(_shortened(value), ensure_ascii=False)
     if isinstance(value, bool | int | float):

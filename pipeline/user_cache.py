@@ -1,6 +1,6 @@
-"""The user's own cache folder: neither an output nor a package can bring it along.
+"""The user's cache folder, which neither an output nor a package can forge.
 
-It holds what makes a second call faster. Where it cannot be used, everything is computed again.
+Its entries make a second call faster. If it cannot be used, everything is computed again.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from pathlib import Path
 from typing import Any
 
 RECORDS, PACKAGES = "outputs", "packages"
-# Of each kind the entries used last stay.
+# How many entries of each kind are kept.
 MOST_ENTRIES = {RECORDS: 256, PACKAGES: 8}
 ENTRY = re.compile(r"[0-9a-f]{64}(\.json)?")
 
 
 def folder(kind: str) -> Path | None:
-    """The folder of one kind of entry; none where another user could have written to it."""
+    """The folder of one kind of entry; None if another user could have written to it."""
     try:
-        given = Path(os.environ.get("XDG_CACHE_HOME", ""))
-        base = given if given.is_absolute() else Path.home() / ".cache"
+        configured = Path(os.environ.get("XDG_CACHE_HOME", ""))
+        base = configured if configured.is_absolute() else Path.home() / ".cache"
         base.mkdir(mode=0o700, parents=True, exist_ok=True)
         path = base / "blade"
         for each in (path, path / kind):
@@ -40,14 +40,14 @@ def folder(kind: str) -> Path | None:
 
 
 def entry(kind: str, described: Path) -> Path | None:
-    """Where the entry about a folder is, whether it exists or not."""
+    """The path of the entry for a folder, whether it exists or not."""
     place = folder(kind)
     name = hashlib.sha256(os.fsencode(os.path.realpath(described))).hexdigest()
     return None if place is None else place / name
 
 
 def read(described: Path) -> Any:
-    """The record about a folder; none where there is none that this user wrote."""
+    """The record for a folder; None if this user has written none."""
     path = entry(RECORDS, described)
     if path is None:
         return None
@@ -63,12 +63,12 @@ def read(described: Path) -> Any:
 
 
 def write(described: Path, record: Any) -> None:
-    """Replace the record about a folder; without room for it there is none."""
+    """Replace the record for a folder; if that fails, there is none."""
     path = entry(RECORDS, described)
     if path is None:
         return
     with suppress(OSError):
-        # Its name is random, it is made anew and for this user alone.
+        # A new file with a random name, readable by this user only.
         opened, name = tempfile.mkstemp(dir=path.parent)
         try:
             with os.fdopen(opened, "w", encoding="utf-8") as file:
@@ -80,7 +80,7 @@ def write(described: Path, record: Any) -> None:
 
 
 def prune(kind: str) -> None:
-    """Remove the entries that were not used for longest."""
+    """Remove the oldest entries."""
     place = folder(kind)
     if place is None:
         return
@@ -92,7 +92,7 @@ def prune(kind: str) -> None:
 
 
 def remove(path: Path) -> None:
-    """Remove an entry, be it a record or a folder."""
+    """Remove an entry: a record or a folder."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:

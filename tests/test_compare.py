@@ -46,18 +46,20 @@ class Kept(Warehouse):
 @pytest.fixture(scope="module")
 def say(warehouse: Path) -> Iterator[Say]:
     """The command on these runs; relations that were made again for some pairs are made once."""
-    made: dict[str, Kept] = {}
-    ask_again = run.warehouse.ask_again
+    overlays: dict[str, Kept] = {}
+    recompute = run.warehouse.recompute
 
-    def ask_once(path: Path, *others: Any, given: dict[str, pa.Table], **more: Any) -> Kept:
-        key = repr((path, {name: table.to_pydict() for name, table in given.items()}))
-        if key not in made:
-            made[key] = Kept(ask_again(path, *others, given=given, **more)._connection)
-        return made[key]
+    def recompute_once(
+        path: Path, *others: Any, replaced: dict[str, pa.Table], **more: Any
+    ) -> Kept:
+        key = repr((path, {name: table.to_pydict() for name, table in replaced.items()}))
+        if key not in overlays:
+            overlays[key] = Kept(recompute(path, *others, replaced=replaced, **more)._connection)
+        return overlays[key]
 
-    with mock.patch.object(run.warehouse, "ask_again", ask_once):
+    with mock.patch.object(run.warehouse, "recompute", recompute_once):
         yield lambda *words: call("compare", *words, "--warehouse", warehouse)
-    for each in made.values():
+    for each in overlays.values():
         Warehouse.close(each)
 
 
@@ -520,5 +522,5 @@ def test_a_warehouse_of_an_older_version(tmp_path: Path) -> None:
     with duckdb.connect(str(path)) as db:
         db.execute("create schema raw; create table raw.events (i int)")
         db.execute(f"create table main.runs as from {runs} as t(run_id, benchmark)")
-    told = ("this version of blade", "Analyze the results again.")
+    told = ("another version of blade", "Analyze the results again.")
     assert refused(call("compare", "a", "b", "--warehouse", path), *told, code=3)

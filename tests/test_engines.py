@@ -102,7 +102,7 @@ def ends(_item: int) -> None:
 def test_processes_answer_in_order_and_their_end_is_told() -> None:
     """Numbers back in their order; a process that dies ends the reading with a message."""
     assert list(local.answers(str, range(5), jobs=2)) == list("01234")
-    with pytest.raises(InputError, match="was ended"):
+    with pytest.raises(InputError, match="was killed"):
         list(local.answers(ends, [1], jobs=2))
 
 

@@ -310,7 +310,7 @@ def test_an_analysis_tells_its_stages(planted: tuple[Results, list[str]]) -> Non
         "finding files",
         "reading N files, N",
         "checking blade.toml",
-        "making N relations",
+        "creating N relations",
         "checking them",
         "writing the report",
     ]

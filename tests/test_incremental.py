@@ -186,7 +186,7 @@ def test_nothing_changed_nothing_is_made(tmp_path: Path) -> None:
     assert {path: path.stat().st_ino for path in out.rglob("*")} == before
     (out / ".blade").mkdir()
     notes = noted(plain)
-    assert is_rebuilt(notes) and "removed what a killed analysis left: .blade" in notes
+    assert is_rebuilt(notes) and "removed the leftovers of a killed analysis: .blade" in notes
     (out / "manifest.json").write_text("{}")
     assert is_rebuilt(noted(plain))
     for how in ({"use_cache": False}, {"benchmark": "other"}):

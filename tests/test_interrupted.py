@@ -159,7 +159,7 @@ def test_litter_of_a_killed_analysis_is_cleared(out: Path, tmp_path: Path) -> No
     write(out / ".blade", {"new/warehouse.duckdb": b"half" * 1000, "spill/block.tmp": b"x"})
     results = write(tmp_path / "new", {"new_rollouts.jsonl": [rollout(0, 0)]})
     said = call("analyze", results, "--out", out)
-    assert "removed what a killed analysis left: .blade\n" in said.stderr
+    assert "removed the leftovers of a killed analysis: .blade\n" in said.stderr
     assert "removed" not in call("analyze", results, "--out", out).stderr
     assert _listing(out) == OUTPUT
     assert _runs(out) == ["new"]
@@ -315,7 +315,7 @@ def test_a_kill_while_tidying_up_leaves_the_same_output(tmp_path: Path, step: in
         out = _written(tmp_path / str(n_calls))
         _is_killed(step, _put, out, NEW)
         before = _is_whole(out)
-        is_killed = _is_killed(n_calls + 1, outputs.settle, out)
+        is_killed = _is_killed(n_calls + 1, outputs.finish, out)
         assert _is_whole(out) == before
         _links(out)
         assert call("clean", out).code == 0
@@ -335,7 +335,7 @@ def test_links_of_an_earlier_version_are_tidied_up(tmp_path: Path) -> None:
         for name in ("runs/gone/report.md", "runs/fresh/report.md"):
             (out / name).parent.mkdir(parents=True)
             (out / name).symlink_to(f"../../.blade/now/{name}")
-        outputs.settle(out)
+        outputs.finish(out)
         name = "runs/gone/report.md" if chosen == "old" else "runs/fresh/report.md"
         assert contents(out) == {name: chosen.encode()}
         assert not any(path.is_symlink() for path in out.rglob("*"))

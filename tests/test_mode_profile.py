@@ -8,8 +8,8 @@ import pytest
 
 from pipeline import open_warehouse, profile
 from pipeline.errors import UsageError
-from pipeline.profile import ASKABLE, Profile, check_predicates
-from pipeline.profile.askable import FEATURE_COLUMNS, LONG_COLUMNS
+from pipeline.profile import MODE_COLUMNS, Profile, check_predicates
+from pipeline.profile.allowed import FEATURE_COLUMNS, LONG_COLUMNS
 from tests.attempts import no, ok, padded
 from tests.case_files import FOLDER, cases
 from tests.conftest import ROOT
@@ -64,5 +64,5 @@ def test_the_documented_profile_is_one(tmp_path: Path) -> None:
     """The blade.toml of docs/cli.md is read, and its predicates can be asked."""
     text = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
     found = read(tmp_path, text.partition("```toml\n")[2].partition("```")[0])
-    check_predicates(found.failure_modes, ASKABLE, name="blade.toml")
+    check_predicates(found.failure_modes, MODE_COLUMNS, name="blade.toml")
     assert [mode.mode for mode in found.failure_modes] == ["WRONG_CURRENCY"]

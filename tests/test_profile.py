@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from pipeline import profile
 from pipeline.errors import BladeError, InputError, UsageError
 from pipeline.profile import Profile, Stage, check_predicates, json_path
-from pipeline.profile.askable import FUNCTIONS, ZONED_TYPES
+from pipeline.profile.allowed import FUNCTIONS, ZONED_TYPES
 from pipeline.profile.contents import Price
 from tests.case_files import FOLDER, cases
 from tests.results import write
@@ -345,12 +345,12 @@ def test_any_bytes_are_read_or_refused(tmp_path: Path, content: bytes) -> None:
 def test_profile_of_a_package_is_found(tmp_path: Path, place: str) -> None:
     """From the package, from its folder of rollouts, and from a file in it."""
     write(tmp_path, {"p/blade.toml": "", "p/rollouts/a.jsonl": "", "p/data/a.jsonl": ""})
-    assert profile.beside([tmp_path / place]) == tmp_path / "p" / "blade.toml"
+    assert profile.find([tmp_path / place]) == tmp_path / "p" / "blade.toml"
     write(tmp_path, {"p/other/a.jsonl": ""})
-    assert profile.beside([tmp_path / "p" / "other"]) is None
+    assert profile.find([tmp_path / "p" / "other"]) is None
 
 
 def test_profile_of_the_folder_itself_goes_first(tmp_path: Path) -> None:
     """A profile among the rollouts counts before the package's, and two places are no conflict."""
     write(tmp_path, {"blade.toml": "", "rollouts/blade.toml": ""})
-    assert profile.beside([tmp_path / "rollouts"]) == tmp_path / "rollouts" / "blade.toml"
+    assert profile.find([tmp_path / "rollouts"]) == tmp_path / "rollouts" / "blade.toml"

@@ -53,7 +53,7 @@ def new_workers() -> Iterator[None]:
 def test_one_value_cannot_outlast_the_time_limit(demo: Path) -> None:
     """The process is killed, and the next query is answered."""
     began = time.monotonic()
-    with pytest.raises(TimeLimitError, match=r"took longer than 0\.3 s and was ended") as ended:
+    with pytest.raises(TimeLimitError, match=r"took longer than 0\.3 s and was stopped") as ended:
         rows(demo, ENDLESS, seconds=0.3)
     assert "--timeout" in ended.value.hint
     assert time.monotonic() - began < 20
@@ -63,7 +63,7 @@ def test_one_value_cannot_outlast_the_time_limit(demo: Path) -> None:
 @pytest.mark.parametrize("query", LARGE.values(), ids=LARGE)
 def test_one_value_cannot_exceed_the_memory_limit(demo: Path, query: str) -> None:
     """Values of 2 to 16 GB are refused where 300 MB are allowed."""
-    with pytest.raises(MemoryLimitError, match="needs more memory than it may take") as refused:
+    with pytest.raises(MemoryLimitError, match="needs more memory than its limit") as refused:
         rows(demo, query)
     assert "--memory-limit" in refused.value.hint
     assert rows(demo, "select 7") == [(7,)]
@@ -73,9 +73,9 @@ def test_every_use_of_sql_has_the_limits(demo: Path) -> None:
     """The command says so with exit code 2 and no traceback."""
     ended = call("sql", ENDLESS, "--timeout", "0.3", "--warehouse", demo)
     assert (ended.code, ended.stdout) == (2, "")
-    assert ended.stderr.startswith("blade: the query took longer than 0.3 s and was ended.\n")
+    assert ended.stderr.startswith("blade: the query took longer than 0.3 s and was stopped.\n")
     large = call("sql", LARGE["text"], "--memory-limit", SMALL, "--warehouse", demo)
-    assert large.code == 2 and "the query needs more memory than it may take" in large.stderr
+    assert large.code == 2 and "the query needs more memory than its limit allows" in large.stderr
 
 
 @pytest.mark.usefixtures("new_workers")

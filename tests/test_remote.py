@@ -90,7 +90,7 @@ def test_what_cannot_be_fetched_is_said_without_secrets(tmp_path: Path) -> None:
     """No driver, no such store, nothing there: a message, and no password in it."""
     with pytest.raises(UsageError, match="nosuch"):
         remote.local(["nosuch://bucket/x"], tmp_path)
-    with pytest.raises(InputError, match="nothing is there"):
+    with pytest.raises(InputError, match="no files found"):
         remote.local(["memory://key:secret@nothing/here"], tmp_path)
     told = call("analyze", "memory://user:secret@empty", "--out", tmp_path / "out")
     assert told.code in (2, 3) and "secret" not in told.stderr

@@ -155,7 +155,7 @@ def test_a_warehouse_of_an_older_version(tmp_path: Path) -> None:
     for arguments in ((), ("--labels", labels)):
         ended = said(path, *arguments)
         assert ended.code == 3
-        assert "does not hold what this version of blade asks of it" in ended.stderr
+        assert "was written by another version of blade" in ended.stderr
         assert "Analyze the results again." in ended.stderr
 
 

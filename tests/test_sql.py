@@ -18,14 +18,14 @@ import pytest
 
 from pipeline.profile import Profile
 from pipeline.relation import Relation
-from pipeline.run import made_relations, part
+from pipeline.run import computed_relations, part
 from pipeline.settings import SQL_DIR, Settings
 from pipeline.warehouse import create_macros
 from pipeline.warehouse.relations import TWINS, known_columns, name_of, parse, relations
 from tests.conftest import DEMO, needs_corpus
 from tests.results import write
 
-MADE = made_relations(Profile())
+MADE = computed_relations(Profile())
 KNOWN_COLUMNS = "pipeline.warehouse.relations.known_columns"
 EVERY = relations(SQL_DIR, MADE)
 FILES = {name_of(path): path.read_text(encoding="utf-8") for path in SQL_DIR.glob("*/*.sql")}

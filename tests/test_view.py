@@ -281,7 +281,7 @@ def test_slow_sql_is_ended(demo: Path) -> None:
         late = question.question(
             opened, {"query": "select count(*) from range(10000000000)"}, seconds=0.3
         )
-        assert "took longer than 0.3 s and was ended" in late["error"]
+        assert "took longer than 0.3 s and was stopped" in late["error"]
         assert question.question(opened, {"query": "select 7 as n"})["rows"] == [[("7", "")]]
 
 

@@ -106,7 +106,7 @@ def test_a_folder_that_another_analysis_holds_is_waited_for(
             n_tries += 1
             if n_tries == 4:
                 holder.communicate()
-            with outputs.alone(settings.out):
+            with outputs.locked(settings.out):
                 pass
 
         watched(settings, run, notes, monkeypatch)

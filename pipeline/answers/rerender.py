@@ -16,7 +16,7 @@ from pipeline.ingest import load
 from pipeline.ingest.formats.labels import Label
 from pipeline.ingest.formats.labels import read as read_label
 from pipeline.profile import Profile
-from pipeline.run import ask_again, made_relations
+from pipeline.run import computed_relations, recompute
 from pipeline.settings import DEFAULT_MAX_LINE_BYTES, SQL_DIR
 from pipeline.warehouse import Notice, Warehouse
 from pipeline.warehouse.relations import relations
@@ -31,7 +31,7 @@ REJECTS = f"""
     order by all
 """
 # They ask about rejects of a run's own files, and labels are no run's.
-KEPT = ("main.reported_checks", "main.run_health")
+UNCHANGED = ("main.reported_checks", "main.run_health")
 
 
 @dataclass(frozen=True)
@@ -108,15 +108,15 @@ def relabel(path: Path, labels: Path) -> Warehouse:
         artifact, max(numbers, default=0) + 1, max_line_bytes=DEFAULT_MAX_LINE_BYTES
     )
     # All that a page may read, and the assertions.
-    every = [relation.name for relation in relations(SQL_DIR, made_relations(Profile()))]
+    every = [relation.name for relation in relations(SQL_DIR, computed_relations(Profile()))]
     shown = [name for name in every if name.startswith(("main.", "report.", "assertions."))]
-    return ask_again(
+    return recompute(
         path,
         {name: read[name] for name in ("raw.labels", "raw.label_mentions")},
         amended={
             "raw.files": pa.concat_tables([files, read["raw.files"]]),
             "raw.rejects": pa.concat_tables([rejects, read["raw.rejects"]]),
         },
-        kept=KEPT,
+        unchanged=UNCHANGED,
         wanted=[*shown, *(name for table in report.TABLES.values() for name in table.reads)],
     )

@@ -28,12 +28,12 @@ def clean(folder: Path) -> None:
     """
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder.", hint="Give the folder of an output.")
-    cache, room = folder / remote.CACHE_NAME, folder / outputs.ROOM
-    with outputs.alone(folder):
+    cache, work = folder / remote.CACHE_NAME, folder / outputs.WORK_FOLDER
+    with outputs.locked(folder):
         package = user_cache.entry(user_cache.PACKAGES, folder)
-        before = remote.n_bytes(cache) + remote.n_bytes(room)
+        before = remote.n_bytes(cache) + remote.n_bytes(work)
         before += remote.n_bytes(package) if package else 0
-        outputs.settle(folder)
+        outputs.finish(folder)
         if package:
             user_cache.remove(package)
         files.remove(folder, remote.copies(folder))

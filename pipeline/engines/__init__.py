@@ -1,7 +1,7 @@
-"""Where shards are read: in processes of this machine, or as tasks of a Ray cluster.
+"""Where files are read: in processes of this machine, or as tasks of a Ray cluster.
 
-An engine takes a function and what to call it with, and gives the answers in that order. It
-knows nothing of what is read; what is worked on at once is bounded, so that answers do not pile up.
+An engine calls a function for each item and yields the answers in order. The number of items in
+progress is bounded, so that answers do not pile up.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ Answer = TypeVar("Answer")
 Engine = Callable[[Callable[[Item], Answer], Sequence[Item]], Iterator[Answer]]
 
 NAMES = ("local", "ray")
-# One process cuts lines as fast as so many threads read them.
+# One process splits lines fast enough for this many reading threads.
 THREADS_FED = 8
 
 
 def engine(name: str, *, jobs: int | None, address: str) -> Engine[Any, Any] | None:
-    """The one of this name; none where the threads of one process do it faster."""
+    """The engine of this name; None if threads of one process are faster."""
     if name == "ray":
         from pipeline.engines import ray
 

@@ -1,4 +1,4 @@
-"""Processes of this machine."""
+"""Run items in processes of this machine."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from pipeline.errors import InputError
 def answers(
     work: Callable[[Item], Answer], items: Sequence[Item], *, jobs: int
 ) -> Iterator[Answer]:
-    """What a pool of processes answers; a process that dies ends it all."""
-    # A fork would copy locks that threads of ours hold.
+    """The answers of a pool of processes; if a process dies, all are stopped."""
+    # A fork would copy locks held by other threads.
     fresh = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(min(jobs, len(items) or 1), mp_context=fresh)
-    begun: deque[Future[Answer]] = deque()
+    running: deque[Future[Answer]] = deque()
     waiting = deque(items)
     try:
-        while waiting or begun:
-            while waiting and len(begun) < 2 * jobs:
-                begun.append(pool.submit(work, waiting.popleft()))
-            yield begun.popleft().result()
+        while waiting or running:
+            while waiting and len(running) < 2 * jobs:
+                running.append(pool.submit(work, waiting.popleft()))
+            yield running.popleft().result()
     except BrokenProcessPool as error:
         raise InputError(
-            "a process that reads was ended: it may take more memory than there is.",
-            hint="Read with fewer at once, for example: --jobs 2",
+            "a reading process was killed, perhaps because memory ran out.",
+            hint="Use fewer processes, for example: --jobs 2",
         ) from error
     finally:
         pool.shutdown(wait=True, cancel_futures=True)

@@ -1,4 +1,4 @@
-"""Tasks of a Ray cluster: where they run, and that they run again, is left to Ray."""
+"""Run items as tasks of a Ray cluster, which schedules and retries them."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from pipeline.errors import BladeError, InputError, UsageError
 MISSING = "the engine ray needs a library that is not installed."
 INSTALL = "Install it with: pip install 'blade-eval[ray]'"
 START = "Start one with: ray start --head, or name another with --address HOST:PORT"
-# A task that ends by itself is not tried again; one whose node or process is lost is.
+# Only tasks whose node or process is lost are retried.
 RETRIES = 5
-# So many for each core of the cluster wait in its memory.
+# Tasks that wait in memory, per core of the cluster.
 AHEAD = 2
 
 
 def answers(
     work: Callable[[Item], Answer], items: Sequence[Item], *, address: str
 ) -> Iterator[Answer]:
-    """What the tasks answer. Where one fails for good, all end, and the error names its item."""
+    """The answers of the tasks. If one fails for good, all are stopped."""
     try:
-        # A cluster of our own reports to nobody.
+        # A cluster that we start sends no usage statistics.
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         ray: Any = importlib.import_module("ray")
     except ImportError as error:
@@ -36,12 +36,12 @@ def answers(
     try:
         task = ray.remote(work).options(num_cpus=1, max_retries=RETRIES)
         most = AHEAD * max(int(ray.cluster_resources().get("CPU", 1)), 1)
-        begun: deque[tuple[Item, Any]] = deque()
+        running: deque[tuple[Item, Any]] = deque()
         waiting = deque(items)
-        while waiting or begun:
-            while waiting and len(begun) < most:
-                begun.append((waiting[0], task.remote(waiting.popleft())))
-            item, answer = begun.popleft()
+        while waiting or running:
+            while waiting and len(running) < most:
+                running.append((waiting[0], task.remote(waiting.popleft())))
+            item, answer = running.popleft()
             yield _answer(ray, item, answer)
     finally:
         if is_ours:
@@ -68,5 +68,5 @@ def _answer(ray: Any, item: Item, answer: Any) -> Any:
     except ray.exceptions.RayError as error:
         raise InputError(
             f"{item}: could not be read on the cluster ({type(error).__name__}).",
-            hint="See what the nodes say, for example with: ray status",
+            hint="Check the nodes, for example with: ray status",
         ) from error

@@ -95,8 +95,8 @@ def write(
     is_listed = format_ != "every_eval_ever"
     stale = _listed if is_listed else lambda _out: set()
     with outputs.replaced(out, by="export", stale=stale) as beside:
-        room = beside.resolve().parent
-        opening = open_warehouse(warehouse, memory_limit=memory_limit, room=room)
+        folder = beside.resolve().parent
+        opening = open_warehouse(warehouse, memory_limit=memory_limit, writable_folder=folder)
         with of_this_version(warehouse), opening as opened, outputs.explained(out):
             written = dict(WRITERS[format_](opened, beside.resolve(), timestamp, note))
         if is_listed:

@@ -1,4 +1,4 @@
-"""blade.toml, where it stands -> a Profile; what it holds beyond the contract is refused."""
+"""Find and read blade.toml; unknown keys are errors."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import Any
 from pipeline import toml
 from pipeline.errors import UsageError
 from pipeline.profile import fields
-from pipeline.profile.askable import EVIDENCE, FEATURE_COLUMNS
+from pipeline.profile.allowed import EVIDENCE, FEATURE_COLUMNS
 from pipeline.toml import Contract, Entry, Table, shown
 
 PROFILE_NAME = "blade.toml"
-# Where a package keeps its rollouts.
+# Folders of a package that contain its rollouts.
 PACKAGED = ("rollouts", "data")
 MOST_TASKS = 10_000_000
 MOST_REPEATS = 100_000
 MOST_EXPECTED = 10_000_000
 MOST_PRICE = 1_000_000
-# Each built-in stage by the predicate that shows it.
+# The built-in stages and their predicates.
 PREDICATES = {
     "expected": "is_expected",
     "recorded": "is_recorded",
@@ -40,12 +40,12 @@ LAST_STAGES = ("graded", "passed")
 FIXED_STAGES = (*FIRST_STAGES, *LAST_STAGES)
 WHEN_EXAMPLE = 'when = "n_tool_calls > 0"'
 
-# Root causes, and what can be done about them (BLADE's labels).
+# Root causes, and interventions against them (the labels of BLADE).
 CAUSES = ("KG", "UK", "BI", "TI", "IR", "DA")
 INTERVENTIONS = ("harness", "prompt", "data", "training", "verifier repair", "infrastructure")
 UNEXPLAINED = "UNEXPLAINED"
 DEFAULT_SEVERITY, WORST = 50, 100
-# A mode is a key of tables, files and pages.
+# Names of modes are keys in tables, files and pages.
 PLAIN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,59}")
 
 
@@ -59,7 +59,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class FailureMode:
-    """A way to fail, and its predicate; `evidence` is a column that holds the proof."""
+    """A failure mode and its predicate; `evidence` is the column to show as evidence."""
 
     mode: str
     title: str
@@ -72,7 +72,7 @@ class FailureMode:
 
 @dataclass(frozen=True)
 class Price:
-    """What a million tokens of a model cost, read and written."""
+    """Prices of a million input and output tokens of a model."""
 
     model: str
     input: float
@@ -100,23 +100,21 @@ class Profile:
     prices: tuple[Price, ...] = ()
 
 
-def beside(inputs: list[Path]) -> Path | None:
-    """The blade.toml in the folders that were given, or beside the files.
+def find(inputs: list[Path]) -> Path | None:
+    """The blade.toml in the folders of the inputs.
 
-    That of a package stands beside its folder of rollouts.
+    In a package it is next to the folder of rollouts.
     """
-    found: dict[Path, None] = {}
+    profiles: dict[Path, None] = {}
     for folder in (path if path.is_dir() else path.parent for path in inputs):
         named = folder if folder.name else folder.absolute()
         places = [folder, named.parent] if named.name in PACKAGED else [folder]
-        profiles = (place / PROFILE_NAME for place in places)
-        found |= dict.fromkeys([path for path in profiles if path.is_file()][:1])
-    if len(found) > 1:
-        listing = ", ".join(str(path) for path in found)
-        raise UsageError(
-            f"several profiles: {listing}.", hint="Name the one that counts with --profile."
-        )
-    return next(iter(found), None)
+        candidates = (place / PROFILE_NAME for place in places)
+        profiles |= dict.fromkeys([path for path in candidates if path.is_file()][:1])
+    if len(profiles) > 1:
+        listing = ", ".join(str(path) for path in profiles)
+        raise UsageError(f"several profiles: {listing}.", hint="Choose one with --profile.")
+    return next(iter(profiles), None)
 
 
 def _baselines(entry: Entry, example: str) -> tuple[str, ...]:
@@ -174,8 +172,8 @@ def _check_stage(entry: Entry, values: dict[str, Any]) -> None:
         raise entry.error("this stage of the funnel has no name.", hint='Add: stage = "a name"')
     if name in FIXED_STAGES:
         raise entry.error(
-            f"funnel stage {shown(name)} has its place already.",
-            hint=f"These are always there: {', '.join(FIXED_STAGES)}. Leave it out.",
+            f"funnel stage {shown(name)} is built in.",
+            hint=f"These always exist: {', '.join(FIXED_STAGES)}. Remove it.",
         )
     if values["when"] is None and name not in BUILT_IN_STAGES:
         raise entry.at("stage").error(
@@ -189,7 +187,10 @@ def _mode(entry: Entry, example: str) -> str:
     if not PLAIN_NAME.fullmatch(name):
         raise entry.wrong("a letter, then up to 59 letters, digits, _ or -", example=example)
     if name.upper() == UNEXPLAINED:
-        raise entry.error(f"{UNEXPLAINED} is what no rule explains.", hint="Choose another name.")
+        raise entry.error(
+            f"{UNEXPLAINED} is reserved for failures that no rule explains.",
+            hint="Choose another name.",
+        )
     return name
 
 
@@ -202,7 +203,7 @@ def _evidence(entry: Entry) -> str:
 
 
 def _complete_mode(_entry: Entry, values: dict[str, Any]) -> None:
-    """A mode without a title is called by its name."""
+    """Fill in defaults; the default title is the name of the mode."""
     values["title"] = values["title"] or values["mode"].replace("_", " ").lower()
     values["cause"] = values["cause"] or UNEXPLAINED
     values["severity"] = values["severity"] or DEFAULT_SEVERITY
@@ -266,7 +267,8 @@ def read(path: Path, *, name: str | None = None) -> Profile:
     """The profile in a file; `name` is what messages call it, by default the path."""
     name = str(path) if name is None else name
     values = toml.read(path, name, CONTRACT)
-    tasks, is_named = values["expected"]["tasks"], isinstance(values["expected"]["tasks"], tuple)
+    tasks = values["expected"]["tasks"]
+    is_named = isinstance(tasks, tuple)
     return Profile(
         name=name,
         benchmark=values["benchmark"],

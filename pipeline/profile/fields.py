@@ -1,4 +1,4 @@
-"""The fields of rows that a profile names: `a."b.c".d` is a path, and rows must have it."""
+"""Field paths of a profile, such as `a."b.c".d`, and checks that rows have these fields."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from pipeline.profile.contents import Profile
 
 EXAMPLE = "verifier_metadata.level"
-# A quoted name may hold anything, with \" and \\ for the two characters that mean something.
+# A quoted name may contain anything, with \" and \\ for the two special characters.
 PART = re.compile(r'"(?P<quoted>(?:[^"\\]|\\["\\])*+)"|(?P<bare>[^."]+)')
 ESCAPED = re.compile(r'\\(["\\])')
-# Habits from other notations, which would be looked up as names and never found.
+# Syntax of other path notations, which would be taken for names.
 FOREIGN = re.compile(r"[\[\]]|^[$*]$")
 FIELDS = ("task_id", "reward", "answer", "group")
 SAMPLED_ROWS = 2000
@@ -24,18 +24,18 @@ MOST_LISTED = 40
 
 
 def names(path: str) -> tuple[str, ...]:
-    """The names along a path, outermost first."""
-    found = []
+    """The names of a path, outermost first."""
+    parts = []
     position = 0
     while True:
         match = PART.match(path, position)
         if match is None:
             is_missing = position == len(path) or path[position] == "."
             raise _refused("a name is missing" if is_missing else "a quote is stray")
-        found.append(_name(match))
+        parts.append(_name(match))
         position = match.end()
         if position == len(path):
-            return tuple(found)
+            return tuple(parts)
         if path[position] != ".":
             raise _refused("a quote is stray")
         position += 1
@@ -44,8 +44,8 @@ def names(path: str) -> tuple[str, ...]:
 def json_path(path: str) -> str:
     r"""The path as DuckDB reads it: `a.b` is `$."a"."b"`.
 
-    Inside its quotes a backslash makes the next character plain, and nothing else has a meaning
-    but a lone `*`, which is every field even there.
+    Inside quotes a backslash escapes the next character, and nothing else is special except a
+    single `*`, which means every field even there.
     """
     quoted = [re.sub(r'(["\\])', r"\\\1", name) for name in names(path)]
     return "$" + "".join(f'."{name}"' for name in quoted)
@@ -54,14 +54,14 @@ def json_path(path: str) -> str:
 def _name(match: re.Match[str]) -> str:
     bare = match["bare"] or ""
     if FOREIGN.search(bare):
-        raise _refused("only names can be given, no brackets, no $ and no *")
+        raise _refused("only names are allowed, no brackets, no $ and no *")
     if bare != bare.strip():
         raise _refused("a name begins or ends with a blank")
     name = bare or ESCAPED.sub(r"\1", match["quoted"])
     if not name:
         raise _refused("a name is empty")
     if name == "*" or "\0" in name:
-        raise _refused("a name is * or holds a NUL character, which DuckDB cannot look up")
+        raise _refused("a name is * or contains a NUL character, which DuckDB cannot look up")
     return name
 
 
@@ -70,24 +70,24 @@ def _refused(reason: str) -> UsageError:
 
 
 def check_fields(db: duckdb.DuckDBPyConnection, profile: Profile) -> None:
-    """Refuse a path that no row has, with the names that rows have there."""
+    """Raise an error for a path that no row has; the hint lists the fields of rows."""
     paths = {f"fields.{name}": getattr(profile, name) for name in FIELDS}
     paths |= {f"slices[{index}]": path for index, path in enumerate(profile.slices or ())}
     for key, path in paths.items():
         if path is None:
             continue
-        found = db.execute(
+        matches = db.execute(
             "select 1 from raw.records where row_field(verifier, reward_components, ?) is not null "
             "limit 1",
             [json_path(path)],
         ).fetchall()
-        if not found:
+        if not matches:
             message = f"{profile.name}: {key}: no row has the field {path}."
             raise UsageError(message, hint=_suggestion(db, path))
 
 
 def _suggestion(db: duckdb.DuckDBPyConnection, path: str) -> str:
-    """The fields that rows do have: of the parent, where rows have that; else at the top."""
+    """The fields that rows have: below the parent of the path, else at the top."""
     *parents, name = names(path)
     prefix = "".join(f"{parent}." for parent in parents)
     known = _keys(db, json_path(prefix[:-1])) if parents else []

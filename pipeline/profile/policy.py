@@ -1,4 +1,4 @@
-"""policy.toml -> a Policy: what a release owner asks of a change before it may go out."""
+"""Read policy.toml: what a release owner requires of a change."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pipeline import toml
 from pipeline.errors import UsageError, did_you_mean
 from pipeline.toml import Contract, Entry, Table, shown
 
-# What a policy may ask of, with the better way; those of K repeats come for every K as well.
+# The metrics of a policy and which direction is better; pass_at_K and pass_hat_K exist for any K.
 METRICS = {
     "pass_at_1": "higher",
     "mean_reward": "higher",
@@ -26,7 +26,7 @@ METRICS = {
     "duration_s": "lower",
 }
 PASS_RATE = re.compile(r"pass_(?:at|hat)_(?:k|[1-9][0-9]{0,4})")
-# Two points, as where no policy is given. Other units say nothing of what is small.
+# Two points, as without a policy. Metrics in other units have no default.
 PASS_RATE_MARGIN = 0.02
 CONFIDENCE = 0.95
 MOST_TASKS = 10_000_000
@@ -35,9 +35,9 @@ METRIC_EXAMPLE = 'metric = "pass_at_1"'
 
 @dataclass(frozen=True)
 class Criterion:
-    """What a policy asks of one metric: `margin` is in its unit, `direction` the better way.
+    """What a policy requires of one metric: `margin` is in its unit, `direction` is better.
 
-    The release waits for a blocking one; a tracked one only warns.
+    A blocking criterion stops the release; a tracked one only warns.
     """
 
     metric: str
@@ -48,20 +48,20 @@ class Criterion:
 
     @property
     def sign(self) -> int:
-        """1 where more is better, -1 where less is."""
+        """1 if higher is better, else -1."""
         return 1 if self.direction == "higher" else -1
 
     @property
     def threshold(self) -> float:
-        """The change that must be beyond: above it where more is better, below it where less is."""
+        """The change must be above it if higher is better, else below it."""
         slack = self.margin if self.rule == "superior" else -self.margin
-        # A margin of zero leaves no minus sign behind.
+        # Adding 0.0 turns -0.0 into 0.0.
         return self.sign * slack + 0.0
 
 
 @dataclass(frozen=True)
 class Requirements:
-    """What must be known of both runs before a change counts; None asks nothing."""
+    """Minimum quality of both runs; None requires nothing."""
 
     min_coverage: float | None = None
     min_clean_rate: float | None = None
@@ -70,7 +70,7 @@ class Requirements:
 
 @dataclass(frozen=True)
 class Waiver:
-    """A task whose regression is known, and why it may be."""
+    """A task whose regression is accepted, and the reason."""
 
     task_id: str
     reason: str
@@ -78,10 +78,10 @@ class Waiver:
 
 @dataclass(frozen=True)
 class Policy:
-    """A policy.toml; `name` is what messages and pages call it.
+    """A policy.toml; `name` is its name in messages and pages.
 
-    `unseen` is the share of tasks that may be unlike all of these; None is what so many of them
-    allow at this confidence.
+    `unseen` is the share of tasks that may differ from all tasks of the sample; None: the share
+    that a sample of this size can miss at this confidence.
     """
 
     name: str
@@ -103,15 +103,15 @@ def _metric(entry: Entry, example: str) -> str:
 
 
 def _check_metric(entry: Entry, values: dict[str, Any]) -> None:
-    """What is left out is filled in; a margin is needed where the metric has a unit of its own."""
+    """Fill in defaults; a metric that is no rate needs a margin."""
     metric = values["metric"]
     values["rule"] = values["rule"] or "non-inferior"
     values["level"] = values["level"] or "blocking"
     values["direction"] = values["direction"] or METRICS.get(metric, "higher")
     if values["margin"] is None and not PASS_RATE.fullmatch(metric):
-        # In tokens, turns, calls or seconds a share would be next to nothing.
+        # 0.02 tokens, turns, calls or seconds would be next to nothing.
         example = "margin = 0.02" if metric == "mean_reward" else "margin = 10"
-        message = f"{metric} has no margin: how much is little depends on its unit."
+        message = f"{metric} needs a margin, in its unit."
         raise entry.at("metric").error(message, hint=f"Add: {example}")
 
 
@@ -139,7 +139,8 @@ CONTRACT = Contract(
         "require.min_common_tasks": (toml.integer, MOST_TASKS, "min_common_tasks = 20"),
         "waive.task_id": (toml.name, "a task id, text or an integer", 'task_id = "12"'),
         "waive.reason": (
-            *(toml.text, "why this task may fail"),
+            toml.text,
+            "why this task may fail",
             'reason = "the answer key is wrong"',
         ),
     },

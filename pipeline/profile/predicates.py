@@ -1,4 +1,4 @@
-"""Is each `when` one harmless question about a rollout? Asked of the engine, before any data."""
+"""Check that each `when` is one harmless SQL predicate over a rollout, before data is read."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 import duckdb
 
 from pipeline.errors import UsageError, did_you_mean
-from pipeline.profile.askable import FUNCTIONS, SLOW_FUNCTIONS, ZONED_TYPES
+from pipeline.profile.allowed import FUNCTIONS, SLOW_FUNCTIONS, ZONED_TYPES
 from pipeline.profile.contents import FailureMode, Stage
 from pipeline.toml import shown
 
-# The tree of a predicate is walked in Python: deeper ones would meet its own limit.
+# The parse tree is walked in Python, which has a recursion limit.
 DEEPEST = 100
-# In this order: nothing can be set after the last.
+# In this order: the last one locks all settings.
 LOCKED_DOWN = {
     # Fails over a column of nothing but nulls: case when x is not null then 'a' end = 'a'
     "disabled_optimizers": "'statistics_propagation'",
@@ -35,7 +35,7 @@ CALLABLE = (
     "regexp_matches, length, json_extract_string."
 )
 
-# What an expression may be made of, by the names of the engine's parser.
+# Operators that an expression may use, as DuckDB's parser names them.
 OPERATORS = frozenset(
     "ARRAY_CONSTRUCTOR ARRAY_EXTRACT ARRAY_SLICE COMPARE_IN COMPARE_NOT_IN OPERATOR_COALESCE "
     "OPERATOR_IS_NOT_NULL OPERATOR_IS_NULL OPERATOR_NOT OPERATOR_TRY STRUCT_EXTRACT".split()
@@ -54,28 +54,28 @@ REFUSED = {
 
 
 def check_predicates(
-    questions: Iterable[Stage | FailureMode], columns: Mapping[str, str], *, name: str
+    rules: Iterable[Stage | FailureMode], columns: Mapping[str, str], *, name: str
 ) -> None:
-    """Refuse what is not one boolean expression over the columns (name to type of the engine).
+    """Raise an error unless each predicate is one boolean expression over the columns.
 
-    What passes can be put in parentheses in a query on one line and stays inside them.
+    `columns` maps names to types of DuckDB. A valid predicate can be put in parentheses in a query.
     """
     with duckdb.connect(":memory:") as db:
         for setting, value in LOCKED_DOWN.items():
             db.execute(f"set {setting} = {value}")
         listed = ", ".join(f'"{column}" {kind}' for column, kind in columns.items())
         db.execute(f"create table rollouts ({listed})")
-        # One row of nulls: a constant that cannot be converted shows only when something is run.
+        # One row of nulls: an invalid constant fails only when the query is run.
         db.execute("insert into rollouts default values")
-        for index, question in enumerate(questions):
+        for index, rule in enumerate(rules):
             try:
-                if question.when is not None:
-                    _check(db, question.when, columns)
+                if rule.when is not None:
+                    _check(db, rule.when, columns)
             except UsageError as error:
-                if isinstance(question, Stage):
-                    place = f"funnel[{index}].when: funnel stage {shown(question.stage)}"
+                if isinstance(rule, Stage):
+                    place = f"funnel[{index}].when: funnel stage {shown(rule.stage)}"
                 else:
-                    place = f"failure_mode[{index}].when: failure mode {shown(question.mode)}"
+                    place = f"failure_mode[{index}].when: failure mode {shown(rule.mode)}"
                 raise UsageError(f"{name}: {place}: {error}", hint=error.hint) from error
 
 
@@ -83,7 +83,7 @@ def _check(db: duckdb.DuckDBPyConnection, when: str, columns: Mapping[str, str])
     node = _parsed(db, f"select ({when})")
     for item in node["select_list"]:
         _refuse_parts(db, item, columns)
-    # Text that closes a parenthesis it did not open makes sense only inside of ours.
+    # A text such as `a) or (b` is valid only inside parentheses.
     bare, frame = _parsed(db, f"select {when}"), _parsed(db, "select true")
     if not _frame(node) == _frame(bare) == _frame(frame):
         raise _refused("it must be one expression.")
@@ -97,12 +97,14 @@ def _check(db: duckdb.DuckDBPyConnection, when: str, columns: Mapping[str, str])
         raise _refused(_sentence(reason)) from error
     if kind != "BOOLEAN":
         article = "an" if kind[0] in "AEIOU" else "a"
-        found = "it is null" if kind == '"NULL"' else f"it is {article} {kind}"
-        raise _refused(f"{found}, expected true or false.", f"Compare it with something. {EXAMPLE}")
+        actual = "it is null" if kind == '"NULL"' else f"it is {article} {kind}"
+        raise _refused(
+            f"{actual}, expected true or false.", f"Compare it with something. {EXAMPLE}"
+        )
 
 
 def _parsed(db: duckdb.DuckDBPyConnection, query: str) -> dict[str, Any]:
-    """The one select of a query as the engine's parser sees it; nothing is run."""
+    """The parse tree of a query; nothing is run."""
     ((text,),) = db.execute("select json_serialize_sql(?::varchar)", [query]).fetchall()
     tree = json.loads(text)
     if tree["error"]:
@@ -117,7 +119,7 @@ def _parsed(db: duckdb.DuckDBPyConnection, query: str) -> dict[str, Any]:
 
 
 def _frame(node: dict[str, Any]) -> tuple[int, dict[str, Any]]:
-    """All that is around the selected items, and how many there are."""
+    """The parse tree without the selected items, and their number."""
     around = {key: value for key, value in node.items() if key != "select_list"}
     return len(node["select_list"]), around
 
@@ -125,8 +127,8 @@ def _frame(node: dict[str, Any]) -> tuple[int, dict[str, Any]]:
 def _refuse_parts(
     db: duckdb.DuckDBPyConnection, expression: dict[str, Any], columns: Mapping[str, str]
 ) -> None:
-    """Walk the tree; a name must be a column or a lambda's parameter around it."""
-    # Unknown names would not all fail to bind: current_date is a column to the parser.
+    """Check all parts of an expression; a name must be a column or a parameter of a lambda."""
+    # Not all unknown names fail to bind: current_date is a column to the parser.
     every = frozenset(column.lower() for column in columns)
     texts = frozenset(
         column.lower() for column, kind in columns.items() if kind.startswith(("VARCHAR", "JSON"))
@@ -146,14 +148,14 @@ def _refuse_parts(
             case "FUNCTION":
                 _refuse_function(db, node)
             case "LAMBDA" if node["syntax_type"] == "LAMBDA_KEYWORD":
-                # A text for each character of another would fill the memory.
+                # Building a text for each character of another would exhaust the memory.
                 if texts - known:
                     raise _refused("a lambda inside a lambda may not be used.")
                 known = known - texts | {name.lower() for name in _parameters(node["lhs"])}
             case "TYPE":
                 if node["type_name"].lower() in ZONED_TYPES:
                     raise _refused(
-                        "a type with a time zone may not be used: it reads the machine's clock."
+                        "a type with a time zone may not be used: it depends on the machine."
                     )
             case "OPERATOR" if node["type"] in OPERATORS:
                 pass
@@ -167,7 +169,7 @@ def _refuse_parts(
 
 
 def _children(node: Any) -> Iterator[dict[str, Any]]:
-    """The expressions right below one, wherever the parser puts them."""
+    """The direct subexpressions of a node."""
     values = node.values() if isinstance(node, dict) else node
     for value in values:
         if isinstance(value, dict) and "class" in value:
@@ -196,7 +198,7 @@ def _refuse_function(db: duckdb.DuckDBPyConnection, node: dict[str, Any]) -> Non
             raise _refused(
                 f"function {name} may not be used: it takes hours on long texts.", CALLABLE
             )
-        message = f"function {name} may not be used: only what follows from a row alone."
+        message = f"function {name} may not be used: its result must depend on the row alone."
         raise _refused(message, CALLABLE)
     others = [argument["expression"]["class"] for argument in node["arguments"][1:]]
     if name in REPLACING and set(others) - {"CONSTANT"}:

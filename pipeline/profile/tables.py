@@ -1,10 +1,10 @@
-"""A profile as SQL reads it: small tables of the schema `raw`, and its predicates as relations."""
+"""Write a profile into small tables of the schema `raw`, and its predicates into relations."""
 
 from __future__ import annotations
 
 import duckdb
 
-from pipeline.profile.askable import EVENTS, LONG_COLUMNS, ROLLOUT_COLUMNS
+from pipeline.profile.allowed import EVENTS, LONG_COLUMNS, ROLLOUT_COLUMNS
 from pipeline.profile.contents import (
     FIRST_STAGES,
     FIXED_STAGES,
@@ -26,14 +26,14 @@ RULES = (
     "rule_no bigint, mode varchar, title varchar, predicate varchar, cause varchar, "
     "severity bigint, intervention varchar"
 )
-# Left out where no rollout of the benchmark shows it: it then cannot, and says nothing.
+# Stages that are left out if no rollout of the benchmark reaches them.
 OPTIONAL = frozenset(PREDICATES) - {*FIXED_STAGES, "reached the verifier"}
 
 
 def write(db: duckdb.DuckDBPyConnection, profile: Profile, *, is_growing: bool = False) -> None:
-    """Settings in one row; slices, expected tasks, funnel stages and rules in a table each.
+    """Write settings in one row; slices, expected tasks, stages and rules in a table each.
 
-    Whether results are growing is no part of a profile, and what is said of them depends on it.
+    `is_growing`: the results are incomplete, so that verdicts are provisional.
     """
     paths = [
         None if path is None else json_path(path)
@@ -42,9 +42,13 @@ def write(db: duckdb.DuckDBPyConnection, profile: Profile, *, is_growing: bool =
     names = profile.expected_task_ids
     n_tasks = profile.expected_tasks if names is None else len(names)
     settings = (
-        *(profile.benchmark, profile.pass_threshold),
+        profile.benchmark,
+        profile.pass_threshold,
         *paths,
-        *(profile.slices is not None, n_tasks, names is not None, profile.expected_repeats),
+        profile.slices is not None,
+        n_tasks,
+        names is not None,
+        profile.expected_repeats,
         is_growing,
     )
     create_table(db, "raw.settings", SETTINGS, [settings])
@@ -78,7 +82,7 @@ def write(db: duckdb.DuckDBPyConnection, profile: Profile, *, is_growing: bool =
 
 
 def stages(profile: Profile) -> dict[str, str]:
-    """Stages by predicate: the profile's between what is expected and what passed, or built in."""
+    """Stages and their predicates: those of the profile between the fixed ones, else built in."""
     if not profile.funnel:
         return PREDICATES
     first = {name: PREDICATES[name] for name in FIRST_STAGES}
@@ -88,22 +92,22 @@ def stages(profile: Profile) -> dict[str, str]:
 
 
 def stage_facts(profile: Profile) -> Relation:
-    """One digit per stage for every rollout: 1 where its predicate holds, else 0.
+    """One digit per stage for every attempt: 1 if its predicate is true, else 0.
 
-    Where no transcript was recorded and the predicate cannot tell, it is a question mark.
+    If no transcript was recorded and the predicate is null, it is a question mark.
     """
-    # A predicate that fails on a value, such as a cast, does not hold.
+    # A predicate that fails on a value, such as in a cast, counts as false.
     predicates = stages(profile).values()
     digits = [
         f"case when try(({when})) then '1' "
         f"when is_recorded and n_events is null and try(({when})) is null then '?' else '0' end"
         for when in predicates
     ]
-    # Only a profile's own stages ask for texts, which take a join.
-    source, left_out = (
+    # Only stages of a profile may read texts, which need a join.
+    source, excluded = (
         ("main.rollouts", KEY) if profile.funnel else ("staging.rollouts", (*KEY, *LONG_COLUMNS))
     )
-    others = [f"rollouts.{name}" for name in ROLLOUT_COLUMNS if name not in left_out]
+    others = [f"rollouts.{name}" for name in ROLLOUT_COLUMNS if name not in excluded]
     return Relation(
         name="staging.stage_facts",
         purpose="What each expected or recorded rollout shows of the stages, one digit per stage.",
@@ -131,7 +135,7 @@ def stage_facts(profile: Profile) -> Relation:
 
 
 def rule_matches(profile: Profile) -> Relation:
-    """The modes of the profile that an attempt matches, passing ones too."""
+    """The failure modes of the profile that each attempt matches, including passing attempts."""
     key = ", ".join(KEY)
     long = ", ".join(f"rollouts.{name}" for name in LONG_COLUMNS)
     rules = enumerate(profile.failure_modes, start=1)
@@ -160,7 +164,7 @@ def rule_matches(profile: Profile) -> Relation:
 
 
 def _match(number: int, rule: FailureMode) -> str:
-    # A predicate that fails on a value, such as a cast, does not hold.
+    # A predicate that fails on a value, such as in a cast, counts as false.
     seq = rule.evidence if rule.evidence in EVENTS else "null"
     return (
         f"case when try(({rule.when})) "

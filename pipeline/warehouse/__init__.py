@@ -1,9 +1,9 @@
-"""sql/ -> the schemas of one DuckDB file: built, then opened read-only."""
+"""The warehouse, a DuckDB file: built from sql/, then opened read-only."""
 
 from pipeline.warehouse.build import build as build
-from pipeline.warehouse.build import let_go as let_go
+from pipeline.warehouse.build import drop_cached_blocks as drop_cached_blocks
 from pipeline.warehouse.build import store_views as store_views
-from pipeline.warehouse.overlay import ask_again as ask_again
+from pipeline.warehouse.overlay import recompute as recompute
 from pipeline.warehouse.reader import Warehouse as Warehouse
 from pipeline.warehouse.reader import half_of_memory as half_of_memory
 from pipeline.warehouse.reader import of_this_version as of_this_version

@@ -13,13 +13,22 @@ from pipeline.errors import InputError
 from pipeline.warehouse.reader import half_of_memory, quoted
 
 TEXTS = ("events", "rollouts", "tasks", "task_prompts")
+VIEWS = """
+    select schema_name, view_name
+    from duckdb_views()
+    where
+        not internal
+        and schema_name in ('main', 'report')
+        and not list_contains(?, view_name)
+    order by all
+"""
 SCHEMAS = ("raw", "staging", "report", "assertions")
-# Small row groups keep the load's memory small: each thread holds one of every column.
+# Small row groups need less memory: each thread buffers one of every column.
 ROW_GROUP_SIZE = 16384
-# A column takes a block at least; a long text is written fastest in large ones.
+# A column takes at least one block; long texts are written fastest in large blocks.
 SMALL_BLOCK, LARGE_BLOCK = 16 << 10, 256 << 10
-# What of the file stays in memory while rows are read: the limit is for long rows.
-KEPT = "256MB"
+# Cached blocks that may stay in memory while rows are read; the rest is for long rows.
+CACHE_WHILE_LOADING = "256MB"
 
 
 @contextmanager
@@ -30,26 +39,26 @@ def build(
     threads: int | None = None,
     is_small: bool = True,
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A connection to an empty warehouse at `path`, which is whole on leaving without an error."""
+    """A connection to a new warehouse at `path`, which is complete on leaving without an error."""
     config: dict[str, Any] = {
         "memory_limit": memory_limit or half_of_memory(),
         "write_buffer_row_group_count": 1,
         "temp_directory": str(path.parent.with_name("spill")),
         "preserve_insertion_order": False,
         "autoinstall_known_extensions": False,
-        # It fails on comparisons with what comes of a column that holds only nulls.
+        # This optimizer fails on comparisons with columns that contain only nulls.
         "disabled_optimizers": "statistics_propagation",
         **({} if threads is None else {"threads": threads}),
     }
     db = duckdb.connect(":memory:", config=config)
     try:
-        # A build that is killed starts over: there is nothing to recover from a log.
+        # A killed build starts over, so no log for recovery is needed.
         db.execute(
             f"attach {quoted(path)} as warehouse (row_group_size {ROW_GROUP_SIZE}, "
             f"block_size {SMALL_BLOCK if is_small else LARGE_BLOCK}, recovery_mode no_wal_writes)"
         )
         db.execute("use warehouse")
-        # It would draw on stdout, which is for the answer.
+        # It would be drawn on stdout, which is for results.
         db.execute("set enable_progress_bar = false")
         for schema in SCHEMAS:
             db.execute(f"create schema {schema}")
@@ -69,25 +78,21 @@ def _unwritable(path: Path, reason: str) -> InputError:
 
 
 def store_views(path: Path) -> None:
-    """Make tables of the views of figures in a file that is asked often: planning takes longest.
+    """Turn views of figures into tables, for a warehouse that is queried often: planning is slow.
 
-    Views of texts stay: what they show is stored once.
+    Views of texts stay views, so that each text is stored once.
     """
     with duckdb.connect(str(path)) as db:
         db.execute("set enable_progress_bar = false")
         db.execute("set disabled_optimizers = 'statistics_propagation'")
-        views = db.execute(
-            "select schema_name, view_name from duckdb_views() where not internal and schema_name "
-            "in ('main', 'report') and not list_contains(?, view_name) order by all",
-            [[*TEXTS]],
-        ).fetchall()
+        views = db.execute(VIEWS, [[*TEXTS]]).fetchall()
         for schema, name in views:
             db.execute(f"create table {schema}.stored as from {schema}.{name}")
             db.execute(f"drop view {schema}.{name}; alter table {schema}.stored rename to {name}")
 
 
-def let_go(db: duckdb.DuckDBPyConnection, memory_limit: str | None = None) -> None:
-    """Drop cached blocks: they lie in the file, and a large one would fill the memory."""
+def drop_cached_blocks(db: duckdb.DuckDBPyConnection, memory_limit: str | None = None) -> None:
+    """Drop cached blocks from memory: those of a large file would fill it."""
     with suppress(duckdb.OutOfMemoryException):  # what is in use stays
-        db.execute(f"set memory_limit = '{KEPT}'")
+        db.execute(f"set memory_limit = '{CACHE_WHILE_LOADING}'")
     db.execute(f"set memory_limit = '{memory_limit or half_of_memory()}'")

@@ -1,4 +1,4 @@
-"""A warehouse asked once more: some relations given, those that read them made again in memory."""
+"""Replace some relations of a warehouse and compute those that read them again, in memory."""
 
 from __future__ import annotations
 
@@ -24,31 +24,35 @@ if TYPE_CHECKING:
 RAW_REFERENCE = re.compile(r"\b(?:from|join)\s+(raw\.\w+)")
 
 LISTED = """
-    select table_schema || '.' || table_name, table_type
-    from information_schema.tables where table_catalog = ? order by all
+    select
+        table_schema || '.' || table_name,
+        table_type
+    from information_schema.tables
+    where table_catalog = ?
+    order by all
 """
 
 
-def ask_again(
+def recompute(
     path: Path,
     sql_dir: Path,
-    made: Iterable[Relation],
+    computed: Iterable[Relation],
     *,
-    given: Mapping[str, pa.Table],
+    replaced: Mapping[str, pa.Table],
     amended: Mapping[str, pa.Table] | None = None,
     emptied: Sequence[str] = (),
-    kept: Sequence[str] = (),
+    unchanged: Sequence[str] = (),
     wanted: Sequence[str],
 ) -> Warehouse:
-    """The relations wanted, as if those given had stood in the warehouse; nothing is written.
+    """The wanted relations, computed as if `replaced` were in the warehouse; nothing is written.
 
-    Tables of `raw` may be given too. Those amended are read by what is made again, and are no
-    reason to make anything again. Those emptied hold nothing that is wanted here, and would take
-    long to make again; those kept would come out as they are.
+    Tables of `raw` may be replaced too. `amended` relations are read by those computed again, but
+    do not cause others to be computed again. `emptied` relations have no rows: they are slow to
+    compute and not needed here. `unchanged` relations would have the same rows as before.
     """
-    every = {relation.name: relation for relation in relations(sql_dir, made)}
+    every = {relation.name: relation for relation in relations(sql_dir, computed)}
     db = attached(path)
-    # Before anything of the file is asked: whoever made it may have made its views too.
+    # Before any query: the author of the file may have put code into its views.
     lock_down(db)
     with of_this_version(path):
         for schema in SCHEMAS:
@@ -56,13 +60,13 @@ def ask_again(
         create_macros(db, sql_dir)
         listed = dict(db.execute(LISTED, [CATALOG]).fetchall())
         stored = {name for name, kind in listed.items() if kind == "BASE TABLE"}
-        # Our own SQL over the tables of the warehouse alone: every view is made anew.
-        affected = _affected(every, {*given, *emptied}, kept) | (every.keys() - stored)
+        # Of the warehouse only tables are read; every view is created again from sql/.
+        affected = _affected(every, {*replaced, *emptied}, unchanged) | (every.keys() - stored)
         chosen = needed(every.values(), wanted, within=affected)
-        tables = {**(amended or {}), **given}
+        tables = {**(amended or {}), **replaced}
         db.execute("begin")
-        raw = (name for name in listed if name.startswith("raw."))
-        for name in (*raw, *(name for name in every if name in chosen)):
+        raw_names = (name for name in listed if name.startswith("raw."))
+        for name in (*raw_names, *(name for name in every if name in chosen)):
             if name in tables:
                 create_from(db, name, tables[name])
             elif name in emptied:
@@ -76,11 +80,13 @@ def ask_again(
     return Warehouse(db)
 
 
-def _affected(every: Mapping[str, Relation], changed: set[str], kept: Sequence[str]) -> set[str]:
-    """What reads one of these, at any remove; relations come after those they read."""
+def _affected(
+    every: Mapping[str, Relation], changed: set[str], unchanged: Sequence[str]
+) -> set[str]:
+    """The relations that read one of these, directly or not; `every` is in order of reading."""
     affected = set(changed)
     for name, relation in every.items():
         reads = (*relation.reads, *RAW_REFERENCE.findall(relation.query))
-        if name not in kept and not affected.isdisjoint(reads):
+        if name not in unchanged and not affected.isdisjoint(reads):
             affected.add(name)
     return affected

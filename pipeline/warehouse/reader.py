@@ -1,4 +1,4 @@
-"""Read-only, locked-down connections: a query can neither read another file nor write one."""
+"""Read-only, locked-down connections: a query can neither read nor write other files."""
 
 from __future__ import annotations
 
@@ -20,38 +20,51 @@ if TYPE_CHECKING:
     import pyarrow
 
 CATALOG = "warehouse"
-QUESTIONS = (
+ALLOWED_STATEMENTS = (
     duckdb.StatementType.SELECT,
     duckdb.StatementType.EXPLAIN,
     duckdb.StatementType.MULTI,  # pivot
 )
 REFUSED = "is refused: the warehouse is read-only."
-QUESTION_WORDS = "Ask with select, from, describe, show, summarize, pivot or explain."
-# Words between `explain` and what is explained, and what its options in parentheses begin with.
+ALLOWED_HINT = "Use select, from, describe, show, summarize, pivot or explain."
+# Words after `explain`, and the first words of its options in parentheses.
 EXPLAIN_WORDS = ("analyze", "analyse", "verbose")
 EXPLAIN_OPTIONS = (*EXPLAIN_WORDS, "format")
-# The words of an allocation that the system refused, not the engine's own limit.
+# Errors of allocations that the system refused, as opposed to DuckDB's own limit.
 REFUSED_BY_SYSTEM = re.compile("bad allocation|Allocation failure|Cannot allocate memory")
 EXAMPLE = 'For example: blade sql "from runs"'
-SHOWN = """
+HEADLINES = """
     select
-        benchmark, run_id as run, model, n_tasks as tasks, n_scored as scored,
-        n_expected as expected, pass_at_1 as 'pass@1', mean_reward
-    from run_metrics order by benchmark, run_id
+        benchmark,
+        run_id as run,
+        model,
+        n_tasks as tasks,
+        n_scored as scored,
+        n_expected as expected,
+        pass_at_1 as 'pass@1',
+        mean_reward
+    from run_metrics
+    order by benchmark, run_id
 """
-WHOLE = """
-    select block_size * total_blocks, (
-        select count(*) from duckdb_tables() where database_name = $1
-            and (schema_name, table_name) in (('raw', 'events'), ('main', 'runs'))
-    )
-    from pragma_database_size() where database_name = $1
+COMPLETE = """
+    select
+        block_size * total_blocks as n_bytes,
+        (
+            select count(*)
+            from duckdb_tables()
+            where
+                database_name = $1
+                and (schema_name, table_name) in (('raw', 'events'), ('main', 'runs'))
+        ) as n_relations
+    from pragma_database_size()
+    where database_name = $1
 """
-MAKE_ONE = "Make one with: blade analyze RESULTS, or name another with --warehouse."
-# In this order: nothing can be set after the last.
+ANALYZE_HINT = "Create one with: blade analyze RESULTS, or name another with --warehouse."
+# In this order: the last one locks all settings.
 LOCKED_DOWN = {
-    # It would draw on stdout, which is for the answer.
+    # It would be drawn on stdout, which is for results.
     "enable_progress_bar": "false",
-    # It fails on comparisons with what comes of a column that holds only nulls.
+    # This optimizer fails on comparisons with columns that contain only nulls.
     "disabled_optimizers": "'statistics_propagation'",
     "temp_directory": "''",
     "autoinstall_known_extensions": "false",
@@ -63,26 +76,26 @@ LOCKED_DOWN = {
 
 
 def half_of_memory() -> str:
-    """Half of what the machine has."""
+    """Half of the machine's memory."""
     return f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') // 2 >> 20}MiB"
 
 
 def size_in_bytes(size: str) -> int:
-    """A size as the engine reads it: 4GB has powers of 1000, 4GiB of 1024."""
-    found = re.fullmatch(r"([\d.]+) ?([KMGT])(i?)B", size, re.IGNORECASE)
-    assert found is not None
-    number, unit, binary = found.groups()
+    """A size in bytes: 4GB has powers of 1000, 4GiB of 1024."""
+    match = re.fullmatch(r"([\d.]+) ?([KMGT])(i?)B", size, re.IGNORECASE)
+    assert match is not None
+    number, unit, binary = match.groups()
     power = "KMGT".index(unit.upper()) + 1
     return int(float(number) * (1024 if binary else 1000) ** power)
 
 
 def shared_memory(memory_limit: str | None, n_queries: int) -> str:
-    """The limit of each query where several may run at the same time."""
+    """The memory limit of each of several concurrent queries."""
     return f"{size_in_bytes(memory_limit or half_of_memory()) // n_queries >> 20}MiB"
 
 
 class Warehouse:
-    """An opened warehouse. Results are Polars frames; Arrow on request."""
+    """An open warehouse. Results are Polars frames, or Arrow tables."""
 
     def __init__(
         self,
@@ -92,7 +105,7 @@ class Warehouse:
         memory_limit: str | None = None,
     ) -> None:
         self._connection = connection
-        # Where it was opened from and how, for queries that run in another process.
+        # For queries that run in another process.
         self.path = path
         self.memory_limit = memory_limit
 
@@ -111,7 +124,7 @@ class Warehouse:
             return self._connection.sql(query, params=parameters).to_arrow_table()
 
     def batches(self, query: str, n_rows: int) -> pyarrow.RecordBatchReader:
-        """The same, so many rows at a time."""
+        """The rows of a query in batches of `n_rows`."""
         with self.explained():
             self._refuse_commands(query)
             return self._connection.sql(query).to_arrow_reader(n_rows)
@@ -119,13 +132,13 @@ class Warehouse:
     def execute(
         self, query: str, parameters: list[Any] | dict[str, Any] | None = None
     ) -> duckdb.DuckDBPyConnection:
-        """Run a query and leave its rows to be fetched, as the command line does."""
+        """Run a query; the caller fetches its rows."""
         with self.explained():
             self._refuse_commands(query)
             result = self._connection.execute(query, parameters)
             shown = [f"#{place}" for place, _ in enumerate(result.description or [], start=1)]
             for place, (name, kind, *_) in enumerate(result.description or []):
-                # Python's own values of such times need a library that few have.
+                # DuckDB needs pytz, which few have installed, for Python values of these types.
                 if "TIME ZONE" in str(kind) or "TIMESTAMPTZ" in str(kind):
                     shown[place] += '::varchar as "{}"'.format(name.replace('"', '""'))
             if any("::" in column for column in shown):
@@ -135,7 +148,7 @@ class Warehouse:
             return result
 
     def rows(self, query: str, *values: Any, **named: Any) -> list[dict[str, Any]]:
-        """The rows of a query, each by column name; its values by place or by name."""
+        """The rows of a query as dicts; its parameters by position or by name."""
         result = self.execute(query, named or list(values))
         names = [column[0] for column in result.description or []]
         return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
@@ -145,30 +158,30 @@ class Warehouse:
         return [row[0] for row in self.execute(query, list(values)).fetchall()]
 
     def copy(self, query: str, path: Path, options: str) -> int:
-        """Write the rows of a query to a file, in the room that was opened for it; how many."""
+        """Write the rows of a query to a file in the writable folder; returns their number."""
         path.parent.mkdir(parents=True, exist_ok=True)
         statement = f"copy ({query}) to {quoted(path)} ({options})"
         with self.explained():
             try:
                 ((n_rows,),) = self._connection.execute(statement).fetchall()
             except duckdb.IOException as error:
-                hint = "Make room there, or choose another place with --out."
+                hint = "Free disk space there, or choose another folder with --out."
                 raise InputError(f"{path}: cannot be written.", hint=hint) from error
         return int(n_rows)
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the runs with their headline figures."""
-        result = self._connection.execute(SHOWN)
+        """The runs and their headline figures, for notebooks."""
+        result = self._connection.execute(HEADLINES)
         names = [column[0].replace("_", " ") for column in result.description or []]
         return table(names, result.fetchall())
 
     def cursor(self) -> Warehouse:
-        """The same file for another thread, as locked down."""
+        """A connection to the same warehouse for another thread."""
         cursor = self._connection.cursor()
         return Warehouse(cursor, path=self.path, memory_limit=self.memory_limit)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._connection.close()
 
     def __enter__(self) -> Warehouse:
@@ -178,29 +191,29 @@ class Warehouse:
         self.close()
 
     def _refuse_commands(self, query: str) -> None:
-        """Only questions: nothing is made, set or attached, not even in memory."""
+        """Allow only queries: nothing is created, set or attached, not even in memory."""
         statements = self._connection.extract_statements(query)
         if not statements:
             raise UsageError("the query is empty.", hint=EXAMPLE)
         if len(statements) > 1:
             raise UsageError(
                 f"{len(statements)} queries at once: only the last would be answered.",
-                hint="Ask one at a time.",
+                hint="Run one at a time.",
             )
         try:
             kind = statements[0].type
         except ValueError as error:
-            # The engine's Python module does not know the kind of `update extensions`.
-            raise UsageError(f"the statement {REFUSED}", hint=QUESTION_WORDS) from error
-        if kind not in QUESTIONS:
-            raise UsageError(f"{kind.name} {REFUSED}", hint=QUESTION_WORDS)
+            # DuckDB's Python module does not know the type of `update extensions`.
+            raise UsageError(f"the statement {REFUSED}", hint=ALLOWED_HINT) from error
+        if kind not in ALLOWED_STATEMENTS:
+            raise UsageError(f"{kind.name} {REFUSED}", hint=ALLOWED_HINT)
         if kind == duckdb.StatementType.EXPLAIN:
-            # With analyze it is run.
+            # `explain analyze` runs the query.
             self._refuse_commands(_explained_statement(statements[0].query))
 
     @contextmanager
     def explained(self) -> Iterator[None]:
-        """A query that fails is the caller's to fix: say what is wrong and what there is."""
+        """Turn errors of a query into messages with suggestions."""
         try:
             yield
         except duckdb.OutOfMemoryException as error:
@@ -209,7 +222,7 @@ class Warehouse:
         except MemoryError as error:
             raise memory_error(is_refused=True) from error
         except duckdb.Error as error:
-            # Without the place in the query, and without the engine's own guess: ours knows more.
+            # Without the position in the query and without DuckDB's own suggestion.
             message = str(error).split("\n\n")[0].partition("\nDid you mean")[0].strip()
             raise UsageError(message, hint=self._suggestion(error)) from error
 
@@ -230,22 +243,22 @@ class Warehouse:
 
 
 def open_warehouse(
-    path: str | Path, *, memory_limit: str | None = None, room: Path | None = None
+    path: str | Path, *, memory_limit: str | None = None, writable_folder: Path | None = None
 ) -> Warehouse:
     """Open a warehouse that `blade analyze` wrote, read-only: the file, or its output folder.
 
-    A query may take half of the machine's memory, unless the limit says otherwise. Where a room is
-    named, that folder alone may be written to, and what exceeds the memory lies there.
+    The default memory limit is half of the machine's memory. If a writable folder is named, queries
+    may write to it, and it holds what exceeds the memory.
     """
     connection = attached(Path(path))
     connection.execute(f"set memory_limit = '{memory_limit or half_of_memory()}'")
     connection.execute(f"use {CATALOG}; detach memory")
-    lock_down(connection, room=room)
+    lock_down(connection, writable_folder=writable_folder)
     return Warehouse(connection, path=Path(path), memory_limit=memory_limit)
 
 
 def _explained_statement(query: str) -> str:
-    """What stands behind `explain` and its options; the engine knows what is a comment."""
+    """The statement after `explain` and its options; DuckDB's tokenizer finds comments."""
     text = query.encode()
     tokens = duckdb.tokenize(query)
     ends = [*(start for start, _ in tokens[1:]), len(text)]
@@ -266,7 +279,7 @@ def _explained_statement(query: str) -> str:
 
 @contextmanager
 def of_this_version(path: Path) -> Iterator[None]:
-    """The questions are ours: where one has no answer, the warehouse is not of this version."""
+    """If a query of blade itself fails to bind, the warehouse is of another version."""
     try:
         yield
     except (UsageError, duckdb.Error) as error:
@@ -274,46 +287,48 @@ def of_this_version(path: Path) -> Iterator[None]:
         if not isinstance(error, unknown) and not isinstance(error.__cause__, unknown):
             raise
         raise InputError(
-            f"{path}: does not hold what this version of blade asks of it.",
+            f"{path}: was written by another version of blade.",
             hint="Analyze the results again.",
         ) from error
 
 
 def attached(path: Path) -> duckdb.DuckDBPyConnection:
-    """An engine of its own with the file attached, read-only.
+    """A new DuckDB instance with the file attached, read-only.
 
-    A path that was opened before may hold another file by now.
+    A shared instance could still show an older file that had this path.
     """
     path = warehouse_file(path)
     if not path.is_file():
-        raise InputError(f"{path}: no warehouse here.", hint=MAKE_ONE)
+        raise InputError(f"{path}: no warehouse here.", hint=ANALYZE_HINT)
     connection = duckdb.connect(":memory:")
     try:
         connection.execute(f"attach {quoted(path)} as {CATALOG} (read_only)")
-        ((n_bytes, n_relations),) = connection.execute(WHOLE, [CATALOG]).fetchall()
-        # All blocks that the file speaks of are there, and so are our relations.
+        ((n_bytes, n_relations),) = connection.execute(COMPLETE, [CATALOG]).fetchall()
+        # The file has all its blocks, and relations of blade.
         if path.stat().st_size >= n_bytes and n_relations == 2:
             return connection
     except (duckdb.OutOfMemoryException, MemoryError) as error:
         connection.close()
         raise memory_error(is_refused=True) from error
     except duckdb.Error:
-        pass  # it is none of ours, or not whole
+        pass  # not a warehouse, or incomplete
     connection.close()
-    raise InputError(f"{path}: cannot be opened as a warehouse of blade.", hint=MAKE_ONE)
+    raise InputError(f"{path}: cannot be opened as a warehouse of blade.", hint=ANALYZE_HINT)
 
 
-def lock_down(connection: duckdb.DuckDBPyConnection, *, room: Path | None = None) -> None:
-    """From here on nothing outside of the room can be read or written, and no setting changed."""
+def lock_down(
+    connection: duckdb.DuckDBPyConnection, *, writable_folder: Path | None = None
+) -> None:
+    """Forbid access to files outside the writable folder, and changes of settings."""
     settings = LOCKED_DOWN
-    if room is not None:
-        places = {"temp_directory": quoted(room / "spill")}
-        places["allowed_directories"] = f"[{quoted(room)}]"
+    if writable_folder is not None:
+        places = {"temp_directory": quoted(writable_folder / "spill")}
+        places["allowed_directories"] = f"[{quoted(writable_folder)}]"
         settings = places | {k: v for k, v in LOCKED_DOWN.items() if k not in places}
     for name, value in settings.items():
         connection.execute(f"set {name} = {value}")
 
 
 def quoted(path: Path) -> str:
-    """A path as SQL has it."""
+    """A path as a SQL literal."""
     return "'" + str(path).replace("'", "''") + "'"

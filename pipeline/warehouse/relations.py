@@ -1,6 +1,6 @@
-"""One select per file, the file's name the relation's: created in the order of what they read.
+"""Create the relations of sql/: one select per file, in the order of what they read.
 
-Assertions are relations too: what must not happen, and what a reader should know.
+Assertions are relations too: rows that must not exist, and rows to warn about.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ if TYPE_CHECKING:
 # Folders of sql/ are subjects; only these two are schemas of their own as well.
 OWN_SCHEMAS = ("report", "assertions")
 HEADER = re.compile(r"-- (?:(grain|kind|needs): )?(.*)")
-# A stored table of staging that lies sorted, and the public view that joins its texts.
+# Relations with a sorted table in staging and a public view that adds texts.
 TWINS = ("rollouts", "tasks", "task_prompts")
 
 
-def relations(sql_dir: Path, made: Iterable[Relation] = ()) -> list[Relation]:
-    """Every relation below the folder, and those made elsewhere, each after the ones it reads."""
-    found = {relation.name: relation for relation in made}
-    for relation in _written(sql_dir):
-        made_of_it = found.get(relation.name)
-        if isinstance(made_of_it, Computed):
-            relation = Computed(**vars(relation), compute=made_of_it.compute)
-        found[relation.name] = relation
-    graph = {relation.name: relation.reads for relation in found.values()}
-    return [found[name] for name in TopologicalSorter(graph).static_order()]
+def relations(sql_dir: Path, computed: Iterable[Relation] = ()) -> list[Relation]:
+    """All relations of the folder and those of Python, each after the ones it reads."""
+    by_name = {relation.name: relation for relation in computed}
+    for relation in _sql_files(sql_dir):
+        in_python = by_name.get(relation.name)
+        if isinstance(in_python, Computed):
+            relation = Computed(**vars(relation), compute=in_python.compute)
+        by_name[relation.name] = relation
+    graph = {relation.name: relation.reads for relation in by_name.values()}
+    return [by_name[name] for name in TopologicalSorter(graph).static_order()]
 
 
 def name_of(path: Path) -> str:
@@ -77,34 +77,35 @@ def parse(name: str, text: str) -> Relation:
 
 
 def grains(sql_dir: Path = SQL_DIR) -> dict[str, tuple[str, ...]]:
-    """What each public relation has one row per."""
-    public = (each for each in _written(sql_dir) if each.name.startswith("main."))
+    """The grain of each public relation: what it has one row per."""
+    public = (each for each in _sql_files(sql_dir) if each.name.startswith("main."))
     return {relation.name.removeprefix("main."): relation.grain for relation in public}
 
 
-def _written(sql_dir: Path) -> Iterator[Relation]:
+def _sql_files(sql_dir: Path) -> Iterator[Relation]:
     for path in sorted(sql_dir.glob("*/*.sql")):
         yield parse(name_of(path), path.read_text(encoding="utf-8"))
 
 
 def create_macros(db: duckdb.DuckDBPyConnection, sql_dir: Path) -> None:
-    """The functions that only this engine has, from their one file."""
+    """Create the macros of sql/macros.sql."""
     db.execute(f"begin; {(sql_dir / 'macros.sql').read_text(encoding='utf-8')}; commit")
 
 
 def create_relations(
     db: duckdb.DuckDBPyConnection,
     sql_dir: Path,
-    made: Iterable[Relation] = (),
+    computed: Iterable[Relation] = (),
     *,
     wanted: Collection[str] = (),
     begin: Callable[[int], None] = lambda _n: None,
 ) -> None:
-    """All relations. Public tables lie sorted by their grain: a plain select repeats itself.
+    """Create all relations, or only the wanted ones and those that they read.
 
-    Where some are `wanted`, they and what they read are all; `begin` is told how many.
+    Public tables are sorted by their grain, so that a plain select always has the same order.
+    `begin` is called with the number of relations.
     """
-    every = relations(sql_dir, made)
+    every = relations(sql_dir, computed)
     if wanted:
         chosen = needed(every, wanted)
         every = [relation for relation in every if relation.name in chosen]
@@ -116,7 +117,7 @@ def create_relations(
     def has_rows(need: str) -> bool:
         return bool(db.execute(f"from {need} limit 1").fetchall())
 
-    # One transaction: each of its own would wait for the disk.
+    # One transaction: separate ones would each wait for the disk.
     db.execute("begin")
     for relation in every:
         try:
@@ -130,7 +131,7 @@ def create_relations(
             error.add_note(f"in {relation.name}")
             raise
     if not known and not wanted:
-        _keep_columns(db, sql_dir, every)
+        _remember_columns(db, sql_dir, every)
     for relation in every:
         if relation.is_step and not wanted:
             db.execute(f"drop table {relation.name}")
@@ -138,20 +139,22 @@ def create_relations(
 
 
 def known_columns(sql_dir: Path, every: Iterable[Relation]) -> dict[str, str]:
-    """What an earlier analysis with the same SQL and engine kept; nothing where there was none.
+    """Columns of relations, as remembered by an earlier analysis with the same SQL and DuckDB.
 
-    A relation that says what it needs has no row where that has none. With its columns known it is
-    made empty without planning its query, which takes longer than the whole of a small run.
+    A relation is empty if one of its `needs` is empty. If its columns are known, it is created
+    without planning its query, which would take longer than the rest of a small analysis.
     """
     try:
-        kept: dict[str, str] = json.loads(_kept_file(sql_dir, every).read_text(encoding="utf-8"))
+        columns: dict[str, str] = json.loads(
+            _columns_file(sql_dir, every).read_text(encoding="utf-8")
+        )
     except (OSError, ValueError):
         return {}
-    return kept
+    return columns
 
 
-def _keep_columns(db: duckdb.DuckDBPyConnection, sql_dir: Path, every: list[Relation]) -> None:
-    """Write down the columns of relations that may be empty; where that fails, do without."""
+def _remember_columns(db: duckdb.DuckDBPyConnection, sql_dir: Path, every: list[Relation]) -> None:
+    """Store the columns of relations that may be empty; ignore errors."""
     rows = db.execute("""
         select
             schema_name || '.' || table_name as relation,
@@ -161,19 +164,19 @@ def _keep_columns(db: duckdb.DuckDBPyConnection, sql_dir: Path, every: list[Rela
         group by all
     """).fetchall()
     columns = dict(rows)
-    kept = {relation.name: columns[relation.name] for relation in every if relation.needs}
-    path = _kept_file(sql_dir, every)
+    remembered = {relation.name: columns[relation.name] for relation in every if relation.needs}
+    path = _columns_file(sql_dir, every)
     try:
         path.parent.mkdir(exist_ok=True)
         with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as file:
-            json.dump(kept, file)
+            json.dump(remembered, file)
         Path(file.name).replace(path)
     except OSError:
         return
 
 
-def _kept_file(sql_dir: Path, every: Iterable[Relation]) -> Path:
-    """Beside sql/, as Python keeps compiled modules."""
+def _columns_file(sql_dir: Path, every: Iterable[Relation]) -> Path:
+    """A file in sql/__pycache__, like compiled modules."""
     digest = hashlib.sha256(duckdb.__version__.encode())
     digest.update((sql_dir / "macros.sql").read_bytes())
     for relation in every:
@@ -184,20 +187,23 @@ def _kept_file(sql_dir: Path, every: Iterable[Relation]) -> Path:
 def needed(
     every: Iterable[Relation], wanted: Iterable[str], *, within: Collection[str] | None = None
 ) -> set[str]:
-    """The relations wanted and all that they read, at any remove; of those `within` at most."""
+    """The wanted relations and all that they read, directly or not.
+
+    If `within` is given, what other relations read is left out.
+    """
     reads = {relation.name: relation.reads for relation in every}
-    found: set[str] = set()
+    reached: set[str] = set()
     waiting = list(wanted)
     while waiting:
         name = waiting.pop()
-        if name not in found:
-            found.add(name)
+        if name not in reached:
+            reached.add(name)
             waiting += reads[name] if within is None or name in within else []
-    return found
+    return reached
 
 
 def create_relation(db: duckdb.DuckDBPyConnection, relation: Relation) -> None:
-    """One relation, with its purpose as the comment that a schema shows."""
+    """Create one relation, with its purpose as its comment."""
     kind = "table" if relation.is_table else "view"
     if isinstance(relation, Computed):
         rows = db.sql(relation.query).to_arrow_table()
@@ -208,17 +214,17 @@ def create_relation(db: duckdb.DuckDBPyConnection, relation: Relation) -> None:
 
 
 def create_from(db: duckdb.DuckDBPyConnection, name: str, rows: pa.Table) -> None:
-    """A table of rows as Arrow has them."""
-    db.register("given", rows)
-    db.execute(f"create table {name} as from given")
-    db.unregister("given")
+    """Create a table from Arrow rows."""
+    db.register("new_rows", rows)
+    db.execute(f"create table {name} as from new_rows")
+    db.unregister("new_rows")
 
 
 def order_views(db: duckdb.DuckDBPyConnection, sql_dir: Path) -> None:
-    """Views of texts get their order last: a query that joins them would sort every text."""
-    made = db.execute("select view_name from duckdb_views() where schema_name = 'main'").fetchall()
+    """Sort views of texts at the end: before, each join with them would sort every text."""
+    views = db.execute("select view_name from duckdb_views() where schema_name = 'main'").fetchall()
     for name in TWINS:
-        if (name,) in made:
+        if (name,) in views:
             relation = parse(f"main.{name}", (sql_dir / f"intake/{name}.sql").read_text("utf-8"))
             db.execute(f"create or replace view {relation.name} as {_by_grain(relation)}")
             _comment(db, relation, "view")
@@ -241,7 +247,7 @@ def _by_grain(relation: Relation) -> str:
 
 @dataclass(frozen=True)
 class Notice:
-    """Something to know of these results: what, in which run or file, and what to run next."""
+    """A warning: what, in which run or file, and what to run next."""
 
     check: str
     subject: str

@@ -25,7 +25,7 @@ from pipeline import run
 from pipeline.analysis.modes import computed_modes
 from pipeline.analysis.signs import FEW_FAILURES
 from pipeline.profile import Profile
-from pipeline.run import made_relations
+from pipeline.run import computed_relations
 from pipeline.settings import SQL_DIR, Settings
 from pipeline.warehouse.relations import relations
 from tests.results import Row, called, rollout, said, write
@@ -181,7 +181,7 @@ def shuffled(rows: pa.Table, seed: int, *, is_within_tasks: bool) -> pa.Table:
 
 def mode_rows(results: Path, out: Path) -> pa.Table:
     """What modes are computed from, of one folder."""
-    every = relations(SQL_DIR, made_relations(Profile()))
+    every = relations(SQL_DIR, computed_relations(Profile()))
     query = next(relation.query for relation in every if relation.name == MODES)
     path = run.part(Settings(results=(results,), out=out), [MODES, "main.signs", "main.checks"])
     with duckdb.connect(str(path), read_only=True) as db:

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from pipeline.profile import Profile
-from pipeline.run import made_relations
+from pipeline.run import computed_relations
 from pipeline.settings import SQL_DIR
 from pipeline.warehouse import Warehouse, create_macros
 from pipeline.warehouse.relations import create_from, create_relation, needed, relations
@@ -101,7 +101,7 @@ def warehouse(
         ),
     )
     there = {*GIVEN, *EMPTY, "staging.attempts", "staging.run_pairs"}
-    every = relations(SQL_DIR, made_relations(Profile()))
+    every = relations(SQL_DIR, computed_relations(Profile()))
     chosen = needed(every, wanted, within={each.name for each in every} - there) - there
     for relation in every:
         if relation.name in chosen:

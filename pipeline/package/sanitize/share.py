@@ -259,7 +259,7 @@ def _root(paths: Sequence[Path]) -> Path:
 def _of_earlier_call(out: Path) -> set[str]:
     """The files of an earlier call, to be replaced; a folder with anything else is refused."""
     there = {path.relative_to(out) for path in out.rglob("*") if not path.is_dir()}
-    names = {path.as_posix() for path in there if path.parts[0] != outputs.ROOM}
+    names = {path.as_posix() for path in there if path.parts[0] != outputs.WORK_FOLDER}
     is_listed = files.is_own(out / LOG_NAME)
     known = {*ledgers.read(out / LOG_NAME).files, LOG_NAME} if is_listed else set()
     if strange := sorted(names - known):
