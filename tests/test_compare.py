@@ -19,7 +19,7 @@ from pipeline.warehouse import Warehouse
 from tests import compare_runs
 from tests.case_files import cases
 from tests.lean import without_pages
-from tests.results import Outcome, Row, analyzed, call, called, rollout, said, write
+from tests.results import Outcome, Row, analyzed, asked, call, called, rollout, said, write
 
 Say = Callable[..., Outcome]
 ASTER, BIRCH = "quick_math_aster-8b", "quick_math_birch-70b"
@@ -309,6 +309,52 @@ def test_markdown(say: Say) -> None:
     assert "### `better` vs `base`" in outcome.stdout and "| +35.0 |" in outcome.stdout
     assert "<!--" not in outcome.stdout and "worse" not in outcome.stdout
     assert outcome.stdout.endswith("|\n")
+
+
+@pytest.fixture(scope="module")
+def crashing(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Runs whose failures end in an error but for three tasks: one has few, one nearly as many.
+
+    `near` has lost the rows of its first task, and its last three tasks are its own.
+    """
+
+    def attempts(n_failing: int, tasks: range) -> list[Row]:
+        def attempt(task: int, index: int) -> Row:
+            fails = index < (task < n_failing) + (task < n_failing // 2)
+            answer = "Error: the disk is full" if fails and task > 2 else "ok"
+            return rollout(task, index, reward=float(not fails), output=called("save", {}, answer))
+
+        return [attempt(task, index) for task in tasks for index in range(2)]
+
+    files: dict[str, Any] = {
+        "desk_base_rollouts.jsonl": attempts(30, range(40)),
+        "desk_sound_rollouts.jsonl": attempts(2, range(40)),
+        "desk_near_rollouts.jsonl": attempts(29, range(43))[2:],
+    }
+    for name, n_tasks in (("base", 40), ("sound", 40), ("near", 43)):
+        files[f"desk_{name}_rollouts_materialized_inputs.jsonl"] = [
+            asked(task, index) for task in range(n_tasks) for index in range(2)
+        ]
+    with without_pages():
+        return analyzed(tmp_path_factory.mktemp("crashing"), files).path
+
+
+@pytest.mark.parametrize(
+    ("candidate", "n_ledgers", "is_decided"), [("desk_sound", 1, True), ("desk_near", 2, False)]
+)
+def test_parts_add_up_and_noise_has_no_cause(
+    crashing: Path, candidate: str, n_ledgers: int, is_decided: bool
+) -> None:
+    """Parts sum to the change above them, with tasks that one run lacks; noise has no cause."""
+    pair = ("compare", "desk_base", candidate, "--warehouse", crashing)
+    page = call(*pair, "--format", "markdown").stdout
+    ledgers = re.findall(r": (\S+) points, the sum of .*\n\n((?:\|.*\n)+)", page)
+    assert len(ledgers) == n_ledgers
+    for total, table in ledgers:
+        parts = [line.split(" |")[-2] for line in table.splitlines()[2:]]
+        assert sum(map(float, parts)) == pytest.approx(float(total), abs=1e-9)
+    assert ("so no part is a cause" in page) == (not is_decided)
+    assert bool(re.search("^ *why ", call(*pair, "--full").stdout, re.M)) == is_decided
 
 
 @pytest.mark.parametrize(

@@ -116,7 +116,7 @@ def test_the_comment_is_the_comparison(api: Api, demo: Path, tmp_path: Path) -> 
     assert pull_request.main([*runs, *asked]) == 3
     body = api.asked[-1][2]
     assert "\n# Cross-Model Comparison\n\n**INCONCLUSIVE** " in body
-    assert "- why: by each failure's first mode, `" in body
+    assert "points, the sum of these parts; the change is not significant, so no part" in body
     assert "| pass_at_1 non-inferior | blocking |" in body and "\n- pass_at_1 non-inf" in body
     assert "\n[The whole report](https://example.org/a?b=c#d)\n" in body
 

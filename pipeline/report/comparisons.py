@@ -37,6 +37,11 @@ class Ledger:
         """A row that holds the total: every line does."""
         return self.rows[0]
 
+    @property
+    def has_rates(self) -> bool:
+        """Whether its lines say how many attempts of each run they are about."""
+        return any(row.base_rate.value is not None for row in self.page)
+
 
 @dataclass(frozen=True)
 class Change:

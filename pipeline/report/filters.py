@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl, quote
 from pipeline.report import wording
 from pipeline.report.comparisons import leading
 from pipeline.report.figures import Figure, Name, Row, bound, encoded
-from pipeline.report.sentences import Voice, agree, foremost
+from pipeline.report.sentences import Voice, agree, foremost, parts
 from pipeline.text import ACTIVE, is_redacted, markdown_cell, neutral, one_line
 
 # Characters of a text, a name, an id or what a curator is asked; and names of a list.
@@ -234,18 +234,20 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "decided": VOICE.says("decided"),
     "finding": VOICE.finding,
     "line_name": VOICE.says("line_name"),
+    "lines_of": VOICE.says("by"),
     "many": VOICE.many,
     "statements": VOICE.statements,
     **{
         each.__name__: each
         for each in (
             *(agree, cause, cell, code, excerpt, foremost, label, leading, listed),
-            *(points, points_apart, ref, said, spaced, asked, literal),
+            *(parts, points, points_apart, ref, said, spaced, asked, literal),
         )
     },
 }
 GLOBALS: Mapping[str, Any] = {
     "change": VOICE.bare,
+    "change_in_unit": VOICE.change,
     "level": VOICE.level,
     "headline": VOICE.says("headline"),
     "span": span,

@@ -138,3 +138,13 @@ def widest(ledgers: Sequence[Ledger]) -> list[Ledger]:
         return max((abs(float(line.amount.value)) for line in telling), default=0.0)
 
     return sorted((each for each in ledgers if size(each) > 0), key=size, reverse=True)[:1]
+
+
+def parts(change: Change) -> list[Ledger]:
+    """The ledgers by which a page takes a change apart.
+
+    Where tasks of one run only move the whole score, how; then by failure modes, else by the widest
+    slices.
+    """
+    mix = [each for each in change.ledger("task mix") if len(each.page) > 1]
+    return [*mix, *(widest(change.ledger("failure modes")) or widest(change.ledger("slices")))]
