@@ -16,7 +16,7 @@ from pipeline.warehouse import grains, reader
 from tests.health_rows import call as health_call
 from tests.health_rows import observed, turn
 from tests.lean import LOADED, METRICS, only
-from tests.results import Results, analyzed, call, contents, rollout
+from tests.results import Results, Row, analyzed, call, contents, rollout, write
 
 HEALTH = "health_findings rollout_health task_health run_health".split()
 
@@ -151,8 +151,7 @@ def test_a_view_reads_no_other_file(results: Path, tmp_path: Path) -> None:
     assert list((tmp_path / "out").iterdir()) == []
 
 
-@pytest.fixture(scope="module")
-def compared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def three_runs() -> dict[str, list[Row]]:
     """A base and two candidates at five tasks; one turn of the base is hollow."""
     rewards = {
         "base": ([1, 1, 0], [0, 0, 0], [1, 1, 1], [1, 0], [0, 0]),
@@ -171,9 +170,15 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     first = runs["base_rollouts.jsonl"][0]
     first["ng_trajectory"] |= {"turns": [turn(("c",), answer=None)], "tool_calls": []}
     del runs["worse_rollouts.jsonl"][-1]["ng_trajectory"]
+    return runs
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The three runs, compared with the base."""
     needs = (*LOADED, *METRICS, *HEALTH, "comparisons", "comparison_tasks")
     folder = tmp_path_factory.mktemp("compared")
-    return analyzed(folder, runs, needs=needs, baselines="base").path
+    return analyzed(folder, three_runs(), needs=needs, baselines="base").path
 
 
 def exported(format_: str, warehouse: Path, out: Path) -> Path:
@@ -271,21 +276,26 @@ def test_gym_flips(
 
 
 @pytest.mark.slow
-def test_package(compared: Path, tmp_path: Path) -> None:
+def test_package(tmp_path: Path) -> None:
     """Tasks that no model passes, and paired tests, corrected over all of them."""
-    (place,) = exported("package", compared, tmp_path).glob("benchmarks/*/golden_reports")
+    results = write(tmp_path / "results", three_runs())
+    out = tmp_path / "out"
+    assert call("analyze", results, "--out", out, "--baseline", "base").code == 0
+    (place,) = exported("package", out, tmp_path / "to").glob("benchmarks/*/golden_reports")
     register = json.loads((place / "failed_task_register.json").read_text("utf-8"))
-    assert register["tasks"] == [{"task_id": "4"}] and register["shared_never_pass_count"] == 1
+    shared = [each["task_id"] for each in register["tasks"] if each["is_shared_never_pass"]]
+    assert (shared, register["shared_never_pass_count"]) == (["4"], 1)
+    assert (place / "model_comparison_report.md").read_text("utf-8").startswith("# Evaluation")
     assert register["models"] == ["org/base", "org/better", "org/worse"]
     found = json.loads((place / "model_comparison_statistics.json").read_text("utf-8"))
     assert (found["tests_run"], found["unit"]) == (2, "pass_at_1, model_a minus model_b")
     better, worse = found["tests"]
     assert (better["model_a"], better["model_b"]) == ("org/better", "org/base")
-    assert better["mean_difference"] == pytest.approx((-1 / 3 + 1 + 1 / 2) / 5)
-    assert worse["mean_difference"] == pytest.approx((-2 / 3 - 1 / 2) / 5)
+    assert better["mean_difference"] == pytest.approx((-1 / 3 + 1 + 1 / 2) / 5, abs=1e-6)
+    assert worse["mean_difference"] == pytest.approx((-2 / 3 - 1 / 2) / 5, abs=1e-6)
     low, high = sorted((better, worse), key=lambda each: each["p_raw"])
     assert high["p_adjusted"] == high["p_raw"]
-    assert low["p_adjusted"] == min(2 * low["p_raw"], high["p_raw"])
+    assert low["p_adjusted"] == pytest.approx(min(2 * low["p_raw"], high["p_raw"]), abs=2e-6)
     assert not low["significant"] and found["tests_significant"] == 0
 
 

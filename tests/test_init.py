@@ -77,7 +77,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def init(folder: Path, *words: str | Path) -> Outcome:
     """Run blade init without reports, which take longest and are tried in test_init_whole.py."""
-    without_reports = mock.patch.object(scaffold, "_draft_names", lambda *_: {})
+    without_reports = mock.patch.object(scaffold, "_reports", lambda *_: {})
     with only(*LOADED, *METRICS, *DIAGNOSIS, "report.gaps"), without_reports:
         return call("init", "--benchmark-dir", folder, "--benchmark", folder.name, *words)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from pathlib import Path
@@ -11,10 +12,11 @@ import pytest
 from pipeline import open_warehouse
 from pipeline.citation import parse
 from pipeline.cli import COMMANDS
+from pipeline.report.registers import REGISTERS
 from tests import hostile
 from tests.conftest import DEMO
 from tests.markdown_read import complaints
-from tests.results import Outcome, call, contents, rollout, write
+from tests.results import Outcome, Row, call, contents, rollout, write
 from tests.test_init import PART_MARK
 
 pytestmark = pytest.mark.slow
@@ -192,3 +194,60 @@ def test_hostile_results(tmp_path: Path) -> None:
     assert [told for told in complaints(body) if not told.startswith("fence:")] == []
     assert len(re.findall(r"^\s*```\w*$", text, re.MULTILINE)) == 6
     figures(tmp_path / "bad", tmp_path / "out")
+
+
+def checked(task: int, index: int, *, met: str) -> Row:
+    """An attempt of which the verifier checks three things; it passes where all are met."""
+    tests = {name: name in met for name in "abc"}
+    return rollout(task, index, reward=float(all(tests.values())), tests=tests)
+
+
+def test_registers_are_made_of_the_rollouts(tmp_path: Path) -> None:
+    """Every failing task with what fails it; one that is stale is told, and made again."""
+    one = [checked(0, 0, met="abc"), checked(0, 1, met="ab"), checked(1, 0, met="a")]
+    two = [checked(0, 0, met="abc"), checked(0, 1, met="abc"), checked(1, 0, met="b")]
+    results = write(tmp_path / "results", {"one_rollouts.jsonl": one, "two_rollouts.jsonl": two})
+    package = tmp_path / "desk"
+    assert init(package, "desk", "--results", results).code == 0
+    reports = package / "golden_reports"
+    register = json.loads((reports / "failed_task_register.json").read_text("utf-8"))
+    assert (register["failing_task_count"], register["shared_never_pass_count"]) == (2, 1)
+    told = {
+        task["task_id"]: [
+            (
+                each["run_id"],
+                each["bucket"],
+                (each["n_passed"], each["n_scored"]),
+                parse(each["citation"]).rollout,
+                {check["name"]: (check["n_failed"], check["n_checked"])
+                 for check in each["failed_checks"]},
+            )
+            for each in task["runs"]
+        ]
+        for task in register["tasks"]
+    }  # fmt: skip
+    assert told == {
+        "0": [("one", "sometimes", (1, 2), ("one", "0", 1), {"c": (1, 2)})],
+        "1": [
+            ("one", "never", (0, 1), ("one", "1", 0), {"b": (1, 1), "c": (1, 1)}),
+            ("two", "never", (0, 1), ("two", "1", 0), {"a": (1, 1), "c": (1, 1)}),
+        ],
+    }
+    statistics = json.loads((reports / "model_comparison_statistics.json").read_text("utf-8"))
+    (test,) = statistics["tests"]
+    assert (test["matched_cells"], test["mean_difference"]) == (2, 0.25)
+    assert call("verify", reports / "model_comparison_report.md").code == 0
+
+    def stale() -> set[str]:
+        answer = json.loads(call("validate", "--benchmark-dir", package, "--json").stdout)
+        return {
+            each["file"]
+            for each in answer["checks"]
+            if (each["id"], each["status"]) == ("golden.registers", "FAIL")
+        }
+
+    assert stale() == set()
+    write(package / "rollouts", {"two_rollouts.jsonl": [checked(0, 1, met=""), *two[::2]]})
+    assert stale() == {f"golden_reports/{name}" for name in REGISTERS}
+    assert init(package, "desk", "--refresh").code == 0
+    assert stale() == set()

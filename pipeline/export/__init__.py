@@ -30,7 +30,7 @@ NAMES = re.compile(
     r"|[A-Za-z0-9._-]+/(quality_summary|compare_report|[A-Za-z0-9._-]+-[0-9]+)\.json"
     r"|[A-Za-z0-9._-]+/(rollout_verdicts|manifest)\.jsonl"
     r"|benchmarks/[A-Za-z0-9._-]+/golden_reports/"
-    r"(failed_task_register|model_comparison_statistics)\.json"
+    r"((failed_task_register|model_comparison_statistics)\.json|model_comparison_report\.md)"
 )
 COPIED = {
     "parquet": "format parquet, compression zstd, row_group_size 16384",

@@ -5,6 +5,7 @@ Only what such a file's definition says is written; what is not recorded is null
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
@@ -12,6 +13,8 @@ from operator import itemgetter
 from pathlib import Path
 
 from pipeline.export.attempts import Note, Row, Written, index, safe, write_json
+from pipeline.report import collect
+from pipeline.report.registers import registers
 from pipeline.warehouse import Warehouse
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -110,50 +113,6 @@ SIDES = """
     group by all
 """
 # Every pair of a benchmark by the metric that leads, corrected over all of them.
-TESTS = """
-    with named as (
-        select
-            run_id,
-            if(count(*) over (partition by benchmark, model) = 1, coalesce(model, run_id), run_id)
-                as name
-        from runs
-    ),
-    tests as (
-        select
-            metric,
-            'all tasks' as slice,
-            candidates.name as model_a,
-            bases.name as model_b,
-            n_common_tasks as matched_cells,
-            delta as mean_difference,
-            if(ci_new_tasks_low is null, null, [ci_new_tasks_low, ci_new_tasks_high]) as ci_95,
-            p_mean as p_raw,
-            least(1, p_raw * count(p_raw) over () / rank() over (order by p_raw)) as scaled
-        from comparisons
-        inner join named as bases on bases.run_id = base
-        inner join named as candidates on candidates.run_id = candidate
-        where is_lead and benchmark = $1 and n_common_tasks > 1
-    )
-    select
-        * exclude (scaled),
-        if(p_raw is null, null, min(scaled) over (
-            order by p_raw desc range between unbounded preceding and current row
-        )) as p_adjusted,
-        coalesce(p_adjusted < 0.05, false) as significant
-    from tests
-    order by model_a, model_b, metric
-"""
-FAILED = """
-    select task_id, slices['category'] as category
-    from bucket_matrix
-    inner join tasks using (benchmark, task_id)
-    where benchmark = $1 and bucket_across = 'never'
-    order by try_cast(task_id as bigint), task_id
-"""
-MODELS = """
-    select if(count(*) over (partition by model) = 1, coalesce(model, run_id), run_id) as name
-    from runs where benchmark = $1 order by run_id
-"""
 
 
 def gym(warehouse: Warehouse, folder: Path, timestamp: int, note: Note) -> Written:
@@ -299,31 +258,13 @@ def flips(warehouse: Warehouse, base: str, candidate: str) -> Row:
 
 
 def package(warehouse: Warehouse, folder: Path, _timestamp: int, _note: Note) -> Written:
-    """Per benchmark the tasks that no model passes, and the tests between models."""
-    for benchmark in warehouse.column("select distinct benchmark from runs order by all"):
-        place = f"benchmarks/{safe(benchmark)}/golden_reports"
-        failed = warehouse.rows(FAILED, benchmark)
-        categories = Counter(row["category"] for row in failed if row["category"] is not None)
-        register = {
-            "benchmark": benchmark,
-            "definition": "Tasks that were scored in every model's run and passed in none of its "
-            "attempts. A queue for review: that all fail does not make a task defective.",
-            "models": warehouse.column(MODELS, benchmark),
-            "shared_never_pass_count": len(failed),
-            "by_category": dict(sorted(categories.items())),
-            "tasks": [{k: v for k, v in row.items() if v is not None} for row in failed],
-        }
-        write_json(folder, f"{place}/failed_task_register.json", register)
-        yield f"{place}/failed_task_register.json", len(failed)
-        tests = warehouse.rows(TESTS, benchmark)
-        metric = {row.pop("metric") for row in tests}
-        statistics = {
-            "method": "Paired by task; 95% intervals for new tasks; p of the paired test named in "
-            "the relation comparisons; Benjamini-Hochberg across all tests at 0.05.",
-            "unit": f"{'/'.join(sorted(metric)) or 'pass_at_1'}, model_a minus model_b",
-            "tests_run": len(tests),
-            "tests_significant": sum(row["significant"] for row in tests),
-            "tests": tests,
-        }
-        write_json(folder, f"{place}/model_comparison_statistics.json", statistics)
-        yield f"{place}/model_comparison_statistics.json", len(tests)
+    """Per benchmark its failing tasks, and the tests between its models with their report."""
+    content = collect(warehouse)
+    for benchmark in content.benchmarks:
+        for file, text in registers(warehouse, content.of_benchmark(benchmark)).items():
+            place = f"benchmarks/{safe(benchmark)}/golden_reports/{file}"
+            path = folder / place
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8", newline="\n")
+            told = json.loads(text) if file.endswith(".json") else {}
+            yield place, len(told.get("tasks") or told.get("tests") or ())

@@ -28,6 +28,7 @@ from pipeline.package.scaffold.selection import LABELS, Convert, Selection, sele
 from pipeline.package.scaffold.skill import asked, lines, profile_text, refreshed, skill_text
 from pipeline.report import Source
 from pipeline.report.filters import CURATE
+from pipeline.report.registers import of_package
 from pipeline.text import one_line
 
 PROFILE = "blade.toml"
@@ -128,11 +129,7 @@ def lay_out(
                 if not chosen.profile:
                     texts[PROFILE] = profile_text(warehouse, benchmark)
                 texts[skill] = skill_text(warehouse, benchmark, folder=named, home=folder / home)
-                for run_id, model in _draft_names(warehouse).items():
-                    stem = f"{drafts}/{model}_draft_report"
-                    for end, file in ((".md", "report.md"), ("_metrics.json", "metrics.json")):
-                        made = out / "runs" / run_id / file
-                        texts[stem + end] = made.read_text(encoding="utf-8")
+                texts |= _reports(warehouse, out)
         undo.pop_all()
     unplaced: list[tuple[str, str]] = []
     for name, text in texts.items():
@@ -170,6 +167,16 @@ def lay_out(
             is_begun=(folder / GOLDEN_REPORTS / f"{first}_golden_report.md").exists(),
         ),
     )
+
+
+def _reports(source: Source, out: Path) -> dict[str, str]:
+    """The draft of each run with its figures, and the registers of all of them."""
+    texts = {}
+    for run_id, model in _draft_names(source).items():
+        stem = f"{GOLDEN_REPORTS}/{DRAFTS}/{model}_draft_report"
+        for end, file in ((".md", "report.md"), ("_metrics.json", "metrics.json")):
+            texts[stem + end] = (out / "runs" / run_id / file).read_text(encoding="utf-8")
+    return texts | {f"{GOLDEN_REPORTS}/{name}": text for name, text in of_package(source).items()}
 
 
 def _draft_names(source: Source) -> dict[str, str]:

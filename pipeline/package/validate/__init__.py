@@ -11,7 +11,7 @@ from typing import Any
 
 from pipeline import citation, errors
 from pipeline.package import blocks, sidecar
-from pipeline.package.evidence import passages
+from pipeline.package.evidence import QUERIES, passages
 from pipeline.package.facts import DIFFICULTIES, SHORTEST
 from pipeline.package.files import names_in, object_of, text_of
 from pipeline.package.layout import DRAFTS, GOLDEN_REPORTS, Golden
@@ -32,6 +32,7 @@ from pipeline.package.validate.subject import (
     read,
 )
 from pipeline.report import SECTIONS
+from pipeline.report.registers import REGISTERS, of_package
 from pipeline.text import counted
 
 SKILL, ROLLOUTS, GOLDEN, SHARING = PHASES = ("skill", "rollouts", "golden", "sharing")
@@ -151,6 +152,26 @@ def _golden(subject: Subject) -> Checks:
         if is_ours and file not in owned:
             told = f"{GOLDEN_REPORTS}/{file}"
             yield outcome("golden.orphans", WARN, told, told)
+    yield from _registers(subject)
+
+
+def _registers(subject: Subject) -> Checks:
+    """Each register that is there beside what the rollouts give now."""
+    folder = subject.package.folder / GOLDEN_REPORTS
+    there = [name for name in REGISTERS if (folder / name).is_file()]
+    if subject.warehouse is None or not there:
+        return
+    now = of_package(subject.warehouse)
+    for name in there:
+        file, text = f"{GOLDEN_REPORTS}/{name}", read(folder / name, text_of)
+        if text == now.get(name):
+            yield held("golden.registers", True, "as the rollouts give it", file)
+        elif subject.warehouse.execute(QUERIES["redacted"]).fetchall():
+            told = f"{file}: not compared, since the rollouts are redacted"
+            yield outcome("golden.registers", WARN, told, file)
+        else:
+            told = "stale: the rollouts give another" if isinstance(text, str) else str(text)
+            yield held("golden.registers", False, told, file)
 
 
 def _report(subject: Subject, golden: Golden) -> Checks:

@@ -1,0 +1,125 @@
+"""Relations -> the registers of a benchmark: its failing tasks, and how its runs compare."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+from pipeline.report.content import Content, collect
+from pipeline.report.markdown import COMPARISON, SECTIONS, document
+from pipeline.report.tables import Source
+from pipeline.text import json_text
+
+FAILED, STATISTICS, REPORT = REGISTERS = (
+    "failed_task_register.json",
+    "model_comparison_statistics.json",
+    "model_comparison_report.md",
+)
+QUERIES: dict[str, str] = dict(
+    re.findall(
+        r"-- (\w+): [^\n]*\n(.*?);",
+        Path(__file__).with_suffix(".sql").read_text(encoding="utf-8"),
+        re.DOTALL,
+    )
+)
+DEFINITION = (
+    "Tasks that at least one scored attempt of a run fails, with the failure to open first. "
+    "is_shared_never_pass: scored in every run and passed in none. A queue for review: that all "
+    "fail does not make a task defective."
+)
+METHOD = (
+    "Paired by task; 95% intervals for new tasks; p of the paired test named in the relation "
+    "comparisons; Benjamini-Hochberg across all tests at 0.05."
+)
+# Scores, then tasks, then what changed between the runs.
+COMPARED = (SECTIONS[2], SECTIONS[4], COMPARISON)
+MOST_CHECKS, MOST_NOTES, DIGITS = 20, 4, 6
+
+
+def registers(source: Source, content: Content) -> dict[str, str]:
+    """The text of each by its name, of the one benchmark that the content is of."""
+    (benchmark,) = content.benchmarks
+    return {
+        FAILED: json_text(_failed(source, benchmark), indent=2) + "\n",
+        STATISTICS: json_text(_statistics(source, benchmark), indent=2) + "\n",
+        REPORT: document(content, sections=COMPARED).text,
+    }
+
+
+def of_package(source: Source) -> dict[str, str]:
+    """The registers of a package; none where its profile gives no run, or several benchmarks."""
+    content = collect(source)
+    return registers(source, content) if len(content.benchmarks) == 1 else {}
+
+
+def _failed(source: Source, benchmark: str) -> dict[str, Any]:
+    """Every failing task with what its runs failed at."""
+    checks: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    for row in _rows(source, "checks", benchmark):
+        checks[row.pop("run_id"), row.pop("task_id")].append(row)
+    notes: dict[tuple[str, str, int], list[str]] = defaultdict(list)
+    for row in _rows(source, "notes", benchmark):
+        notes[row["run_id"], row["task_id"], row["rollout_index"]].append(row["note"])
+    tasks = []
+    failing = _rows(source, "failing", benchmark)
+    for task_id, group in groupby(failing, key=itemgetter("task_id")):
+        own = list(group)
+        told = {key: own[0][key] for key in ("category", "is_shared_never_pass")}
+        runs = []
+        for row in own:
+            key = (row["run_id"], task_id)
+            cited = f"{row['run_id']}/{task_id}:{row['rollout_index']}"
+            seq = row["seq"]
+            runs.append(
+                {name: row[name] for name in ("run_id", "bucket", "n_passed", "n_scored")}
+                | {"mode": row["mode"], "n_with_mode": row["n_with_mode"]}
+                | ({"cause": row["cause"]} if row["cause"] else {})
+                | {"citation": cited if seq is None else f"{cited}#{seq}"}
+                | {"n_failed_checks": len(checks[key]), "failed_checks": checks[key][:MOST_CHECKS]}
+                | {"notes": notes[*key, row["rollout_index"]][:MOST_NOTES]}
+            )
+        known = {name: value for name, value in told.items() if value is not None}
+        tasks.append({"task_id": task_id, **known, "runs": runs})
+    shared = [task for task in tasks if task.get("is_shared_never_pass")]
+    categories = Counter(task["category"] for task in shared if "category" in task)
+    return {
+        "benchmark": benchmark,
+        "definition": DEFINITION,
+        "models": [row["name"] for row in _rows(source, "models", benchmark)],
+        "failing_task_count": len(tasks),
+        "shared_never_pass_count": len(shared),
+        "by_category": dict(sorted(categories.items())),
+        "tasks": tasks,
+    }
+
+
+def _statistics(source: Source, benchmark: str) -> dict[str, Any]:
+    """The comparisons of the runs, each by the metric to read first."""
+    tests = _rows(source, "tests", benchmark)
+    metrics = {row.pop("metric") for row in tests}
+    return {
+        "benchmark": benchmark,
+        "method": METHOD,
+        "unit": f"{'/'.join(sorted(metrics)) or 'pass_at_1'}, model_a minus model_b",
+        "tests_run": len(tests),
+        "tests_significant": sum(row["significant"] for row in tests),
+        "tests": tests,
+    }
+
+
+def _rows(source: Source, name: str, benchmark: str) -> list[dict[str, Any]]:
+    result = source.execute(QUERIES[name], [benchmark])
+    names = [column[0] for column in result.description]
+    rows = (map(_rounded, values) for values in result.fetchall())
+    return [dict(zip(names, values, strict=True)) for values in rows]
+
+
+def _rounded(value: Any) -> Any:
+    """Digits that another machine would give too: a register is compared with the rollouts."""
+    if isinstance(value, list):
+        return [_rounded(each) for each in value]
+    return round(value, DIGITS) if isinstance(value, float) else value
