@@ -234,7 +234,7 @@ def test_several_candidates() -> None:
             replace(HOLDS, bound_low=None),
             ["the change is 0, interval -0.01 to +0.01, over 100 tasks: "
              "the interval is all above -0.02",
-             "what the missing rollouts would make of it is unknown"],
+             "the effect of the missing rollouts is unknown"],
         ),
         (
             Criterion("pass_at_1"),

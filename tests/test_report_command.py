@@ -124,7 +124,7 @@ def test_some_sections(demo: Path) -> None:
             f"Did you mean {ASTER}? Runs: {ASTER}, {BIRCH}, ",
         ),
         (["--templates", "nowhere"], 3, "nowhere: no such folder of templates.", "It may hold: "),
-        (["--labels", "nowhere"], 3, "nowhere: no file of labels here", "docs/cli.md"),
+        (["--labels", "nowhere"], 3, "nowhere: no readable file of labels", "docs/cli.md"),
         (
             ["--sections", FUNNEL, "--out", "no/where.md"],
             3,
@@ -447,7 +447,7 @@ def test_labels_under_a_name_that_is_taken(demo: Path, tmp_path: Path) -> None:
     """They would be taken for another file of the results."""
     labels = write(tmp_path, {"notes.md": LABELS}) / "notes.md"
     ended = said(demo, "--labels", labels)
-    assert ended.code == 3 and "a file of this name that is no file of labels" in ended.stderr
+    assert ended.code == 3 and "another kind of file with this name" in ended.stderr
 
 
 @pytest.mark.usefixtures("quick")

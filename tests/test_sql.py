@@ -20,9 +20,9 @@ from pipeline.profile import Profile
 from pipeline.relation import Relation
 from pipeline.run import computed_relations, part
 from pipeline.settings import SQL_DIR, Settings
-from pipeline.warehouse import create_macros
+from pipeline.warehouse import create_macros, read_queries
 from pipeline.warehouse.relations import TWINS, known_columns, name_of, parse, relations
-from tests.conftest import DEMO, needs_corpus
+from tests.conftest import DEMO, ROOT, needs_corpus
 from tests.results import write
 
 MADE = computed_relations(Profile())
@@ -271,3 +271,24 @@ def test_case(path: Path, empty: duckdb.DuckDBPyConnection) -> None:
     found = [dict(zip(names, row, strict=True)) for row in empty.execute(query).fetchall()]
     key = lambda row: json.dumps(row, sort_keys=True, default=str)  # noqa: E731 - a local order
     assert sorted(found, key=key) == sorted(case["expected"], key=key), case["about"]
+
+
+QUERY_FILES = sorted(
+    path for path in (ROOT / "pipeline").rglob("*.sql") if path.parent.name != "package"
+)
+
+
+@pytest.mark.parametrize("path", QUERY_FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_queries_of_modules(path: Path, whole: Path) -> None:
+    """Each query of a module binds on a warehouse, is used, and has one column per line."""
+    code = "".join(each.read_text(encoding="utf-8") for each in path.parent.glob("*.py"))
+    code += "".join(
+        each.read_text(encoding="utf-8") for each in (ROOT / "pipeline/cli").glob("*.py")
+    )
+    queries = read_queries(path)
+    assert queries
+    with duckdb.connect(str(whole), read_only=True) as db:
+        for name, query in queries.items():
+            db.execute(f"prepare {name}_query as {query}")
+            assert f'"{name}"' in code, name
+            assert not re.search(r"(?m)^ +[\w.]+, [\w.]+,?$|^ *select [\w.]+, ", query), name

@@ -1,1 +1,1 @@
-"""What commands, agents and notebooks are answered: a warehouse in, plain values out."""
+"""Answers for commands, agents and notebooks: a warehouse in, plain values out."""

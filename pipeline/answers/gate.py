@@ -1,6 +1,6 @@
-"""A policy and what a comparison measured -> the verdict, with reasons; no pass by silence.
+"""Decide by a policy whether a comparison passes, with reasons; unknown is never a pass.
 
-No rounding in a reason carries a number across its threshold.
+Numbers in reasons are rounded so that they stay on their side of the threshold.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from pipeline.report.comparisons import Change
 from pipeline.text import counted
 from pipeline.warehouse import Warehouse
 
-# Seventeen digits tell any two floats apart.
+# Seventeen digits distinguish any two floats.
 DIGITS = (4, 6, 9, 12, 17)
 MOST_NAMES = 12
 EFFECTS = {"blocking": "it blocks", "tracked": "tracked, a warning only"}
@@ -50,7 +50,7 @@ TEST_NAMES = {
 }
 # The coverage and the clean rate of a run by name; None is unknown.
 Quality = dict[str, float | None]
-# pass@1 and rewards with what is missing and tasks of one run; other figures of the same pairs.
+# pass@1 and rewards, with missing rollouts and tasks of one run; then the other metrics.
 DECIDED = {"staging.comparison_tests": (SHARED, POSSIBLE), "staging.measure_changes": (POSSIBLE,)}
 OF_PAIRS = "from {} where [base, candidate] in (select unnest($1)) order by metric, base, candidate"
 QUALITIES = """
@@ -62,7 +62,7 @@ COMMON = "select task_id from comparison_tasks where base = ? and candidate = ? 
 
 
 class Verdict(StrEnum):
-    """How a metric or a candidate fares, from best to worst; only the whole can be WARN."""
+    """The verdict on a metric or a candidate, from best to worst; only candidates can be WARN."""
 
     PASS = "PASS"
     WARN = "WARN"
@@ -70,7 +70,7 @@ class Verdict(StrEnum):
     FAIL = "FAIL"
 
 
-# A failed gate alone is a 1; what the data cannot decide passes nothing either.
+# Other verdicts exit with 0.
 EXIT_CODES = {Verdict.FAIL: 1, Verdict.INCONCLUSIVE: 3}
 
 
@@ -79,10 +79,10 @@ class Measured:
     """One metric's paired change, candidate less base, over some of the common tasks.
 
     `low` and `high` are its interval for new tasks, missing rollouts counted as failed; the bounds
-    are the change itself with missing rollouts against and in favour of the candidate, in any
-    order: the change twice where none is missing. `wide_low` and `wide_high` are the interval with
-    unseen tasks allowed for. A task that only one run has, and the other may have lost, counts as
-    missing. None is undefined, never zero; `p_value` is 0 where the interval is the only test.
+    are the change itself with missing rollouts counted against and for the candidate, in any order;
+    they are equal if none is missing. `wide_low` and `wide_high` are the interval that
+    allows for unseen tasks. A task that only one run has, and the other may have lost, counts as
+    missing. None is undefined, never zero; `p_value` is 0 if the interval is the only test.
     """
 
     metric: str
@@ -96,10 +96,10 @@ class Measured:
     wide_high: float | None = None
     p_value: float | None = 0.0
     test: str = "the interval"
-    # Of tasks that only one run has; of the range of its values, where they have one.
+    # The number of tasks that only one run has, and the range of values if it is known.
     n_unshared: int = 0
     value_range: float | None = None
-    # Among so many candidates, that it is superior to the base.
+    # The p-value of being superior to the base, corrected for the number of candidates.
     n_candidates: int = 1
     p_superior: float | None = 0.0
 
@@ -115,16 +115,16 @@ class Measured:
 
     @property
     def bounds(self) -> Range | None:
-        """The change with missing rollouts one way and the other."""
+        """The change with missing rollouts counted against and for the candidate."""
         return _range(self.bound_low, self.bound_high)
 
     @property
     def with_unseen(self) -> Range | None:
-        """Its interval with unseen tasks allowed for."""
+        """Its interval that allows for unseen tasks."""
         return _range(self.wide_low, self.wide_high)
 
     def evidence(self, level: float) -> Evidence:
-        """What may be said of it."""
+        """Intervals and p-value as evidence."""
         ends = [sorted(each or UNKNOWN) for each in (self.interval, self.bounds, self.with_unseen)]
         p_value = math.nan if self.p_value is None else self.p_value
         return Evidence(*map(np.asarray, (*chain(*ends), p_value)), level=level)
@@ -132,7 +132,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Compared:
-    """A candidate beside its base: each metric over all common tasks, and without the waived ones.
+    """A candidate and its base: each metric over all common tasks, and without the waived ones.
 
     `common_tasks` are ids: all of them, or at least those that the policy waives.
     """
@@ -147,16 +147,19 @@ class Compared:
 
 
 def gates(
-    path: Path, warehouse: Warehouse, policy_path: Path, found: Sequence[Comparison]
+    path: Path, warehouse: Warehouse, policy_path: Path, comparisons: Sequence[Comparison]
 ) -> list[Row]:
     """The policy's verdict on every candidate."""
     policy = read(policy_path)
     qualities = {row.pop("run_id"): row for row in warehouse.rows(QUALITIES)}
-    every, unwaived = measured(warehouse, policy, found), {}
+    every = measured(warehouse, policy, comparisons)
+    unwaived = {}
     if waived := [waiver.task_id for waiver in policy.waivers]:
-        pairs = [run.Pair(each.benchmark, each.base, each.candidate, True, 0.0) for each in found]
+        pairs = [
+            run.Pair(each.benchmark, each.base, each.candidate, True, 0.0) for each in comparisons
+        ]
         with run.compare(path, pairs, without=waived) as fewer:
-            unwaived = measured(fewer, policy, found)
+            unwaived = measured(fewer, policy, comparisons)
     return [
         decide(
             policy,
@@ -170,15 +173,15 @@ def gates(
                 common_tasks=frozenset(warehouse.column(COMMON, each.base, each.candidate)),
             ),
         )
-        for each in found
+        for each in comparisons
     ]
 
 
 def measured(
-    warehouse: Warehouse, policy: Policy, found: Sequence[Comparison]
+    warehouse: Warehouse, policy: Policy, comparisons: Sequence[Comparison]
 ) -> dict[tuple[str, str], tuple[Measured, ...]]:
-    """Each metric's change by base and candidate."""
-    pairs = [[each.base, each.candidate] for each in found]
+    """The changes of all metrics, by base and candidate."""
+    pairs = [[each.base, each.candidate] for each in comparisons]
     changes: dict[tuple[str, str], list[Measured]] = defaultdict(list)
     for relation, over in DECIDED.items():
         rows = warehouse.arrow(OF_PAIRS.format(relation), [pairs])
@@ -193,13 +196,13 @@ def measured(
 def _changes(
     rows: pa.Table, metric: str, policy: Policy, over: tuple[Names, ...]
 ) -> Iterator[tuple[tuple[str, str], Measured]]:
-    """One metric of all candidates: what is superior must be so among all of them."""
+    """The changes of one metric for all candidates, corrected for their number."""
     table = rows.to_pylist()
     is_tested = "p_mean" in rows.column_names
     tests = [stats.numbers(rows[name]) for name in TESTS] if is_tested else [np.zeros(len(table))]
     p_value = np.maximum.reduce(tests)
     shown = evidence(rows, p_value, level=policy.confidence, unseen=policy.unseen, over=over)
-    # pass@k is known as that, and by its k.
+    # pass@k also has a name with its k.
     ks = {row.get("k") for row in table} - {None}
     names = [metric, *(f"{metric.removesuffix('_k')}_{k}" for k in sorted(ks))]
     for name in names:
@@ -227,25 +230,27 @@ def _changes(
 
 
 def _test(row: Row) -> str:
-    """The test that is less sure that something changed."""
+    """The name of the test with the larger p-value."""
     if (row["p_any"] or 0) > (row["p_mean"] or 0):
         return "permutation test (no task changed)"
     return TEST_NAMES[row["p_signs"] is not None, row["n_groups"] < row["n_common_tasks"]]
 
 
-def with_verdicts(found: Sequence[Comparison], gates: Sequence[Row]) -> list[Comparison]:
-    """The comparisons with the policy's verdict in place of ours: one page has one verdict.
+def with_verdicts(comparisons: Sequence[Comparison], gates: Sequence[Row]) -> list[Comparison]:
+    """Replace the verdicts of comparisons by those of the policy: a page has one verdict.
 
-    That no regression is shown beyond a margin, and that no change is shown at all, may both hold.
+    Otherwise a page could print both "no change" and the verdict of another rule.
     """
-    said: dict[tuple[str, str, str], list[Verdict]] = defaultdict(list)
+    verdicts_by_metric: dict[tuple[str, str, str], list[Verdict]] = defaultdict(list)
     for each in gates:
         for metric in each["metrics"]:
-            said[each["base"], each["candidate"], metric["metric"]].append(metric["verdict"])
+            verdicts_by_metric[each["base"], each["candidate"], metric["metric"]].append(
+                metric["verdict"]
+            )
 
     def judged(change: Change) -> Change:
         values = change.row.values
-        verdicts = said.get((values["base"], values["candidate"], change.metric))
+        verdicts = verdicts_by_metric.get((values["base"], values["candidate"], change.metric))
         word = None if verdicts is None else f"{worst(verdicts)} by the policy"
         own = {"verdict": word, "verdict_holm": word, "could_reverse": False, "decided_by": None}
         return replace(change, row=replace(change.row, values={**values, **own}))
@@ -255,27 +260,27 @@ def with_verdicts(found: Sequence[Comparison], gates: Sequence[Row]) -> list[Com
         replace(each, changes=list(map(judged, each.changes)))
         if (each.base, each.candidate) in judged_pairs
         else each
-        for each in found
+        for each in comparisons
     ]
 
 
 def decide(policy: Policy, compared: Compared) -> Row:
-    """What the policy says of a candidate, and all that led to it, as JSON has it."""
+    """The verdict of the policy on a candidate and its reasons, as JSON values."""
     unmet = list(_unmet(policy, compared))
-    # With nothing waived there is but one set of tasks.
+    # Without waivers both sets of tasks are the same.
     deciding = compared.unwaived if policy.waivers else compared.every_task
     metrics = []
     for each in policy.criteria:
         judged, whole = (_judged(each, policy, on, unmet) for on in (deciding, compared.every_task))
         with_waived = whole if policy.waivers else None
-        asked = {**asdict(each), "threshold": each.threshold}
-        metrics.append({**asked, **judged, "with_waived": with_waived})
+        criterion = {**asdict(each), "threshold": each.threshold}
+        metrics.append({**criterion, **judged, "with_waived": with_waived})
     waived = [
         {**asdict(each), "is_common": each.task_id in compared.common_tasks}
         for each in policy.waivers
     ]
     reasons = [*_reasons(metrics), *unmet, *_waiver_reasons(metrics, waived)]
-    # What is tracked, and waivers that matter or are for nothing, warn.
+    # Tracked metrics, and waivers that matter or have no effect, warn.
     blocking = [each["verdict"] for each in metrics if each["level"] == "blocking"]
     verdict = worst([Verdict.WARN if reasons else Verdict.PASS, *blocking])
     return {
@@ -296,7 +301,7 @@ def decide(policy: Policy, compared: Compared) -> Row:
 
 
 def _notes(policy: Policy) -> Iterator[str]:
-    """What the policy sets otherwise than we would."""
+    """Settings of the policy that differ from the defaults."""
     if policy.confidence != CONFIDENCE:
         yield f"the policy asks for a confidence of {policy.confidence:g}"
     if policy.unseen is not None:
@@ -304,19 +309,19 @@ def _notes(policy: Policy) -> Iterator[str]:
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
-    """The verdict on several, all of which must pass; of none nothing is known."""
+    """The worst of several verdicts; INCONCLUSIVE if there is none."""
     return max(verdicts, key=list(Verdict).index, default=Verdict.INCONCLUSIVE)
 
 
 def _judged(
-    criterion: Criterion, policy: Policy, given: Iterable[Measured], unmet: Sequence[str]
+    criterion: Criterion, policy: Policy, changes: Iterable[Measured], unmet: Sequence[str]
 ) -> Row:
-    by_metric = {measured.metric: measured for measured in given}
+    by_metric = {measured.metric: measured for measured in changes}
     measured = by_metric.get(criterion.metric, Measured(criterion.metric))
     verdict, reasons = _verdict(criterion, measured, policy)
     least = policy.require.min_common_tasks
     if least is not None and (measured.n_tasks is None or measured.n_tasks < least):
-        few = f"it stands on {_tasks(measured.n_tasks)}, required are at least {least:,}"
+        few = f"it is based on {_tasks(measured.n_tasks)}, required are at least {least:,}"
         unmet = [few, *unmet]
     return {
         "verdict": Verdict.INCONCLUSIVE if unmet else verdict,
@@ -333,24 +338,24 @@ def _judged(
 
 
 def _verdict(criterion: Criterion, measured: Measured, policy: Policy) -> tuple[Verdict, list[str]]:
-    """What is shown of the change; where that is nothing, what stands in the way."""
+    """The verdict on the change; if inconclusive, why."""
     threshold, delta = criterion.threshold, measured.change
-    said = f"the change is {'unknown' if delta is None else change(delta, threshold)}"
+    summary = f"the change is {'unknown' if delta is None else change(delta, threshold)}"
     if measured.interval:
-        said += f", interval {interval(measured.interval, threshold)}"
-    said += f", over {_tasks(measured.n_tasks)}"
+        summary += f", interval {interval(measured.interval, threshold)}"
+    summary += f", over {_tasks(measured.n_tasks)}"
     if delta is None or measured.interval is None:
-        return Verdict.INCONCLUSIVE, [f"{said}: no interval is defined for it"]
+        return Verdict.INCONCLUSIVE, [f"{summary}: no interval is defined for it"]
     side, where = _side(criterion, measured.interval)
-    reasons = [f"{said}: the interval {where}"]
+    reasons = [f"{summary}: the interval {where}"]
     shown = measured.evidence(policy.confidence)
     is_above, is_below = bool(shown.is_above(threshold)), bool(shown.is_below(threshold))
-    # Without tasks there is nothing that an interval could be of.
+    # Without tasks there is no interval.
     if is_above == is_below or not measured.n_tasks:
         doubts = _doubts(criterion, measured, policy) if side is not Verdict.INCONCLUSIVE else ()
         return Verdict.INCONCLUSIVE, [*reasons, *doubts]
-    # A change towards the threshold and beyond it was tested; one that stays away from it was not.
-    if (threshold >= 0) == is_above or _risen(shown, is_above):
+    # The test is about a change beyond the threshold, seen from zero.
+    if (threshold >= 0) == is_above or _has_changed(shown, is_above):
         if measured.p_value:
             reasons[0] += f"; {measured.test}, p = {_chance(measured.p_value)}"
     elif measured.with_unseen:
@@ -364,17 +369,17 @@ def _verdict(criterion: Criterion, measured: Measured, policy: Policy) -> tuple[
     return side, reasons
 
 
-def _risen(shown: Evidence, is_above: bool) -> bool:
-    """Whether it is shown to have changed at all, in that direction."""
+def _has_changed(shown: Evidence, is_above: bool) -> bool:
+    """Whether a change in that direction is shown."""
     return bool(shown.is_above(0.0) if is_above else shown.is_below(0.0))
 
 
 def _doubts(criterion: Criterion, measured: Measured, policy: Policy) -> Iterator[str]:
-    """Why an interval that lies on one side of the threshold decides nothing."""
+    """Why an interval on one side of the threshold is still inconclusive."""
     threshold = criterion.threshold
     side, _ = _side(criterion, measured.interval or UNKNOWN)
     if measured.bounds is None:
-        yield "what the missing rollouts would make of it is unknown"
+        yield "the effect of the missing rollouts is unknown"
     else:
         with_missing, where = _side(criterion, measured.bounds)
         if with_missing is not side:
@@ -388,7 +393,7 @@ def _doubts(criterion: Criterion, measured: Measured, policy: Policy) -> Iterato
         if not (measured.p_value or 0) <= 1 - policy.confidence:
             yield f"but {measured.test} gives p = {_chance(measured.p_value)}"
     elif measured.with_unseen is None:
-        yield "what unseen tasks would make of it is unknown"
+        yield "the effect of unseen tasks is unknown"
     elif _side(criterion, measured.with_unseen)[0] is not side:
         end = min(measured.with_unseen) if is_above else max(measured.with_unseen)
         could = f"but a share of tasks that {_tasks(measured.n_tasks)} may not show could make it"
@@ -398,7 +403,7 @@ def _doubts(criterion: Criterion, measured: Measured, policy: Policy) -> Iterato
 
 
 def _fewest(criterion: Criterion, measured: Measured, policy: Policy) -> int | None:
-    """The fewest tasks that could show that nothing changed beyond the margin."""
+    """The smallest number of tasks that could show no change beyond the margin."""
     if policy.unseen is not None or not measured.value_range:
         return None
     return fewest_tasks(criterion.margin / measured.value_range, level=policy.confidence)
@@ -409,13 +414,13 @@ def _chance(value: float | None) -> str:
 
 
 def _side(criterion: Criterion, ends: Range) -> tuple[Verdict, str]:
-    """On which side of the threshold a range lies whole; what touches it lies on neither."""
-    threshold, said = criterion.threshold, _exact(criterion.threshold)
+    """The verdict of a range that is entirely on one side of the threshold, and words for it."""
+    threshold, shown = criterion.threshold, _exact(criterion.threshold)
     if min(ends) > threshold:
-        return Verdict.PASS if criterion.sign == 1 else Verdict.FAIL, f"is all above {said}"
+        return Verdict.PASS if criterion.sign == 1 else Verdict.FAIL, f"is all above {shown}"
     if max(ends) < threshold:
-        return Verdict.FAIL if criterion.sign == 1 else Verdict.PASS, f"is all below {said}"
-    return Verdict.INCONCLUSIVE, f"includes {said}"
+        return Verdict.FAIL if criterion.sign == 1 else Verdict.PASS, f"is all below {shown}"
+    return Verdict.INCONCLUSIVE, f"includes {shown}"
 
 
 def _unmet(policy: Policy, compared: Compared) -> Iterator[str]:
@@ -427,25 +432,25 @@ def _unmet(policy: Policy, compared: Compared) -> Iterator[str]:
         ):
             value = _finite(quality.get(name))
             if least is not None and (value is None or value < least):
-                known = "unknown" if value is None else _apart(value, least, ",")
+                known = "unknown" if value is None else _distinct(value, least, ",")
                 what = f"the {name.replace('_', ' ')} of {run_id}"
                 yield f"{what} is {known}, required is at least {least:,.15g}"
 
 
 def _reasons(metrics: Sequence[Row]) -> Iterator[str]:
-    """Which metrics stand in the way, the gravest first."""
+    """The metrics that do not pass, the worst first."""
     for level, verdict in product(EFFECTS, (Verdict.FAIL, Verdict.INCONCLUSIVE)):
         for each in metrics:
             if (each["level"], each["verdict"]) == (level, verdict):
-                yield f"{asked(each)}: {verdict} ({EFFECTS[level]})"
+                yield f"{criterion_name(each)}: {verdict} ({EFFECTS[level]})"
 
 
 def _waiver_reasons(metrics: Sequence[Row], waived: Sequence[Row]) -> Iterator[str]:
-    """What the waivers changed, and those that change nothing."""
+    """Verdicts that waivers changed, and waivers without effect."""
     for each in metrics:
         whole = each["with_waived"]
         if whole is not None and whole["verdict"] != each["verdict"]:
-            without = f"{asked(each)}: {each['verdict']} without the waived tasks"
+            without = f"{criterion_name(each)}: {each['verdict']} without the waived tasks"
             yield f"{without}, {whole['verdict']} with them"
     if absent := [each["task_id"] for each in waived if not each["is_common"]]:
         more = f" and {len(absent) - MOST_NAMES:,} more" if len(absent) > MOST_NAMES else ""
@@ -461,24 +466,24 @@ def _range(first: float | None, second: float | None) -> Range | None:
     return None if first is None or second is None else (first, second)
 
 
-def asked(metric: Row) -> str:
-    """What a policy asks, by metric and rule: one metric may have both rules."""
+def criterion_name(metric: Row) -> str:
+    """Metric and rule: one metric may have both rules."""
     return f"{metric['metric']} {metric['rule']}"
 
 
 def required(metric: Row) -> str:
-    """What the change must be."""
+    """The required change, in words."""
     side = "above" if metric["direction"] == "higher" else "below"
     return f"{side} {_exact(metric['threshold'])}"
 
 
 def change(value: float, threshold: float) -> str:
-    """A change with its sign, and as many digits as show on which side of the threshold it is."""
-    return _apart(value, threshold, "+,")
+    """A change with its sign, and enough digits to show its side of the threshold."""
+    return _distinct(value, threshold, "+,")
 
 
 def interval(ends: Sequence[float], threshold: float) -> str:
-    """Two ends of a range, on the side of the threshold where they are."""
+    """Both ends of a range, with enough digits to show their sides of the threshold."""
     return " to ".join(change(end, threshold) for end in ends)
 
 
@@ -487,20 +492,20 @@ def _tasks(n_tasks: int | None) -> str:
 
 
 def _exact(value: float) -> str:
-    """A number of a policy as someone wrote it, with its sign."""
+    """A number of a policy with its sign."""
     return f"{value:+,.15g}" if value else "0"
 
 
-def _apart(value: float, threshold: float, form: str) -> str:
-    """The fewest digits that leave the value on its side of the threshold."""
+def _distinct(value: float, threshold: float, form: str) -> str:
+    """The value with the fewest digits that keep it on its side of the threshold."""
 
     def side(number: float) -> int:
         return (number > threshold) - (number < threshold)
 
-    # Whole numbers are written out, as far as a float knows them.
+    # The integer part is written in full, up to the precision of a float.
     n_whole = min(DIGITS[-1], len(str(int(abs(value)))))
     for digits in DIGITS:
-        said = f"{value:{form}.{max(digits, n_whole)}g}"
-        if side(float(said.replace(",", ""))) == side(value):
+        text = f"{value:{form}.{max(digits, n_whole)}g}"
+        if side(float(text.replace(",", ""))) == side(value):
             break
-    return said if value else "0"
+    return text if value else "0"

@@ -1,4 +1,4 @@
-"""Names as people give them, and values as programs read them: what all answers share."""
+"""Look up runs and tasks by name, and shorten values: shared by all answers."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ Row = dict[str, Any]
 LONGEST_WORD = 200
 
 
-def grouped(found: Iterable[Row], key: str) -> dict[str, list[Row]]:
-    """Rows by one of their columns, which they then lack."""
+def grouped(rows: Iterable[Row], key: str) -> dict[str, list[Row]]:
+    """Group rows by a column, which is removed from them."""
     groups: dict[str, list[Row]] = defaultdict(list)
-    for row in found:
+    for row in rows:
         groups[row.pop(key)].append(row)
     return groups
 
 
 def bounded(text: str | None, limit: int, *, n_characters: int | None = None) -> Row | None:
-    """The beginning of a text, with the length of the whole; none where there is no text.
+    """The beginning of a text and its full length; None if there is no text.
 
-    `n_characters` is the whole's where the text is itself a beginning.
+    `n_characters` is the full length if the text itself is cut.
     """
     if text is None:
         return None
@@ -34,7 +34,7 @@ def bounded(text: str | None, limit: int, *, n_characters: int | None = None) ->
 
 
 def short(name: str | None) -> str | None:
-    """A name that a model or a file made up, cut where it is too long for one."""
+    """A name from a model or file, shortened if it is too long."""
     return name if name is None or len(name) <= LONGEST_WORD else name[: LONGEST_WORD - 1] + "…"
 
 
@@ -44,18 +44,18 @@ def run_names(warehouse: Warehouse) -> list[str]:
 
 
 def find_run(warehouse: Warehouse, name: str, *, within: str | None = None) -> Row:
-    """The run meant by a name or a part of it; of several those of one benchmark come first."""
+    """The run of a name or a part of it; runs of the benchmark `within` are preferred."""
     known = run_names(warehouse)
     if within is not None and name not in known:
         query = "select run_id from runs where benchmark = ? order by all"
         near = matching(name, warehouse.column(query, within))
         known = near if len(near) == 1 else known
-    (found,) = warehouse.rows("from runs where run_id = ?", resolved("run", name, known))
-    return found
+    (run,) = warehouse.rows("from runs where run_id = ?", resolved("run", name, known))
+    return run
 
 
 def task_names(warehouse: Warehouse, run: Row) -> list[str]:
-    """Tasks of the run and of its benchmark: that a run lacks a task can be asked about too."""
+    """The tasks of the run and of its benchmark, since a run may lack some of them."""
     query = """
         select task_id from task_outcomes where run_id = ?
         union select task_id from tasks where benchmark = ?
@@ -65,5 +65,5 @@ def task_names(warehouse: Warehouse, run: Row) -> list[str]:
 
 
 def find_task(run: Row, name: str, known: Sequence[str]) -> str:
-    """The task meant by a name or a part of it."""
+    """The task of a name or a part of it."""
     return resolved("task", name, known, within=f" in run {run['run_id']}")

@@ -1,37 +1,16 @@
-"""The tasks and repeats it takes to see a change, and what a budget buys, as plain values."""
+"""How many tasks and repeats detect a change, and what a budget affords, as plain values."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import numpy as np
 
 from pipeline.analysis import planning
 from pipeline.answers.names import Row
-from pipeline.warehouse import Warehouse
+from pipeline.warehouse import Warehouse, read_queries
 
-RUNS = """
-    select run_id, k, pass_at_1, tokens_per_rollout
-    from run_metrics
-    order by benchmark, run_id
-"""
-# Different questions under one id are different tasks.
-PAIR = """
-    select bases.n_scored, bases.n_passed, candidates.n_scored, candidates.n_passed
-    from task_outcomes as bases
-    inner join task_outcomes as candidates using (benchmark, task_id)
-    inner join staging.run_tasks as asked
-        on asked.run_id = bases.run_id and asked.task_id = bases.task_id
-    inner join staging.run_tasks as asked_too
-        on asked_too.run_id = candidates.run_id and asked_too.task_id = candidates.task_id
-    where
-        bases.run_id = ? and candidates.run_id = ?
-        and bases.n_scored > 0 and candidates.n_scored > 0
-        and asked.question is not distinct from asked_too.question
-    order by task_id
-"""
-RUN = """
-    select n_scored, n_passed from task_outcomes where run_id = ? and n_scored > 0 order by task_id
-"""
-CURVE = "select k, pass_at, tokens_at, seconds_at from pass_curve where run_id = ? order by k"
+QUERIES = read_queries(Path(__file__).with_suffix(".sql"))
 ASSUMPTIONS = {
     (1, True): "a candidate whose tasks pass as often as this run's, but for the change",
     (1, False): "one repeat: every task passes as often as all do, but for the change",
@@ -42,30 +21,35 @@ NO_SPREAD = 1e-12
 
 
 def plan(warehouse: Warehouse, runs: list[Row], change: float, spread: float | None = None) -> Row:
-    """The present evaluation, twice its tasks or repeats, and those that show the change.
+    """The current evaluation, twice its tasks or repeats, and the sizes that detect the change.
 
-    `spread` is the deviation of tasks' true changes; of two runs theirs where it is None.
+    `spread` is the standard deviation of the true changes of tasks; None: estimated from two runs.
     """
     names = [row["run_id"] for row in runs]
-    found: Row = {"runs": names, "assumption": None, "rows": []}
-    found |= {"between_variance": None, "within_variance": None}
+    planned: Row = {
+        "runs": names,
+        "assumption": None,
+        "rows": [],
+        "between_variance": None,
+        "within_variance": None,
+    }
     if any(row["pass_at_1"] is None for row in runs):
-        return found
-    query, width = (RUN, 2) if len(runs) == 1 else (PAIR, 4)
+        return planned
+    query, width = (QUERIES["run"], 2) if len(runs) == 1 else (QUERIES["pair"], 4)
     counts = np.array(warehouse.execute(query, names).fetchall(), dtype=np.int64)
     counts = counts.reshape(-1, width)
     n_tasks = len(counts)
     if n_tasks < 2:
-        return found
+        return planned
     if len(runs) == 1:
-        varying = planning.of_run(counts, spread)
+        design = planning.of_run(counts, spread)
     else:
-        varying = planning.of_pair(counts[:, :2], counts[:, 2:], spread)
-    if varying.spread**2 + varying.within <= NO_SPREAD:
-        return found
+        design = planning.of_pair(counts[:, :2], counts[:, 2:], spread)
+    if design.spread**2 + design.within <= NO_SPREAD:
+        return planned
     k = min(row["k"] for row in runs)
-    more_tasks = varying.tasks_needed(change, k)
-    more_repeats = varying.repeats_needed(change, n_tasks)
+    more_tasks = design.tasks_needed(change, k)
+    more_repeats = design.repeats_needed(change, n_tasks)
     sizes = {
         "now": (n_tasks, k),
         "twice the tasks": (2 * n_tasks, k),
@@ -74,28 +58,33 @@ def plan(warehouse: Warehouse, runs: list[Row], change: float, spread: float | N
         f"{100 * change:g} points, by repeats": (n_tasks, more_repeats),
     }
     tokens = runs[-1]["tokens_per_rollout"]
-    differ = f"; true changes of tasks differ by {100 * varying.spread:.1f} points (deviation)"
-    found["assumption"] = ASSUMPTIONS[len(runs), varying.is_measured] + differ
-    found["between_variance"], found["within_variance"] = varying.spread**2, varying.within
+    differ = f"; true changes of tasks differ by {100 * design.spread:.1f} points (deviation)"
+    planned["assumption"] = ASSUMPTIONS[len(runs), design.is_measured] + differ
+    planned["between_variance"] = design.spread**2
+    planned["within_variance"] = design.within
     for name, (n, repeats) in sizes.items():
         row: Row = {"plan": name, "n_tasks": n, "n_repeats": repeats}
         row |= dict.fromkeys(("n_attempts", "tokens", "detectable"))
         if n is not None and repeats is not None:
             row["n_attempts"] = n * repeats
             row["tokens"] = None if tokens is None else round(n * repeats * tokens)
-            row["detectable"] = varying.detectable(n, repeats)
-        found["rows"].append(row)
-    return found
+            row["detectable"] = design.detectable(n, repeats)
+        planned["rows"].append(row)
+    return planned
 
 
 def afforded(warehouse: Warehouse, run_id: str, unit: str, budget: float) -> Row:
-    """The most attempts at a task that a budget buys of a run, and what they reach."""
-    points = warehouse.rows(CURVE, run_id)
+    """The most attempts per task that a budget affords, and their pass rate."""
+    points = warehouse.rows(QUERIES["curve"], run_id)
     within = [row for row in points if (row[f"{unit}_at"] or np.inf) <= budget]
     last: Row = within[-1] if within else {}
     return {
-        **{"run_id": run_id, "unit": unit, "budget": budget, "k": last.get("k")},
-        **{"pass_at": last.get("pass_at"), "takes": last.get(f"{unit}_at")},
+        "run_id": run_id,
+        "unit": unit,
+        "budget": budget,
+        "k": last.get("k"),
+        "pass_at": last.get("pass_at"),
+        "takes": last.get(f"{unit}_at"),
         "is_recorded": any(row[f"{unit}_at"] is not None for row in points),
         "is_most": bool(within) and within[-1]["k"] == points[-1]["k"],
     }

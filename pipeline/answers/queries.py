@@ -1,4 +1,4 @@
-"""Any question in SQL, within limits of time and memory: its rows by column name."""
+"""Run any SQL query within limits of time and memory; rows as dicts."""
 
 from __future__ import annotations
 
@@ -11,39 +11,25 @@ from pipeline.answers.names import Row
 from pipeline.errors import resolved
 from pipeline.query_worker import MOST_BYTES, Answer, Bounds, ask
 from pipeline.text import parsed
+from pipeline.warehouse import read_queries
 
 if TYPE_CHECKING:
     from pipeline.warehouse import Warehouse
 
-SCHEMA_QUERY = """
-    select
-        table_name as relation,
-        coalesce(described.comment, '') as description,
-        column_name as column,
-        data_type as type
-    from duckdb_columns()
-    left join (
-        select database_name, schema_name, table_name, comment from duckdb_tables()
-        union all
-        select database_name, schema_name, view_name, comment from duckdb_views()
-    ) as described using (database_name, schema_name, table_name)
-    where schema_name = 'main' and database_name = current_database()
-    order by relation, column_index
-"""
 
-
+SCHEMA_QUERY = read_queries(Path(__file__).with_suffix(".sql"))["schema"]
 RELATIONS_QUERY = f"select distinct relation from ({SCHEMA_QUERY}) order by all"
 
 
 def schema_query(relations: Sequence[str], name: str) -> str:
-    """The query of the columns of the relation meant by a name."""
+    """A query for the columns of the relation of a name or a part of it."""
     relation = resolved("relation", name, relations).replace("'", "''")
     return f"from ({SCHEMA_QUERY}) where relation = '{relation}'"
 
 
 def objects(answer: Answer) -> Iterator[Row]:
-    """The rows by column name; what a column of JSON holds is opened."""
-    names = apart(answer.names)
+    """The rows as dicts; JSON columns are parsed."""
+    names = unique_names(answer.names)
     is_json = [kind == "JSON" for kind in answer.types]
     for row in answer:
         yield {
@@ -52,17 +38,17 @@ def objects(answer: Answer) -> Iterator[Row]:
         }
 
 
-def apart(names: list[str]) -> list[str]:
-    """Names that are there twice get a number, so that no column is lost in an object."""
-    found: dict[str, None] = {}
+def unique_names(names: list[str]) -> list[str]:
+    """Number repeated names, so that no column is lost in a dict."""
+    unique: dict[str, None] = {}
     for name in names:
         free = name
         for number in count(2):
-            if free not in found and (free == name or free not in names):
+            if free not in unique and (free == name or free not in names):
                 break
             free = f"{name}_{number}"
-        found[free] = None
-    return list(found)
+        unique[free] = None
+    return list(unique)
 
 
 def schema(warehouse: Warehouse, name: str | None) -> list[Row]:
@@ -75,7 +61,7 @@ def schema(warehouse: Warehouse, name: str | None) -> list[Row]:
 def first_rows(
     path: Path, query: str, most: int, *, seconds: float, memory_limit: str | None
 ) -> tuple[list[Row], int | None]:
-    """The first rows of a query, and how many it has in all; unknown where it cannot be counted."""
+    """The first rows of a query, and the number of all; None if they cannot be counted."""
     bounds = Bounds(most_rows=most, most_bytes=MOST_BYTES, is_counted=True)
     with ask(path, query, seconds=seconds, memory_limit=memory_limit, bounds=bounds) as answer:
         return list(objects(answer)), answer.n_rows

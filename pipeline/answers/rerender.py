@@ -1,4 +1,4 @@
-"""A report rendered again from a warehouse, with other runs, sections, templates or labels."""
+"""Render the report of a warehouse again, with other runs, sections, templates or labels."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from pipeline.warehouse.relations import relations
 
 __all__ = ["Label", "Rendering", "read_label", "relabel", "render"]
 
-# Files of labels are left out: those given stand for them.
+# Without files of labels: the new ones replace them.
 FILES = "from raw.files where kind <> 'labels' order by file_no"
 REJECTS = f"""
     from raw.rejects
     where record_id >> 40 in (select file_no from ({FILES}))
     order by all
 """
-# They ask about rejects of a run's own files, and labels are no run's.
+# They read rejects of the files of runs, and labels do not belong to a run.
 UNCHANGED = ("main.reported_checks", "main.run_health")
 
 
 @dataclass(frozen=True)
 class Rendering:
-    """A report, and what to know of the labels it was given."""
+    """A report, and warnings about its labels."""
 
     text: str
     warnings: tuple[Notice, ...] = ()
@@ -51,9 +51,9 @@ def render(
     templates: Path | None = None,
     labels: Path | None = None,
 ) -> Rendering:
-    """The report of an analysis, as it was written or as it would be; the warehouse is only read.
+    """Render the report of an analysis; the warehouse is only read.
 
-    All runs and sections where none is named.
+    Without names, all runs and sections are rendered.
     """
     chosen = [report.SECTIONS[place] for place in _places(sections)]
     report.check_templates(templates)
@@ -63,11 +63,11 @@ def render(
         if labels is None:
             content = report.collect(source)
         else:
-            found = warehouse.run_checks(source)
-            content = report.collect(source, report.notices(vars(each) for each in found))
-            # Those on lines of the file of labels, or on all of it.
+            checked = warehouse.run_checks(source)
+            content = report.collect(source, report.notices(vars(each) for each in checked))
+            # Only those about the file of labels or its lines.
             name = f"{printable(labels.name)}:"
-            notices = [each for each in found if f"{each.subject}:".startswith(name)]
+            notices = [each for each in checked if f"{each.subject}:".startswith(name)]
         known = [run.run_id for run in content.runs]
         named = [resolved("run", name, known) for name in runs]
         text = report.page(
@@ -81,18 +81,18 @@ def render(
 
 
 def _places(names: Sequence[str]) -> list[int]:
-    """Where the sections named stand in a report, by a title or its name as a file; each once."""
+    """The positions of sections in a report, by title or name, without repeats."""
     known = [section.name for section in report.SECTIONS]
     plain = (report.Section(name.strip()).name for name in names)
     return sorted({known.index(resolved("section", name, known)) for name in plain})
 
 
 def relabel(path: Path, labels: Path) -> Warehouse:
-    """A warehouse as if this file were the only one of labels in the results."""
+    """The warehouse with this file as the only file of labels."""
     if not (labels.is_file() and os.access(labels, os.R_OK)):
         raise InputError(
-            f"{labels}: no file of labels here that can be read.",
-            hint="docs/cli.md#labelsjsonl says what it holds, one label per line.",
+            f"{labels}: no readable file of labels.",
+            hint="docs/cli.md#labelsjsonl describes the format.",
         )
     with warehouse.open_warehouse(path) as opened, warehouse.of_this_version(path):
         files, rejects = opened.arrow(FILES), opened.arrow(REJECTS)
@@ -100,14 +100,14 @@ def relabel(path: Path, labels: Path) -> Warehouse:
     name = printable(labels.name)
     if name in names:
         raise InputError(
-            f"{labels}: the results hold a file of this name that is no file of labels.",
+            f"{labels}: the results contain another kind of file with this name.",
             hint="Give it another name, such as labels.jsonl.",
         )
     artifact = Artifact(labels, name, Kind.LABELS)
     read = load.labels_alone(
         artifact, max(numbers, default=0) + 1, max_line_bytes=DEFAULT_MAX_LINE_BYTES
     )
-    # All that a page may read, and the assertions.
+    # All relations that a page may read, and the assertions.
     every = [relation.name for relation in relations(SQL_DIR, computed_relations(Profile()))]
     shown = [name for name in every if name.startswith(("main.", "report.", "assertions."))]
     return recompute(

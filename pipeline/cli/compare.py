@@ -123,7 +123,7 @@ def compare(
         opened, found = stack.enter_context(
             comparisons.compared(path, names, margin=margin, rerun=rerun)
         )
-        found = comparisons.by_metric(found, metric, is_asked=bool(names))
+        found = comparisons.by_metric(found, metric, is_named=bool(names))
         named = [each for each in found if each.is_named]
         if not named and (policy is not None or false_alarms):
             hint = "For example: blade compare BASE CANDIDATE --policy policy.toml"

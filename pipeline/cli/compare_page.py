@@ -146,7 +146,7 @@ def _cells(metric: Row) -> tuple[object, ...]:
     delta, ends, threshold = metric["delta"], metric["ci_new_tasks"], metric["threshold"]
     moved = "n/a" if delta is None else gate.change(delta, threshold)
     within = "n/a" if ends is None else gate.interval(ends, threshold)
-    said = (gate.asked(metric), metric["level"], moved, within, gate.required(metric))
+    said = (gate.criterion_name(metric), metric["level"], moved, within, gate.required(metric))
     return (*said, metric["n_tasks"], str(metric["verdict"]))
 
 

@@ -70,7 +70,7 @@ def plan(
     budgets = {"tokens": budget_tokens, "seconds": budget_seconds}
     with open_warehouse(warehouse) as opened:
         run = tuple(find_run(opened, name)["run_id"] for name in run)
-        every = {row["run_id"]: row for row in opened.rows(plans.RUNS)}
+        every = {row["run_id"]: row for row in opened.rows(plans.QUERIES["runs"])}
         chosen = [run] if run else [(name,) for name in every]
         planned = [
             {

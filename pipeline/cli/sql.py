@@ -14,7 +14,13 @@ from typing import TextIO
 import click
 
 from pipeline import files
-from pipeline.answers.queries import RELATIONS_QUERY, SCHEMA_QUERY, apart, objects, schema_query
+from pipeline.answers.queries import (
+    RELATIONS_QUERY,
+    SCHEMA_QUERY,
+    objects,
+    schema_query,
+    unique_names,
+)
 from pipeline.cli.options import PATH, memory_option, timeout_option, warehouse_option
 from pipeline.cli.page import WRITERS
 from pipeline.errors import UsageError, is_interrupt
@@ -151,7 +157,7 @@ def _write(answer: Answer, format_: str, path: Path) -> None:
 
 def _print(answer: Answer, format_: str, file: TextIO) -> None:
     if format_ in WRITERS:
-        WRITERS[format_](apart(answer.names), answer, file=file)
+        WRITERS[format_](unique_names(answer.names), answer, file=file)
         if answer.is_cut:
             words = f"the first {MOST_TABLE_ROWS} rows; --format csv prints all"
             print(words, file=sys.stderr)

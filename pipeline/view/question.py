@@ -8,7 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from pipeline.answers.queries import apart
+from pipeline.answers.queries import unique_names
 from pipeline.citation import parse
 from pipeline.errors import BladeError
 from pipeline.query_worker import MOST_BYTES, MOST_WORKERS, Bounds, ask
@@ -62,7 +62,7 @@ def _answer(warehouse: Warehouse, text: str, seconds: float) -> tuple[list[str],
     bounds = Bounds(most_rows=MOST_ROWS, most_bytes=MOST_BYTES)
     with ask(warehouse.path, text, seconds=seconds, memory_limit=limit, bounds=bounds) as answer:
         rows = list(answer)
-        return apart(answer.names), rows, answer.is_cut
+        return unique_names(answer.names), rows, answer.is_cut
 
 
 def _is_number(value: Any) -> bool:
