@@ -18,7 +18,7 @@ from mcp import Client, MCPError, StdioServerParameters
 
 from pipeline import open_warehouse
 from pipeline.text import ACTIVE
-from pipeline.view.mcp import MOST_CHARACTERS, bounded, made
+from pipeline.view.mcp import MOST_CHARACTERS, bounded, create_server
 from tests import hostile
 from tests.case_files import cases
 from tests.lean import LOADED
@@ -55,7 +55,7 @@ def talk(warehouse: Path, with_agent: Callable[[Agent], Awaitable[Any]], **limit
     """An agent at a server of this warehouse, in this process."""
 
     async def session() -> Any:
-        async with Client(made(warehouse, **{"timeout": 60} | limits)) as client:
+        async with Client(create_server(warehouse, **{"timeout": 60} | limits)) as client:
             return await with_agent(Agent(client))
 
     return anyio.run(session)
@@ -197,7 +197,7 @@ def test_a_request_that_cannot_be_read_is_answered(demo: Path) -> None:
     done = blade("mcp", "--warehouse", demo.parent, input=calls)
     answers = {each["id"]: each for each in map(json.loads, done.stdout.splitlines())}
     assert (done.code, done.stderr, sorted(answers)) == (0, "", [0, 1, 2])
-    assert "cannot be read" in answers[1]["error"]["message"]
+    assert "not UTF-8 text" in answers[1]["error"]["message"]
     assert answers[2]["result"]["structuredContent"]["rows"] == [{"a": 1}]
 
 

@@ -10,45 +10,58 @@ PAGE = 50
 
 
 def comparison(opened: Opened, query: Mapping[str, str]) -> Page | None:
-    """The pair asked for, else the first; none where the analysis compared nothing."""
-    pairs = opened.keep("pairs", lambda: opened.rows("pairs"))
+    """The comparison of the requested pair, else of the first; None if nothing was compared."""
+    pairs = opened.cached("pairs", lambda: opened.rows("pairs"))
     if not pairs:
         return None
     key = _pair(query) or {name: pairs[0][name] for name in ("base", "candidate")}
     metrics = opened.rows("metrics", **key)
     if not metrics:
-        hint = "On the terminal any two runs can be: blade compare BASE CANDIDATE"
-        raise AbsentError("These runs are not compared by this analysis.", hint=hint)
+        hint = "Compare them in a terminal with: blade compare BASE CANDIDATE"
+        raise AbsentError("This analysis did not compare these runs.", hint=hint)
     chosen = next((row for row in metrics if row["metric"] == query.get("metric")), metrics[0])
     ledgers: dict[str, list[Row]] = {}
     for row in opened.rows("ledger", **key, metric=chosen["metric"]):
         missing = ", missing as failures" if row["policy"] == "counted_as_fail" else ""
         by = f" by {row['slice_key']}" if row["slice_key"] else ""
         ledgers.setdefault(f"{row['ledger']}{by}{missing}", []).append(row)
-    settings = opened.keep(("settings", *key.values()), lambda: opened.rows("settings", **key))
+    settings = opened.cached(("settings", *key.values()), lambda: opened.rows("settings", **key))
     flips = opened.rows("flips", **key)
     signs = opened.rows("flip_signs", **key)
-    named = {"pairs": pairs, "metrics": metrics, "metric": chosen, "ledgers": ledgers}
-    return {**key, **named, "settings": settings, "flips": flips, "signs": signs}
+    return {
+        **key,
+        "pairs": pairs,
+        "metrics": metrics,
+        "metric": chosen,
+        "ledgers": ledgers,
+        "settings": settings,
+        "flips": flips,
+        "signs": signs,
+    }
 
 
 def line_tasks(opened: Opened, query: Mapping[str, str]) -> Page:
-    """What a line of a ledger is about."""
+    """The tasks behind a line of a ledger."""
     key = _pair(query)
     pair = opened.rows("metrics", **key) if key else []
     if not pair:
         raise AbsentError("This line is in no ledger of this analysis.")
     names = ("metric", "policy", "ledger", "slice", "line", "effect")
-    asked = {name: query.get(name, "") for name in names}
+    filters = {name: query.get(name, "") for name in names}
     page = page_no(query.get("page"))
-    tasks = opened.rows("line_tasks", **key, **asked, most=PAGE, skipped=(page - 1) * PAGE)
+    tasks = opened.rows("line_tasks", **key, **filters, most=PAGE, skipped=(page - 1) * PAGE)
     n_tasks = tasks[0]["n_found"] if tasks else 0
-    asked["pair"] = query["pair"]
-    named = {"asked": asked, "comparison": pair[0], "tasks": tasks, "n_tasks": n_tasks}
-    return {**named, "page": page, "n_pages": -(-n_tasks // PAGE)}
+    return {
+        "asked": {**filters, "pair": query["pair"]},
+        "comparison": pair[0],
+        "tasks": tasks,
+        "n_tasks": n_tasks,
+        "page": page,
+        "n_pages": -(-n_tasks // PAGE),
+    }
 
 
 def _pair(query: Mapping[str, str]) -> dict[str, str]:
-    """Both runs of an address: names of runs hold no slash."""
+    """Both runs of an address; names of runs contain no slash."""
     base, slash, candidate = query.get("pair", "").partition("/")
     return {"base": base, "candidate": candidate} if slash else {}

@@ -1,4 +1,4 @@
-"""labels.jsonl as it is filled from the pages: read for display, appended whole or not at all."""
+"""labels.jsonl: read for display, and extended by the forms of the pages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CAUSES = {**wording.CAUSES, "UNEXPLAINED": "unexplained"}
 
 
 class LabelFile:
-    """One file of labels; what it says of a task is kept until the file changes."""
+    """A file of labels, cached until it changes."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -42,18 +42,18 @@ class LabelFile:
         return next((row for row in self.rows() if (row["run_id"], row["task_id"]) == key), None)
 
     def causes(self) -> list[Row]:
-        """What it says of each task, as a value for a query."""
+        """The cause of each labelled task, as a parameter of a query."""
         names = ("run_id", "task_id", "cause")
         return [{name: row[name] for name in names} for row in self.rows()]
 
     def append(self, line: str, *, first: Callable[[], Iterable[str]]) -> None:
-        """Add a line; a reader sees the old file or the new one. `first` begins a new file."""
+        """Add a line; readers see the old or the new file. `first` gives the lines of a new one."""
         try:
             path = self.path
             if path.is_symlink():
-                message = f"{path}: is a link, and labels are not written through one."
+                message = f"{path}: is a link, and labels are not written through links."
                 raise UsageError(message, hint=f"Name the file: --labels {path.resolve()}")
-            held = _held(path)
+            lock = _locked(path)
             try:
                 old = path.read_bytes()
                 if not old:
@@ -64,23 +64,23 @@ class LabelFile:
                     beside.write_bytes(old + f"{line}\n".encode())
                     files.sync([beside])
             finally:
-                os.close(held)
+                os.close(lock)
         except OSError as error:
             raise InputError(
                 f"{self.path}: cannot be written ({files.reason_of(error)}).",
-                hint="Name a file that can be, with: blade view --labels FILE",
+                hint="Choose another file with: blade view --labels FILE",
             ) from error
 
 
-def _held(path: Path) -> int:
-    """The file, locked: the one that is there now, not one that was just replaced."""
+def _locked(path: Path) -> int:
+    """Open and lock the file, again if it was replaced in between."""
     while True:
-        held = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
-        fcntl.flock(held, fcntl.LOCK_EX)
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+        fcntl.flock(file, fcntl.LOCK_EX)
         with suppress(FileNotFoundError):
-            if os.fstat(held).st_ino == path.stat().st_ino:
-                return held
-        os.close(held)
+            if os.fstat(file).st_ino == path.stat().st_ino:
+                return file
+        os.close(file)
 
 
 def _read(path: Path) -> list[Row]:
@@ -90,7 +90,7 @@ def _read(path: Path) -> list[Row]:
         lines = files.content(path).decode(errors="replace").splitlines()
     except files.UnreadableError:
         return []
-    found: dict[tuple[str, str], Row] = {}
+    labels: dict[tuple[str, str], Row] = {}
     for line_no, line in enumerate(lines, start=1):
         if not line.strip():
             continue
@@ -98,9 +98,9 @@ def _read(path: Path) -> list[Row]:
             label = read_label(line)
         except (ValueError, RecursionError):
             continue  # a reject of the next analysis
-        found.pop((label.run_id, label.task_id), None)
-        found[label.run_id, label.task_id] = {**_row(label), "line_no": line_no}
-    return list(found.values())
+        labels.pop((label.run_id, label.task_id), None)
+        labels[label.run_id, label.task_id] = {**_row(label), "line_no": line_no}
+    return list(labels.values())
 
 
 def _row(label: Label) -> Row:
@@ -108,7 +108,7 @@ def _row(label: Label) -> Row:
 
 
 def line(opened: Opened, form: Mapping[str, str]) -> str:
-    """The line that a form asks for; refused with the reason where an analysis would refuse it."""
+    """The line of a form; an error with the reason if an analysis would reject it."""
     from pipeline.answers.rerender import read_label
 
     cause = "+".join(each for each in (form.get("cause", ""), form.get("second", "")) if each)
@@ -127,19 +127,18 @@ def line(opened: Opened, form: Mapping[str, str]) -> str:
         label = read_label(text)
     except (ValueError, RecursionError) as error:
         raise UsageError(f"The label is refused: {error}.") from error
-    opened.one(
-        *("outcome", f"{label.run_id}/{label.task_id}"), run=label.run_id, task=label.task_id
-    )
+    name = f"{label.run_id}/{label.task_id}"
+    opened.one("outcome", name, run=label.run_id, task=label.task_id)
     for cited in label.evidence:
         run, task, index = cited.rollout
-        (found,) = opened.rows("exists", run=run, task=task, index=index, seq=cited.seq)
-        if not all(found.values()):
+        (existing,) = opened.rows("exists", run=run, task=task, index=index, seq=cited.seq)
+        if not all(existing.values()):
             raise AbsentError(f"evidence {one_line(str(cited))}: no such rollout or event.")
     return text
 
 
 def of_the_analysis(opened: Opened) -> list[str]:
-    """The labels that the analysis read, as lines: a new file begins with them."""
+    """The labels that the analysis read, as lines for a new file."""
     names = {"run_id": "run", "task_id": "task", "said_by": "by"}
     return [
         json_text({names.get(name, name): value for name, value in row.items() if value})

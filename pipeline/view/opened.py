@@ -1,9 +1,8 @@
-"""The warehouse behind the pages: one read-only connection, followed when the file is replaced."""
+"""The warehouse of the pages: a read-only connection, opened again when the file is replaced."""
 
 from __future__ import annotations
 
 import threading
-import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,58 +12,57 @@ import pyarrow as pa
 
 from pipeline.errors import BladeError, UsageError
 from pipeline.text import one_line
-from pipeline.warehouse import Warehouse, of_this_version, open_warehouse
+from pipeline.warehouse import Warehouse, of_this_version, open_warehouse, read_queries
 
-# A row by its columns, and a page by what its template names.
+# A row by its columns, and a page by the names in its template.
 Row = dict[str, Any]
 Page = dict[str, Any]
-Made = TypeVar("Made")
+Value = TypeVar("Value")
 Stamp = tuple[int, ...]
-QUERIES: dict[str, str] = tomllib.loads(
-    Path(__file__).with_name("queries.toml").read_text(encoding="utf-8")
-)
-LARGEST_PAGE, MOST_KEPT = 1_000_000, 40
+QUERIES = read_queries(Path(__file__).with_name("queries.sql"))
+LARGEST_PAGE = 1_000_000
+MOST_CACHED = 40
 
 
 class AbsentError(UsageError):
-    """What was asked for is not in the warehouse."""
+    """The requested run, task, rollout or page is not in the warehouse."""
 
 
 class Opened:
-    """A cursor for one request, and what is kept as long as the file stays the same."""
+    """A cursor for one request, and a cache that is valid until the file changes."""
 
-    def __init__(self, warehouse: Warehouse, kept: dict[Any, Any]) -> None:
+    def __init__(self, warehouse: Warehouse, cache: dict[Any, Any]) -> None:
         self.warehouse = warehouse
-        self._kept = kept
+        self._cache = cache
 
     def rows(self, name: str, **values: Any) -> list[Row]:
-        """The rows of a query of ours, each by column name."""
+        """The rows of a query of queries.sql, as dicts."""
         return self.warehouse.rows(QUERIES[name], **values)
 
     def table(self, name: str, **values: Any) -> pa.Table:
-        """The same held together: many rows, of which few are shown."""
+        """The rows as an Arrow table: for many rows, of which few are shown."""
         return self.warehouse.arrow(QUERIES[name], values)
 
     def one(self, name: str, what: str, **values: Any) -> Row:
-        """The only row; AbsentError says what is not there."""
-        found = self.rows(name, **values)
-        if not found:
+        """The only row; AbsentError if there is none. `what` is its name in messages."""
+        rows = self.rows(name, **values)
+        if not rows:
             hint = "It may have been replaced by another analysis."
             raise AbsentError(f"{one_line(what)}: not in this warehouse.", hint=hint)
-        return found[0]
+        return rows[0]
 
-    def keep(self, key: Any, make: Callable[[], Made]) -> Made:
-        """Made once for as long as the file stays the same; the oldest makes room."""
-        made: Made = self._kept[key] if key in self._kept else make()
-        if key not in self._kept:
-            self._kept[key] = made
-            for old in list(self._kept)[:-MOST_KEPT]:
-                self._kept.pop(old, None)
-        return made
+    def cached(self, key: Any, make: Callable[[], Value]) -> Value:
+        """A value from the cache, else from `make`; the oldest values are dropped."""
+        value: Value = self._cache[key] if key in self._cache else make()
+        if key not in self._cache:
+            self._cache[key] = value
+            for old in list(self._cache)[:-MOST_CACHED]:
+                self._cache.pop(old, None)
+        return value
 
 
 class Followed:
-    """Opens the file anew where another has taken its place; requests on the way end on the old."""
+    """Opens the file again when it is replaced; running requests finish on the old one."""
 
     def __init__(self, path: Path, *, memory_limit: str | None = None) -> None:
         self.path = path
@@ -72,16 +70,16 @@ class Followed:
         self._lock = threading.Lock()
         self.stamp = stamp(path)
         self._warehouse = open_warehouse(path, memory_limit=memory_limit)
-        self._kept: dict[Any, Any] = {}
+        self._cache: dict[Any, Any] = {}
 
     @contextmanager
     def opened(self) -> Iterator[Opened]:
-        """For one request, on its own thread."""
+        """The warehouse for one request."""
         with self._lock:
             self._follow()
-            asked = Opened(self._warehouse.cursor(), self._kept)
-        with asked.warehouse, of_this_version(self.path):
-            yield asked
+            opened = Opened(self._warehouse.cursor(), self._cache)
+        with opened.warehouse, of_this_version(self.path):
+            yield opened
 
     def _follow(self) -> None:
         now = stamp(self.path)
@@ -90,21 +88,21 @@ class Followed:
         try:
             self._warehouse = open_warehouse(self.path, memory_limit=self._memory_limit)
         except BladeError:
-            return  # not whole, or not ours: the one that was opened still answers
-        self.stamp, self._kept = now, {}
+            return  # incomplete or not a warehouse: keep the old one
+        self.stamp, self._cache = now, {}
 
 
 def stamp(path: Path) -> Stamp | None:
-    """Which file it is; none while there is none."""
+    """The identity of a file; None if there is none."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size
+    return status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size
 
 
-def page_no(asked: str | None) -> int:
-    """The number of a page, from 1; the first where it is none."""
-    digits = (asked or "")[:10]
+def page_no(text: str | None) -> int:
+    """The number of a page, from 1; 1 if the text is not a number."""
+    digits = (text or "")[:10]
     is_number = digits.isascii() and digits.isdigit()
     return min(max(int(digits), 1), LARGEST_PAGE) if is_number else 1

@@ -1,4 +1,4 @@
-"""Any question in SQL, within a time and a number of rows; its rows as a table and as a chart."""
+"""Any SQL query, within limits of time and rows; its rows as a table and as a chart."""
 
 from __future__ import annotations
 
@@ -19,14 +19,18 @@ from pipeline.view.opened import Opened, Page
 from pipeline.warehouse import Warehouse, shared_memory
 
 Rows = list[tuple[Any, ...]]
-SECONDS, MOST_ROWS, MOST_CHARACTERS, MOST_BARS = 20.0, 1000, 400, 40
-LONGEST_QUERY, LARGEST = 20_000, 1e300
+SECONDS = 20.0
+MOST_ROWS = 1000
+MOST_CHARACTERS = 400
+MOST_BARS = 40
+LONGEST_QUERY = 20_000
+LARGEST = 1e300
 
 
 def question(opened: Opened, query: Mapping[str, str], *, seconds: float = SECONDS) -> Page:
-    """The answer; a query that fails or takes too long says so in its place."""
+    """The page of a query: its rows, or its error."""
     text = query.get("query", "").strip()
-    schema = opened.keep("schema", lambda: opened.rows("schema"))
+    schema = opened.cached("schema", lambda: opened.rows("schema"))
     names: list[str] = []
     rows: Rows = []
     is_cut = False
@@ -38,7 +42,7 @@ def question(opened: Opened, query: Mapping[str, str], *, seconds: float = SECON
             names, rows, is_cut = _answer(opened.warehouse, text, seconds)
         except BladeError as failed:
             error, hint = str(failed), failed.hint
-    ids = opened.keep("run ids", lambda: opened.rows("run_ids", benchmark=""))
+    ids = opened.cached("run ids", lambda: opened.rows("run_ids", benchmark=""))
     runs = {row["run_id"] for row in ids}
     numbers = [
         name
@@ -50,13 +54,21 @@ def question(opened: Opened, query: Mapping[str, str], *, seconds: float = SECON
     chart = _chart(names, rows, axes) if axes[1] else Markup("")
     cells = [[_cell(value, runs) for value in row] for row in rows]
     return {
-        **{"query": text, "error": error, "hint": hint, "schema": schema, "names": names},
-        **{"rows": cells, "is_cut": is_cut, "chart": chart, "axes": axes, "numbers": numbers},
+        "query": text,
+        "error": error,
+        "hint": hint,
+        "schema": schema,
+        "names": names,
+        "rows": cells,
+        "is_cut": is_cut,
+        "chart": chart,
+        "axes": axes,
+        "numbers": numbers,
     }
 
 
 def _answer(warehouse: Warehouse, text: str, seconds: float) -> tuple[list[str], Rows, bool]:
-    """Names, rows, and whether there are more: of many, or of long ones, the first are kept."""
+    """Names, the first rows, and whether there are more."""
     assert warehouse.path is not None
     limit = shared_memory(warehouse.memory_limit, MOST_WORKERS)
     bounds = Bounds(most_rows=MOST_ROWS, most_bytes=MOST_BYTES)
@@ -85,7 +97,7 @@ def _cell(value: Any, runs: set[str]) -> tuple[str, str]:
 
 
 def _axes(names: list[str], numbers: list[str], query: Mapping[str, str]) -> tuple[str, str]:
-    """What is drawn by what: as asked, else the first number by the first other column."""
+    """The columns of the chart: as requested, else the first number by the first other column."""
     by, value = query.get("x", ""), query.get("y", "")
     if by not in names:
         by = next((name for name in names if name not in numbers), next(iter(names), ""))
@@ -93,7 +105,7 @@ def _axes(names: list[str], numbers: list[str], query: Mapping[str, str]) -> tup
 
 
 def _chart(names: list[str], rows: Rows, axes: tuple[str, str]) -> Markup:
-    """Bars of one column by another, of the first rows, as the report draws its own."""
+    """Bars of one column by another, of the first rows."""
     by, value = (names.index(each) for each in axes)
     drawn = [
         (_cell(row[by], set())[0], float(row[value])) for row in rows if row[value] is not None
@@ -102,7 +114,8 @@ def _chart(names: list[str], rows: Rows, axes: tuple[str, str]) -> Markup:
     scale = svg.scale([number for _, number in shown], svg.LEFT, svg.RIGHT) if shown else None
     if scale is None:
         return Markup("")
-    lines, shapes = [], svg.macros("shapes")
+    lines = []
+    shapes = svg.macros("shapes")
     for name, number in shown:
         start, end = sorted((scale.at(0.0), scale.at(number)))
         kind = "reached" if number >= 0 else "loss"

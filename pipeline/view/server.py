@@ -1,4 +1,4 @@
-"""The pages over HTTP: on loopback only, for whoever has the token, and nothing else."""
+"""The pages over HTTP: on loopback only, and only with the token."""
 
 from __future__ import annotations
 
@@ -30,14 +30,15 @@ from pipeline.view import compared, labels, question, tasks, transcript
 from pipeline.view.opened import AbsentError, Followed, Opened, Row, stamp
 
 HOST = "127.0.0.1"
-# So many requests are worked on at the same time; the others wait.
+# The number of requests handled at the same time.
 THREADS = 8
-MOST_CONNECTIONS, LARGEST_FORM = 512, 100_000
+MOST_CONNECTIONS = 512
+LARGEST_FORM = 100_000
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-# A report brings its own policy along, with the hashes of its style and script.
+# A report contains its own policy, with the hashes of its style and script.
 REPORT_POLICY = "frame-ancestors 'none'; base-uri 'none'; form-action 'none'; connect-src 'none'"
 HEADERS = {
     "content-security-policy": POLICY,
@@ -55,38 +56,38 @@ SEEN = {True: "passed", False: "failed", None: "unscored"}
 
 @dataclass
 class Explorer:
-    """What every page reads: the warehouse as it is now, the labels, and the key to come in."""
+    """What every page reads: the current warehouse, the labels, and the token."""
 
     followed: Followed
     labels: labels.LabelFile
     port: int
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
     rendering: threading.Lock = field(default_factory=threading.Lock)
-    # Reports rendered last: by what they were made of.
+    # The last report, by its inputs.
     reports: dict[tuple[Any, ...], str] = field(default_factory=dict)
 
     @property
     def url(self) -> str:
-        """Where it answers, with the key."""
+        """The address, with the token."""
         return f"http://{HOST}:{self.port}/?token={self.token}"
 
     def is_token(self, text: str) -> bool:
-        """Compared in a time that does not tell how much of it is right."""
+        """Compare in constant time, so that the time does not reveal the token."""
         return secrets.compare_digest(text.encode("utf-8", "replace"), self.token.encode())
 
     @property
     def cookie(self) -> str:
-        """Ports share their cookies: each explorer has one of its own name."""
+        """The name of the cookie; ports share cookies, so it contains the port."""
         return f"blade_view_{self.port}"
 
 
 def prepared(
     warehouse: Path, *, port: int, label_file: Path | None = None, memory_limit: str | None = None
 ) -> tuple[Explorer, Server, socket.socket]:
-    """A server that waits to be run on its socket: connections are taken from here on."""
+    """A server that is ready to run, and its socket, which already accepts connections."""
     file = labels.LabelFile(label_file or warehouse.parent / labels.NAME)
     explorer = Explorer(Followed(warehouse, memory_limit=memory_limit), file, port)
-    # Made once ahead: the first reader need not wait, nor find a warehouse of another version.
+    # Render a page now: the first one is slow, and fails if the warehouse is of another version.
     with explorer.followed.opened() as opened:
         rendered(explorer, "matrix", tasks.matrix(file, opened, {}))
     listening = socket.socket()
@@ -96,8 +97,8 @@ def prepared(
         listening.listen(MOST_CONNECTIONS)
     except OSError as error:
         listening.close()
-        message = f"port {port}: cannot be listened on ({error.strerror})."
-        raise UsageError(message, hint="Take any that is free with: --port 0") from error
+        message = f"port {port}: is not available ({error.strerror})."
+        raise UsageError(message, hint="Use any free port with: --port 0") from error
     explorer.port = listening.getsockname()[1]
     config = Config(
         Guard(app(explorer), explorer),
@@ -114,22 +115,22 @@ def prepared(
 
 
 class _Server(Server):
-    """A server that does not wait for queries when it is to end."""
+    """A server that stops running queries when it shuts down."""
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Ctrl-C, or a request to terminate."""
+        """Handle Ctrl-C and SIGTERM."""
         end_queries()
         super().handle_exit(sig, frame)
 
 
 class Guard:
-    """Lets in who has the token, asks this host and comes from these pages; seals every answer."""
+    """Refuses requests without the token, for other hosts or from other pages; adds headers."""
 
     def __init__(self, inner: ASGIApp, explorer: Explorer) -> None:
         self.inner, self.explorer = inner, explorer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Every request passes here."""
+        """Check the request, then pass it on."""
         if scope["type"] != "http":
             return
         anyio.to_thread.current_default_thread_limiter().total_tokens = THREADS
@@ -137,64 +138,64 @@ class Guard:
         has_token = self.explorer.is_token(request.query_params.get("token", ""))
         headers = HEADERS
         if has_token:
-            # No redirect: a browser would not send a strict cookie along where another page led.
+            # No redirect: after a link from elsewhere, browsers would not send the strict cookie.
             cookie = f"{self.explorer.cookie}={self.explorer.token}"
             headers = {**HEADERS, "set-cookie": f"{cookie}; Path=/; HttpOnly; SameSite=Strict"}
 
-        async def sealed(message: Message) -> None:
+        async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 sent = message["headers"]
-                given = {name for name, _ in sent}
+                present = {name for name, _ in sent}
                 wanted = [(name.encode(), value.encode()) for name, value in headers.items()]
-                message["headers"] = [*sent, *(each for each in wanted if each[0] not in given)]
+                message["headers"] = [*sent, *(each for each in wanted if each[0] not in present)]
             await send(message)
 
         refusal = self._refusal(request, has_token=has_token)
         answer = PlainTextResponse(f"{refusal[1]}\n", refusal[0]) if refusal else self.inner
-        await answer(scope, receive, sealed)
+        await answer(scope, receive, with_headers)
 
     def _refusal(self, request: Request, *, has_token: bool) -> tuple[int, str] | None:
         hosts = [f"{name}:{self.explorer.port}" for name in (HOST, "localhost")]
         if request.headers.getlist("host") not in [[host] for host in hosts]:
             return 421, "This host is not served here."
-        asked = request.headers
+        headers = request.headers
         is_reading = request.method in ("GET", "HEAD")
-        # Forms always say where they come from; a plain address that is typed in does not.
+        # Forms always have an origin; an address typed into the browser has none.
         origins = [*([None] if is_reading else []), *(f"http://{host}" for host in hosts)]
-        is_led = asked.get("sec-fetch-site", "none") not in ("same-origin", "none")
-        if asked.get("origin") not in origins or (is_led and not has_token):
+        is_cross_site = headers.get("sec-fetch-site", "none") not in ("same-origin", "none")
+        if headers.get("origin") not in origins or (is_cross_site and not has_token):
             return 403, "Only pages of this explorer may ask that."
         cookie = request.cookies.get(self.explorer.cookie, "")
         if not has_token and not self.explorer.is_token(cookie):
-            return 401, "Open the address that blade view printed: it holds the key."
+            return 401, "Open the address that blade view printed: it contains the key."
         return None
 
 
 def app(explorer: Explorer) -> Starlette:
     """Every page by its path."""
-    questions = anyio.CapacityLimiter(MOST_WORKERS)
+    query_limiter = anyio.CapacityLimiter(MOST_WORKERS)
 
     def page(
         template: str, make: Callable[[Opened, Mapping[str, str]], Any]
     ) -> Callable[[Request], Response]:
         def answer(request: Request) -> Response:
             with explorer.followed.opened() as opened:
-                made = make(opened, request.query_params)
-            return rendered(explorer, template, made)
+                content = make(opened, request.query_params)
+            return rendered(explorer, template, content)
 
         return answer
 
-    def asked_sql(request: Request) -> Response:
+    def answer_sql(request: Request) -> Response:
         with explorer.followed.opened() as opened:
-            found = question.question(opened, request.query_params)
-        return rendered(explorer, "sql", found, status=400 if found["error"] else 200)
+            content = question.question(opened, request.query_params)
+        return rendered(explorer, "sql", content, status=400 if content["error"] else 200)
 
     async def sql(request: Request) -> Response:
-        # On threads of their own, so that slow ones never stand before a page.
-        return await anyio.to_thread.run_sync(asked_sql, request, limiter=questions)
+        # Separate threads, so that slow queries never delay pages.
+        return await anyio.to_thread.run_sync(answer_sql, request, limiter=query_limiter)
 
     def benchmarks(opened: Opened, _query: Mapping[str, str]) -> list[Row]:
-        return opened.keep("benchmarks", lambda: opened.rows("benchmarks"))
+        return opened.cached("benchmarks", lambda: opened.rows("benchmarks"))
 
     async def label(request: Request) -> Response:
         body = b""
@@ -231,8 +232,8 @@ def app(explorer: Explorer) -> Starlette:
     def failed(_request: Request, error: Exception) -> Response:
         assert isinstance(error, BladeError)
         status = 404 if isinstance(error, AbsentError) else 400
-        said = {"message": str(error), "hint": error.hint}
-        return rendered(explorer, "message", said, status=status)
+        content = {"message": str(error), "hint": error.hint}
+        return rendered(explorer, "message", content, status=status)
 
     return Starlette(
         routes=[
@@ -255,22 +256,24 @@ def app(explorer: Explorer) -> Starlette:
 
 
 def _report(explorer: Explorer, benchmark: str, *, is_page: bool) -> str:
-    """The report with the labels of the file, as an analysis with them would write it."""
+    """The report with the labels of the file."""
     from pipeline.answers.rerender import render
 
     with explorer.rendering:
         with explorer.followed.opened() as opened:
-            found = opened.rows("run_ids", benchmark=benchmark) if benchmark else []
-        runs = [row["run_id"] for row in found]
+            rows = opened.rows("run_ids", benchmark=benchmark) if benchmark else []
+        runs = [row["run_id"] for row in rows]
         if benchmark and not runs:
             raise AbsentError(f"{benchmark}: no such benchmark.")
         path = explorer.labels.path
         key = (explorer.followed.stamp, stamp(path), benchmark, is_page)
         if key not in explorer.reports:
-            given = path if path.is_file() else None
-            made = render(explorer.followed.path, runs=runs, as_html=is_page, labels=given)
-            # One at a time is enough: it is looked at, then changed.
-            explorer.reports = {key: made.text}
+            labels_file = path if path.is_file() else None
+            rendering = render(
+                explorer.followed.path, runs=runs, as_html=is_page, labels=labels_file
+            )
+            # Only the last report is cached.
+            explorer.reports = {key: rendering.text}
         return explorer.reports[key]
 
 
@@ -291,10 +294,10 @@ def _file(names: tuple[str, ...]) -> str:
 
 @cache
 def _environment() -> Any:
-    """Everything printed is escaped, and made inert besides: control and direction marks."""
-    made = templates.environment("view", None, autoescape=True)
-    made.finalize = _inert
-    made.filters |= {
+    """Templates that escape everything, including control and direction characters."""
+    environment = templates.environment("view", None, autoescape=True)
+    environment.finalize = _inert
+    environment.filters |= {
         "pct": lambda rate: "n/a" if rate is None else f"{100 * rate:.1f}%",
         "points": lambda change: "n/a" if change is None else wording.points(change),
         "num": lambda number: "n/a" if number is None else wording.short(f"{number:.4f}"),
@@ -302,9 +305,9 @@ def _environment() -> Any:
         "cause": lambda name: wording.cause(name) if name else "",
         "first_line": lambda text: " ".join((text or "")[:240].split()),
     }
-    made.globals |= {"link": _link, "verdict": _verdict}
-    made.globals |= {name: wording.WORDS[name] for name in ("calls", "reasons")}
-    return made
+    environment.globals |= {"link": _link, "verdict": _verdict}
+    environment.globals |= {name: wording.WORDS[name] for name in ("calls", "reasons")}
+    return environment
 
 
 def _inert(value: Any) -> Any:
@@ -314,14 +317,14 @@ def _inert(value: Any) -> Any:
 
 
 def _verdict(row: Mapping[str, Any]) -> str:
-    """In a word; the class of the style sheet has the same name."""
+    """The verdict in one word, which is also its class in the style sheet."""
     return "scored" if row["is_pass"] is None and row.get("is_scored") else SEEN[row["is_pass"]]
 
 
 def _link(path: str, fragment: str = "", **query: Any) -> str:
-    """An address of ours: names come from untrusted files."""
-    kept = {
+    """A quoted address: names come from untrusted files."""
+    parameters = {
         name.rstrip("_"): str(value) for name, value in query.items() if value not in (None, "")
     }
-    text = urlencode(kept, errors="replace", quote_via=quote)
+    text = urlencode(parameters, errors="replace", quote_via=quote)
     return f"{path}{'?' if text else ''}{text}{'#' if fragment else ''}{quote(fragment)}"

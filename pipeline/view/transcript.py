@@ -1,4 +1,4 @@
-"""One attempt to be read: why it failed first, then its events by pages; or beside another one."""
+"""One attempt: why it failed, then its events by pages; or two attempts side by side."""
 
 from __future__ import annotations
 
@@ -14,13 +14,17 @@ from pipeline.view.labels import LabelFile
 from pipeline.view.opened import AbsentError, Opened, Page, Row, page_no
 
 PAGE = 200
-# A page of the longest transcript stays readable and small; the whole text is one press away.
-SHOWN, COMPARED, MOST_COMPARED, PAIRS, LAID_OUT = 3000, 2000, 6000, 100, 100_000
+# Limits that keep pages of long transcripts readable and small.
+SHOWN = 3000
+COMPARED = 2000
+MOST_COMPARED = 6000
+PAIRS = 100
+LAID_OUT = 100_000
 
 
 @dataclass(frozen=True)
 class Step:
-    """A call with what came of it, or something said."""
+    """A call with its result, or a message."""
 
     seq: int
     title: str
@@ -33,7 +37,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two steps beside each other; or how many are alike on both sides, from which to which."""
+    """Two steps side by side, or the number of equal steps that are folded."""
 
     one: Step | None = None
     other: Step | None = None
@@ -43,29 +47,29 @@ class Pair:
 
 def cited(text: str) -> Citation:
     """The citation of an address."""
-    found = parse(text)
-    if found is None or max(found.rollout_index, found.seq or 0) >= 1 << 62:
+    citation = parse(text)
+    if citation is None or max(citation.rollout_index, citation.seq or 0) >= 1 << 62:
         raise AbsentError(f"{one_line(text)}: is not {SHAPE}, such as run_a/17:0.")
-    return found
+    return citation
 
 
 def reader(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> Page:
-    """The page of a transcript that an address asks for: by number, or where an event stands."""
-    asked = cited(query.get("at", ""))
-    key, rollout = _found(opened, asked)
+    """A page of a transcript: by number, or the page of the cited event."""
+    citation = cited(query.get("at", ""))
+    key, rollout = _attempt(opened, citation)
     count = opened.rows("event_count", **key)[0]
     n_pages = max(1, -(-count["last"] // PAGE))
-    page = min(-(-asked.seq // PAGE) if asked.seq else page_no(query.get("page")), n_pages)
+    page = min(-(-citation.seq // PAGE) if citation.seq else page_no(query.get("page")), n_pages)
     first = (page - 1) * PAGE + 1
     q = query.get("q", "").strip()
     task = {name: key[name] for name in ("run", "task")}
     fields = rollout["verifier"] or "{}"
-    asks = opened.rows("question", **task, sha=rollout["prompt_sha"])
+    questions = opened.rows("question", **task, sha=rollout["prompt_sha"])
     return {
-        "citation": asked,
+        "citation": citation,
         "rollout": rollout,
         "siblings": opened.rows("siblings", **task),
-        "question": asks[0] if asks else None,
+        "question": questions[0] if questions else None,
         "checks": opened.rows("checks", **key),
         "modes": opened.rows("modes", **key),
         "notes": opened.rows("notes", **key),
@@ -79,99 +83,108 @@ def reader(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> Page:
         "events": opened.rows("events", **key, first=first, last=first + PAGE - 1, cut=SHOWN),
         "errors": count["errors"],
         "hits": opened.rows("hits", **key, q=q.lower()) if q else [],
-        **{"q": q, "page": page, "n_pages": n_pages},
-        "label": labels.of(*asked.rollout[:2]),
+        "q": q,
+        "page": page,
+        "n_pages": n_pages,
+        "label": labels.of(*citation.rollout[:2]),
         "verifier": json_text(parsed(fields), indent=2) if len(fields) < LAID_OUT else fields,
     }
 
 
-def _found(opened: Opened, asked: Citation) -> tuple[Row, Row]:
-    """The attempt of a citation: its key, and what is recorded of it."""
-    key = {"run": asked.run_id, "task": asked.task_id, "index": asked.rollout_index}
-    found = opened.one("record", str(replace(asked, seq=None)), **key)
-    return key, opened.rows("rollout", **key, record=found["record_id"])[0]
+def _attempt(opened: Opened, citation: Citation) -> tuple[Row, Row]:
+    """The key and the record of a cited attempt."""
+    key = {"run": citation.run_id, "task": citation.task_id, "index": citation.rollout_index}
+    record = opened.one("record", str(replace(citation, seq=None)), **key)
+    return key, opened.rows("rollout", **key, record=record["record_id"])[0]
 
 
 def _passes(opened: Opened, key: Row, rollout: Row) -> list[str]:
-    """The closest pass of its run, the one that a comparison sets beside it, then any others."""
-    flips = opened.keep("flipped", lambda: opened.rows("flipped"))
+    """Passes to compare with: the closest of its run, that of a comparison, then others."""
+    flips = opened.cached("flipped", lambda: opened.rows("flipped"))
     failing = f"{rollout['run_id']}/{rollout['rollout_id']}"
     named = [row["passing"] for row in flips if row["failing"] == failing and row["passing"]]
-    found = opened.rows("passes", **key, benchmark=rollout["benchmark"])
-    own = [row["citation"] for row in found if not row["place"]]
-    return list(dict.fromkeys([*own, *named, *(row["citation"] for row in found)]))
+    passes = opened.rows("passes", **key, benchmark=rollout["benchmark"])
+    own = [row["citation"] for row in passes if not row["place"]]
+    return list(dict.fromkeys([*own, *named, *(row["citation"] for row in passes)]))
 
 
 def event(opened: Opened, query: Mapping[str, str]) -> tuple[Citation, Row]:
-    """One event whole."""
-    asked = cited(query.get("at", ""))
-    run, task, index = asked.rollout
-    found = opened.one("event", str(asked), run=run, task=task, index=index, seq=asked.seq)
-    return asked, found
+    """One event in full."""
+    citation = cited(query.get("at", ""))
+    run, task, index = citation.rollout
+    row = opened.one("event", str(citation), run=run, task=task, index=index, seq=citation.seq)
+    return citation, row
 
 
 def diff(opened: Opened, query: Mapping[str, str]) -> Page:
-    """Two attempts aligned by what they did: calls, unless everything is asked for."""
+    """Two attempts, aligned by their calls, or by all events if `all` is set."""
     sides = [replace(cited(query.get(name, "")), seq=None) for name in ("at", "with")]
-    found = [_found(opened, each) for each in sides]
-    rollouts = [rollout for _, rollout in found]
-    told = [
-        opened.rows("events", **key, first=1, last=MOST_COMPARED, cut=COMPARED) for key, _ in found
+    attempts = [_attempt(opened, each) for each in sides]
+    rollouts = [rollout for _, rollout in attempts]
+    events = [
+        opened.rows("events", **key, first=1, last=MOST_COMPARED, cut=COMPARED)
+        for key, _ in attempts
     ]
-    has_calls = any(row["kind"] == "tool_call" for rows in told for row in rows)
+    has_calls = any(row["kind"] == "tool_call" for rows in events for row in rows)
     is_whole = bool(query.get("all")) or not has_calls
-    one, other = (_steps(rows, is_whole=is_whole) for rows in told)
+    one, other = (_steps(rows, is_whole=is_whole) for rows in events)
     pairs = list(_aligned(one, other))
     n_pages = max(1, -(-len(pairs) // PAIRS))
     page = min(page_no(query.get("page")), n_pages)
     shown = pairs[(page - 1) * PAIRS : page * PAIRS]
     return {
-        **{"citations": sides, "rollouts": rollouts, "pairs": shown, "is_whole": is_whole},
-        **{"n_alike": sum(each.n_alike for each in pairs), "n_steps": (len(one), len(other))},
-        **{"page": page, "n_pages": n_pages},
+        "citations": sides,
+        "rollouts": rollouts,
+        "pairs": shown,
+        "is_whole": is_whole,
+        "n_alike": sum(each.n_alike for each in pairs),
+        "n_steps": (len(one), len(other)),
+        "page": page,
+        "n_pages": n_pages,
     }
 
 
 def _steps(rows: list[Row], *, is_whole: bool) -> list[Step]:
-    """Calls, each with the result that follows, and the last words; or everything."""
-    found: list[Step] = []
+    """Calls with their results, and the last message; or all events."""
+    steps: list[Step] = []
     waiting: dict[str | None, int] = {}
-    spoken = [row["seq"] for row in rows if row["kind"] == "message" and row["role"] != "user"]
+    messages = [row["seq"] for row in rows if row["kind"] == "message" and row["role"] != "user"]
     for row in rows:
         kind, body, call = row["kind"], row["body"], row["call_id"]
         if kind == "tool_call":
             value = parsed(body)
             body = json_text(dict(sorted(value.items()))) if isinstance(value, dict) else body
-            waiting[call] = len(found)
-            found.append(Step(row["seq"], row["tool"] or "call", body, f"{row['tool']} {body}"))
+            waiting[call] = len(steps)
+            steps.append(Step(row["seq"], row["tool"] or "call", body, f"{row['tool']} {body}"))
         elif kind == "tool_result" and call in waiting:
             result = {"result": body, "result_seq": row["seq"], "is_error": bool(row["is_error"])}
             place = waiting.pop(call)
-            found[place] = replace(found[place], **result)
-        elif is_whole or row["seq"] in spoken[-1:]:
+            steps[place] = replace(steps[place], **result)
+        elif is_whole or row["seq"] in messages[-1:]:
             title = " ".join(filter(None, (kind, row["role"])))
-            found.append(Step(row["seq"], title, body, f"{kind} {' '.join(body.split())}"))
-    return found
+            steps.append(Step(row["seq"], title, body, f"{kind} {' '.join(body.split())}"))
+    return steps
 
 
 def _aligned(one: list[Step], other: list[Step]) -> Iterator[Pair]:
-    """What both do folded to one line, what differs beside each other."""
+    """Fold equal steps, and put different steps side by side."""
     for is_equal, ones, others in _blocks(one, other, [each.key for each in one + other]):
         if not is_equal:
-            for is_same, left, right in _blocks(ones, others, [x.title for x in ones + others]):
-                for step, to in zip_longest(left, right):
-                    marks = marked(step.body, to.body) if is_same else None
-                    yield Pair(step, to, marks)
+            titles = [each.title for each in ones + others]
+            for is_same, left_steps, right_steps in _blocks(ones, others, titles):
+                for step, counterpart in zip_longest(left_steps, right_steps):
+                    marks = marked(step.body, counterpart.body) if is_same else None
+                    yield Pair(step, counterpart, marks)
             continue
         n_alike = 0
-        for step, to in zip(ones, others, strict=True):
-            if step.result.split() == to.result.split():
+        for step, counterpart in zip(ones, others, strict=True):
+            if step.result.split() == counterpart.result.split():
                 n_alike += 1
                 continue
             if n_alike:
                 yield Pair(n_alike=n_alike)
             n_alike = 0
-            yield Pair(step, to, marked(step.result, to.result))
+            yield Pair(step, counterpart, marked(step.result, counterpart.result))
         if n_alike:
             yield Pair(n_alike=n_alike)
 
@@ -179,7 +192,7 @@ def _aligned(one: list[Step], other: list[Step]) -> Iterator[Pair]:
 def _blocks(
     one: list[Step], other: list[Step], keys: list[str]
 ) -> Iterator[tuple[bool, list[Step], list[Step]]]:
-    """Stretches of both that are equal by their keys, and those between."""
+    """Blocks of steps with equal keys, and those between."""
     matcher = SequenceMatcher(None, keys[: len(one)], keys[len(one) :])
     for kind, start, end, to_start, to_end in matcher.get_opcodes():
         yield kind == "equal", one[start:end], other[to_start:to_end]
