@@ -1,6 +1,6 @@
-"""The warehouse in files of formats that other tools read; values in, files out.
+"""Write the warehouse in formats for other tools.
 
-Files of one export change together, and only those of an earlier one are replaced.
+All files of an export are replaced at once, and only files of an earlier export are overwritten.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from pipeline.export.every_eval_ever import every_eval_ever
 from pipeline.export.gym import gym, package
 from pipeline.export.trajectories import atif
 from pipeline.text import json_text
-from pipeline.warehouse import Warehouse, grains, of_this_version, open_warehouse
+from pipeline.warehouse import Warehouse, grains, of_this_version, open_warehouse, read_queries
 
 LISTING = "export.json"
-# The names of all that an export writes: nothing else is removed, whatever a listing names.
+# The names of all files that an export writes: no others are removed, even if listed.
 NAMES = re.compile(
     r"[a-z0-9_]+\.(parquet|csv)"
     r"|events/run_id=[^/]+/events\.(parquet|csv)"
@@ -36,27 +36,15 @@ COPIED = {
     "parquet": "format parquet, compression zstd, row_group_size 16384",
     "csv": "format csv, header true",
 }
-# JSON as text, which every reader has; CSV has nothing else for what is nested.
-PUBLIC = """
-    select
-        table_name,
-        list(format('"{0}"::json::varchar as "{0}"', replace(column_name, '"', '""'))) filter (
-            data_type = 'JSON'
-            or ($1 = 'csv' and (data_type ^@ 'MAP' or data_type ^@ 'STRUCT' or data_type[-1] = ']'))
-        ) as texts
-    from duckdb_columns()
-    where schema_name = 'main' and database_name = current_database()
-    group by all
-    order by all
-"""
+QUERIES = read_queries(Path(__file__).with_name("tables.sql"))
 
 
 def tables(
     format_: str, warehouse: Warehouse, folder: Path, _timestamp: int, _note: Note
 ) -> Written:
-    """Every public relation, sorted by its grain; events in a folder for each run."""
+    """Write every public relation, sorted by its grain; events in one folder per run."""
     known = grains()
-    for relation in warehouse.rows(PUBLIC, format_):
+    for relation in warehouse.rows(QUERIES["public"], format_):
         name, texts = relation["table_name"], ", ".join(relation["texts"] or [])
         query = f'select * {f"replace ({texts})" if texts else ""} from main."{name}"'
         order = f"order by {', '.join(known.get(name, ['all']))}"
@@ -75,7 +63,10 @@ def tables(
 
 WRITERS: dict[str, Callable[[Warehouse, Path, int, Note], Written]] = {
     **{name: partial(tables, name) for name in COPIED},
-    **{"gym": gym, "atif": atif, "package": package, "every_eval_ever": every_eval_ever},
+    "gym": gym,
+    "atif": atif,
+    "package": package,
+    "every_eval_ever": every_eval_ever,
 }
 
 
@@ -88,32 +79,32 @@ def write(
     memory_limit: str | None = None,
     note: Note = lambda _words: None,
 ) -> dict[str, int]:
-    """All files of a format, or none; how many rows each has."""
+    """Write all files of a format, or none; returns their numbers of rows."""
     if out.exists() and not out.is_dir():
         raise UsageError(f"{out}: is a file.", hint="Choose a folder with --out.")
-    # Names of Every Eval Ever follow from the runs: several warehouses may share a folder.
+    # Files of Every Eval Ever are named by run, so several warehouses may share a folder.
     is_listed = format_ != "every_eval_ever"
     stale = _listed if is_listed else lambda _out: set()
-    with outputs.replaced(out, by="export", stale=stale) as beside:
-        folder = beside.resolve().parent
+    with outputs.replaced(out, by="export", stale=stale) as new_folder:
+        folder = new_folder.resolve().parent
         opening = open_warehouse(warehouse, memory_limit=memory_limit, writable_folder=folder)
         with of_this_version(warehouse), opening as opened, outputs.explained(out):
-            written = dict(WRITERS[format_](opened, beside.resolve(), timestamp, note))
+            written = dict(WRITERS[format_](opened, new_folder.resolve(), timestamp, note))
         if is_listed:
-            _refuse_strange(out, {*written, LISTING} - _listed(out))
+            _refuse_existing(out, {*written, LISTING} - _listed(out))
             content = {"blade_version": __version__, "format": format_, "n_rows": written}
-            outputs.write(beside, {LISTING: json_text(content, indent=2) + "\n"})
+            outputs.write(new_folder, {LISTING: json_text(content, indent=2) + "\n"})
     return written
 
 
-def _refuse_strange(out: Path, names: set[str]) -> None:
-    if strange := sorted(name for name in names if os.path.lexists(out / name)):
-        message = f"{out / strange[0]}: is not of an earlier export, and would be overwritten."
+def _refuse_existing(out: Path, names: set[str]) -> None:
+    if existing := sorted(name for name in names if os.path.lexists(out / name)):
+        message = f"{out / existing[0]}: is not from an earlier export, and would be overwritten."
         raise UsageError(message, hint="Choose another folder with --out.")
 
 
 def _listed(out: Path) -> set[str]:
-    """The files of this user's earlier export; none where the listing names what none writes."""
+    """The files of this user's earlier export; none if the list contains other names."""
     if not files.is_own(out / LISTING):
         return set()
     try:

@@ -1,7 +1,7 @@
 """Every Eval Ever: each run as a JSON document and a JSONL file of its attempts.
 
-The schema asks for a score of every instance, so attempts without one are left out and counted;
-`blade analyze` reads the written files back to the same figures.
+The schema requires a score for every instance, so attempts without one are left out and counted;
+`blade analyze` reads the same figures from the written files.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ REFERENCES = (
 
 
 def every_eval_ever(warehouse: Warehouse, folder: Path, timestamp: int, note: Note) -> Written:
-    """Of every run with a score the pair of files: its attempts, and what they come to."""
+    """Write two files for every run with a score: its attempts, and its results."""
     for run in warehouse.rows("from runs order by run_id"):
         if run["n_scored"]:
             yield from _pair(warehouse, run, folder, str(timestamp))
-        if n_left := run["n_rollouts"] - run["n_scored"]:
-            note(f"{run['run_id']}: {n_left} attempts without a score are left out")
+        if n_unscored := run["n_rollouts"] - run["n_scored"]:
+            note(f"{run['run_id']}: {n_unscored} attempts without a score are left out")
 
 
 def _pair(warehouse: Warehouse, run: Row, folder: Path, timestamp: str) -> Written:
@@ -93,7 +93,7 @@ def _pair(warehouse: Warehouse, run: Row, folder: Path, timestamp: str) -> Writt
 
 
 def _results(run: Row, metrics: Row, rewards: list[float], result_id: str) -> list[Row]:
-    """The mean of the attempts' scores; and pass@1 where it is known what passes."""
+    """The mean reward, and pass@1 if it is defined."""
     source = {"dataset_name": run["benchmark"], "source_type": "other"}
     in_range = min(rewards) >= 0 and max(rewards) <= 1
     limits = {"min_score": 0.0 if in_range else None, "max_score": 1.0 if in_range else None}
@@ -143,27 +143,27 @@ def _results(run: Row, metrics: Row, rewards: list[float], result_id: str) -> li
 
 
 def _sampling(run: Row) -> Row:
-    """Settings that the schema has a place for, where they are numbers."""
-    given = json.loads(run["sampling"] or "{}")
+    """The sampling settings that the schema has, if they are numbers."""
+    settings = json.loads(run["sampling"] or "{}")
     names = {"temperature": "temperature", "top_p": "top_p", "max_tokens": "max_output_tokens"}
-    found = {name: given.get(ours) for name, ours in names.items()}
-    tokens = found.pop("max_tokens")
-    known = {name: one for name, one in found.items() if isinstance(one, (int, float))}
+    sampling = {name: settings.get(ours) for name, ours in names.items()}
+    tokens = sampling.pop("max_tokens")
+    known = {name: one for name, one in sampling.items() if isinstance(one, (int, float))}
     return known | ({"max_tokens": tokens} if isinstance(tokens, int) and tokens > 0 else {})
 
 
 def _instance(attempt: Row) -> Row:
     verifier = json.loads(attempt["verifier"] or "{}")
-    given = [verifier[name] for name in REFERENCES if verifier.get(name) is not None][:1]
-    listed = given[0] if given and isinstance(given[0], list) else given
+    references = [verifier[name] for name in REFERENCES if verifier.get(name) is not None][:1]
+    listed = references[0] if references and isinstance(references[0], list) else references
     reference = [one if isinstance(one, str) else json.dumps(one) for one in listed]
-    asked = attempt["prompt"] or ""
-    spoken = attempt["events"] or []
+    question = attempt["prompt"] or ""
+    events = attempt["events"] or []
     is_single = all(
         one["kind"] == "reasoning" or (one["kind"], one["role"]) == ("message", "assistant")
-        for one in spoken
+        for one in events
     )
-    messages = None if is_single else _messages(attempt, asked, spoken)
+    messages = None if is_single else _messages(attempt, question, events)
     tokens = [attempt["input_tokens"], attempt["output_tokens"]]
     answer = attempt["answer"]
     attribution = {
@@ -174,21 +174,21 @@ def _instance(attempt: Row) -> Row:
         "is_terminal": True,
     }
     usage = dict(zip(("input_tokens", "output_tokens"), tokens, strict=True))
-    # The schema wants all counts or none.
+    # The schema requires all counts or none.
     lone = {name: str(one) for name, one in usage.items() if one is not None and None in tokens}
     seconds = attempt["duration_s"]
     performance = {"latency_ms": None if seconds is None else seconds * 1000}
     metadata = {"rollout_index": str(attempt["rollout_index"]), **(attempt["slices"] or {})}
     return {
         "sample_id": attempt["task_id"],
-        "sample_hash": hashlib.sha256("".join([asked, *reference]).encode()).hexdigest(),
+        "sample_hash": hashlib.sha256("".join([question, *reference]).encode()).hexdigest(),
         "interaction_type": "single_turn"
         if is_single
         else "agentic"
         if attempt["n_tool_calls"]
         else "multi_turn",
-        "input": {"raw": asked, "reference": reference},
-        "output": _output(spoken) if is_single else None,
+        "input": {"raw": question, "reference": reference},
+        "output": _output(events) if is_single else None,
         "messages": messages,
         "answer_attribution": [attribution] if answer is not None else [],
         "evaluation": {
@@ -204,40 +204,42 @@ def _instance(attempt: Row) -> Row:
     }
 
 
-def _output(spoken: list[Row]) -> Row:
-    thoughts = [one["text"] or "" for one in spoken if one["kind"] == "reasoning"]
-    said = [one["text"] or "" for one in spoken if one["kind"] == "message"]
-    return {"raw": said, "reasoning_trace": thoughts or None}
+def _output(events: list[Row]) -> Row:
+    thoughts = [one["text"] or "" for one in events if one["kind"] == "reasoning"]
+    messages = [one["text"] or "" for one in events if one["kind"] == "message"]
+    return {"raw": messages, "reasoning_trace": thoughts or None}
 
 
-def _messages(attempt: Row, asked: str, spoken: list[Row]) -> list[Row]:
-    """One message for each event, after the question."""
-    question = (("system", attempt["system_prompt"]), ("user", asked))
+def _messages(attempt: Row, prompt: str, events: list[Row]) -> list[Row]:
+    """The question, then one message per event."""
+    question = (("system", attempt["system_prompt"]), ("user", prompt))
     messages = [{"role": role, "content": text} for role, text in question if text]
-    messages += map(_message, spoken)
+    messages += map(_message, events)
     return [{"turn_idx": place, **one} for place, one in enumerate(messages)]
 
 
-def _message(one: Row) -> Row:
-    match one["kind"]:
+def _message(event: Row) -> Row:
+    match event["kind"]:
         case "reasoning":
-            return {"role": "assistant", "content": None, "reasoning_trace": one["text"]}
+            return {"role": "assistant", "content": None, "reasoning_trace": event["text"]}
         case "tool_call":
-            call = {"id": one["call_id"] or "", "name": one["tool"] or ""}
-            call["arguments"] = _arguments(one["arguments"])
+            call = {"id": event["call_id"] or "", "name": event["tool"] or ""}
+            call["arguments"] = _arguments(event["arguments"])
             return {"role": "assistant", "content": None, "tool_calls": [call]}
         case "tool_result":
-            ids = [one["call_id"]] if one["call_id"] else None
-            return {"role": "tool", "content": one["text"], "tool_call_id": ids}
-    return {"role": one["role"] or "assistant", "content": one["text"]}
+            ids = [event["call_id"]] if event["call_id"] else None
+            return {"role": "tool", "content": event["text"], "tool_call_id": ids}
+    return {"role": event["role"] or "assistant", "content": event["text"]}
 
 
-def _arguments(given: str | None) -> dict[str, str]:
-    """By name, as texts; what is no object under one name."""
+def _arguments(text: str | None) -> dict[str, str]:
+    """Arguments by name, as texts; a value that is no object is named `arguments`."""
     try:
-        found: Any = json.loads(given or "{}")
+        arguments: Any = json.loads(text or "{}")
     except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
-        return {"arguments": given or ""}
-    return {name: one if isinstance(one, str) else json.dumps(one) for name, one in found.items()}
+        arguments = None
+    if not isinstance(arguments, dict):
+        return {"arguments": text or ""}
+    return {
+        name: one if isinstance(one, str) else json.dumps(one) for name, one in arguments.items()
+    }

@@ -1,6 +1,6 @@
-"""A trajectory per attempt, in the Agent Trajectory Interchange Format (ATIF).
+"""One trajectory per attempt, in the Agent Trajectory Interchange Format (ATIF).
 
-What a step has no place for is kept in its `extra`, where our own reader finds it.
+What does not fit into a step is stored in its `extra`, where the reader of blade finds it.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ ORDER = {"reasoning": 0, "message": 1, "tool_call": 2, "tool_result": 3}
 
 
 def atif(warehouse: Warehouse, folder: Path, _timestamp: int, _note: Note) -> Written:
-    """Per run a trajectory of every attempt, and the manifest of Gym's own export."""
+    """Write, per run, a trajectory of every attempt and a manifest in the format of Gym."""
     for run_id in warehouse.column("select run_id from runs order by run_id"):
         place, manifest = safe(run_id), []
         for attempt in attempts(warehouse, run_id):
             task, number = attempt["task_id"], attempt["rollout_index"]
-            # Two names may be one when made safe.
+            # Different names may be the same after `safe`.
             mark = "" if safe(task) == task else f"-{hashlib.sha256(task.encode()).hexdigest()[:8]}"
             name = f"{safe(task)}{mark}-{number}.json"
             content = write_json(folder, f"{place}/{name}", _trajectory(attempt))
@@ -45,7 +45,7 @@ def _trajectory(attempt: Row) -> Row:
         "total_cost_usd": attempt["cost"],
         "total_steps": len(steps),
     }
-    # The format asks for a name and a version of the agent.
+    # The format requires a name and a version of the agent.
     agent = {"name": attempt["agent"] or "unknown", "version": "unknown"}
     agent |= {"model_name": attempt["model"]} if attempt["model"] else {}
     source = {"task_index" if isinstance(task, int) else "task_id": task, "rollout_index": number}
@@ -55,7 +55,7 @@ def _trajectory(attempt: Row) -> Row:
         "trajectory_id": f"{attempt['run_id']}:{task}:{number}",
         "agent": agent,
         "steps": steps,
-        "final_metrics": {name: one for name, one in metrics.items() if one is not None},
+        "final_metrics": {name: event for name, event in metrics.items() if event is not None},
         "extra": {
             "nemo_gym": {"exporter": {"name": "blade", "version": __version__}, "source": source}
         },
@@ -63,7 +63,7 @@ def _trajectory(attempt: Row) -> Row:
 
 
 def _steps(attempt: Row) -> list[Row]:
-    """The question, then steps whose parts stand in the order of the events."""
+    """The question, then steps whose parts are in the order of the events."""
     steps: list[Row] = []
     last = len(ORDER)
 
@@ -74,58 +74,60 @@ def _steps(attempt: Row) -> list[Row]:
     for source, words in (("system", attempt["system_prompt"]), ("user", attempt["prompt"])):
         if words:
             step(source, words)
-    asked = len(steps)
-    for one in attempt["events"] or []:
-        kind, words = one["kind"], one["text"] or ""
-        if kind == "message" and one["role"] not in (None, "assistant") and words:
-            if len(steps) == asked:
-                step("agent")  # what comes before the agent is the question
-            step("user" if one["role"] == "user" else "system", words)
+    n_question_steps = len(steps)
+    for event in attempt["events"] or []:
+        kind, words = event["kind"], event["text"] or ""
+        if kind == "message" and event["role"] not in (None, "assistant") and words:
+            if len(steps) == n_question_steps:
+                step("agent")  # messages before the first step would be part of the question
+            step("user" if event["role"] == "user" else "system", words)
             last = len(ORDER)
             continue
         is_item = kind not in ORDER or (kind in ("reasoning", "message") and not words)
         place = -1 if is_item else ORDER[kind]
-        is_next = len(steps) == asked or place < last or (place == last and place < 2)
-        # Of a result that names no call the reader would make one of the step's.
-        if is_next or (place == 3 and not one["call_id"] and "tool_calls" in steps[-1]):
+        is_next = len(steps) == n_question_steps or place < last or (place == last and place < 2)
+        # The reader would assign a result without a call to a call of the same step.
+        if is_next or (place == 3 and not event["call_id"] and "tool_calls" in steps[-1]):
             step("agent")
-        now, last = steps[-1], place
+        current, last = steps[-1], place
         if is_item:
-            now.setdefault("extra", {"blade": {"items": []}})["blade"]["items"].append(_item(one))
+            current.setdefault("extra", {"blade": {"items": []}})["blade"]["items"].append(
+                _item(event)
+            )
         elif kind == "reasoning":
-            now["reasoning_content"] = words
+            current["reasoning_content"] = words
         elif kind == "message":
-            now["message"] = words
+            current["message"] = words
         elif kind == "tool_call":
-            now.setdefault("tool_calls", []).append(_call(one))
+            current.setdefault("tool_calls", []).append(_call(event))
         else:
-            ids = {call["tool_call_id"] for call in now.get("tool_calls", [])}
+            ids = {call["tool_call_id"] for call in current.get("tool_calls", [])}
             result: Row = {"content": words}
-            extra = {"name": one["tool"], "source_call_id": one["call_id"]}
-            if one["call_id"] in ids:
+            extra = {"name": event["tool"], "source_call_id": event["call_id"]}
+            if event["call_id"] in ids:
                 result["source_call_id"] = extra.pop("source_call_id")
             if any(extra.values()):
-                result["extra"] = {"blade": {key: given for key, given in extra.items() if given}}
-            now.setdefault("observation", {"results": []})["results"].append(result)
+                result["extra"] = {"blade": {key: value for key, value in extra.items() if value}}
+            current.setdefault("observation", {"results": []})["results"].append(result)
     return steps or [step("agent")]
 
 
-def _call(one: Row) -> Row:
-    """A call; arguments that would come back otherwise are kept as they were written, too."""
-    written = one["arguments"] or ""
-    given = parsed(written)
-    call: Row = {"tool_call_id": one["call_id"] or "", "function_name": one["tool"] or ""}
-    call["arguments"] = given if isinstance(given, dict) else {}
+def _call(event: Row) -> Row:
+    """A call; arguments that JSON would change are also stored as text."""
+    written = event["arguments"] or ""
+    arguments = parsed(written)
+    call: Row = {"tool_call_id": event["call_id"] or "", "function_name": event["tool"] or ""}
+    call["arguments"] = arguments if isinstance(arguments, dict) else {}
     if json.dumps(call["arguments"], ensure_ascii=False) != written:
         call["extra"] = {"blade": {"arguments": written}}
     return call
 
 
-def _item(one: Row) -> Any:
-    if one["kind"] == "other":
+def _item(event: Row) -> Any:
+    if event["kind"] == "other":
         try:
-            return json.loads(one["text"] or "{}")
+            return json.loads(event["text"] or "{}")
         except (ValueError, RecursionError):
-            return {"type": "other", "text": one["text"]}
-    said = {"type": one["kind"], "content": one["text"], "role": one["role"]}
-    return {name: value for name, value in said.items() if value is not None}
+            return {"type": "other", "text": event["text"]}
+    content = {"type": event["kind"], "content": event["text"], "role": event["role"]}
+    return {name: value for name, value in content.items() if value is not None}
