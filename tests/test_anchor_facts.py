@@ -12,6 +12,7 @@ from pipeline import open_warehouse
 from pipeline.errors import InputError
 from pipeline.package.fact_drafts import draft
 from pipeline.package.facts import Fact, Subject, document, facts_file, read_facts
+from pipeline.package.score import score, standard
 from pipeline.package.verify import verify
 from pipeline.warehouse import Warehouse
 from tests.case_files import cases
@@ -84,6 +85,69 @@ def test_a_cause_comes_from_its_label_alone() -> None:
     causes = {fact.subject.task: fact for fact in drafted(CARD, 40) if fact.predicate == "cause"}
     assert {task: fact.value for task, fact in causes.items()} == {"4": "BI", "6": "KG"}
     assert causes["4"].sql == "select cause from root_causes where run_id = 'r_x' and task_id = '4'"
+
+
+EXAMPLES = """# r_x
+
+## Modes
+
+| mode | cause | failures | example |
+| --- | --- | ---: | --- |
+| `MODE_A` | BI | 17 of 106 | task 0, `r_x/0:1#4` |
+
+## Dives
+
+### Task `0`
+
+- fail: `r_x/0:1#4`
+- cause: knowledge (KG), given by a person
+"""
+
+
+def test_a_cause_beside_an_example_is_not_the_examples() -> None:
+    """A mode is called BI and cites an attempt at task 0, which a person has labelled KG."""
+    found = {(fact.subject.task, fact.value) for fact in drafted(EXAMPLES, 40)}
+    assert found == {("0", "KG")}
+
+
+def test_what_is_counted_of_is_no_fact() -> None:
+    """Nor is what anybody would guess, and a figure is looked for in no citation."""
+    text = (
+        "Of 15 failures with several checks 4 fail one; see `r_x/4:15`.\n"
+        "<!-- from near_misses: n_failures = 15, n_one = 4 -->\n\n"
+        "Not found: empty answers (0 of 5).\n<!-- from run_metrics: n_empty = 0 -->\n\n"
+        "| run | tasks | change |\n| - | - | - |\n| `r_x` | 80 | +26.2% |\n"
+        "<!-- from comparisons by run_id as run: n_common_tasks as tasks, delta as change -->\n"
+    )
+    assert [(fact.value, fact.fact[:10]) for fact in drafted(text)] == [
+        (4, "Of 15 fail"), (0.262, "Run: `r_x`"),
+    ]  # fmt: skip
+
+
+PARAPHRASE = """# r_x
+
+The first of the tasks that r_x never manages, see `r_x/4:0#3`: it was told that
+`crm_update {"id": "00017"} was refused`. Where it gets through (`r_x/4:1#2`)
+`it looked the customer up first`.
+
+| what | n |
+| --- | ---: |
+| MODE_A (KG, one might think), out of 106 | 17 |
+| MODE_B, out of 106 | 5 |
+
+- In task 4 nobody called `crm_update`.
+- I put task 4 down as BI.
+- Task 6: KG.
+- Only 44.0% of what r_x tries works out.
+- Somebody at task 5 gave up: "I have to stop here".
+"""
+
+
+def test_a_true_paraphrase_meets_the_drafted_facts() -> None:
+    """Other words, another order, prose for tables: ids and figures are all that is kept."""
+    own = standard(CARD, drafted(CARD, 40))
+    assert score(CARD, own).final == 1.0
+    assert score(PARAPHRASE, own).final >= 0.9
 
 
 def test_no_table_gives_more_than_a_third() -> None:

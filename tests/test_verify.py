@@ -111,6 +111,7 @@ def test_causes_are_compared_with_labels(sample: Path) -> None:
     text = (
         "# aster-8b\n\n| cause | which |\n| - | - |\n| UK | tasks 5, 6 and 9 |\n| BI | task 9 |\n\n"
         "| task | root cause |\n| - | - |\n| `0` | BI+IR |\n| `0` | BI |\n| `9` | UK, not KG |\n"
+        "\n| mode | cause | example |\n| - | - | - |\n| `M` | BI | task 9 |\n"
     )
     findings = found(text, sample)
     assert wrong(findings) == [(6, "task 9: BI", "UK"), (11, "task 0: BI", "BI+IR")]

@@ -56,6 +56,9 @@ NAMED_TASK = re.compile(
 SAID_HEADS = frozenset(
     "last words,final words,last message,final message,final answer,quote,quotes,excerpt".split(",")
 )
+# Heads of columns of tasks, one or several in a cell.
+TASK_HEADS = frozenset(("task", "task id", "task_id", "instance", "instance id", "instance_id"))
+LIST_HEAD = re.compile(r"\btasks\b|\bwhich\b")
 SIDE = re.compile(r"(?:a |the |closest )?(?P<word>pass|fail)(?:es|ed|ing|s|ure|ures)?")
 PASSING = re.compile(r"(?P<part>\d+) of (?P<whole>\d+) (?:scored )?(?:attempts?|rollouts?) pass")
 BRACKET = re.compile(
@@ -153,6 +156,24 @@ class Passage:
         for span in self.spans:
             if plain(span.head).casefold() in heads:
                 yield plain(self.raw(span))
+
+    @cached_property
+    def row_tasks(self) -> frozenset[str]:
+        """The tasks that a row is about: below a head that says so, else in its first cell.
+
+        One that is named elsewhere in it is an example.
+        """
+        found: set[str] = set()
+        for span in self.spans:
+            head, cell = plain(span.head).casefold(), plain(self.raw(span))
+            if head in TASK_HEADS and cell:
+                found |= {cell, cell.split()[0]}
+            elif LIST_HEAD.search(head):
+                # A number alone is a count.
+                is_list = re.search(r"\d,? (?:and )?\w", cell)
+                words = re.findall(r"[\w.-]*\w", cell) if is_list else []
+                found |= tasks_in(cell) or set(words)
+        return frozenset(found or tasks_in(self.raw(self.spans[0])))
 
     def title_task(self) -> tuple[str, str] | None:
         """The one task that the nearest heading names, and the rest of that heading."""
@@ -394,17 +415,13 @@ def _task(passage: Passage, known: Evidence, names: Sequence[str]) -> Iterator[F
         yield from _cause(passage.plain, owner[0], runs, known, line)
     if passage.block.kind != "table":
         return
-    tasks = [
-        cell.split()[0] for cell in passage.cells("task", "task id", "task_id", "instance") if cell
-    ]
     causes = [*passage.cells("cause", "root cause", "causes")]
-    for task in tasks_in(passage.text) if causes and not tasks else ():
+    for task in sorted(passage.row_tasks & known.task_ids) if causes else ():
         yield from _cause(causes[0], task, runs, known, line)
+    tasks = [cell.split()[0] for cell in passage.cells(*TASK_HEADS) if cell]
     for task in tasks:
         if task not in known.task_ids:
             continue
-        for cell in causes:
-            yield from _cause(cell, task, runs, known, line)
         for cell in passage.cells("bucket"):
             buckets = {known.tasks[run, task][2] for run in runs if (run, task) in known.tasks}
             word = cell.casefold().removesuffix("-pass").removesuffix(" pass")

@@ -11,11 +11,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from pipeline.package.blocks import Block, Token, figures, read
-from pipeline.package.evidence import BRACKET, CAUSE, CAUSE_NAME, LABEL, Passage, passages, tasks_in
+from pipeline.package.evidence import (
+    BRACKET,
+    CAUSE,
+    CAUSE_NAME,
+    LABEL,
+    TASK_HEADS,
+    Passage,
+    passages,
+)
 from pipeline.package.facts import HIGH, LOW, MEDIUM, SHORTEST, Fact, Subject, Value
 from pipeline.package.layout import UNSAFE
 from pipeline.package.score import lacking, standard
-from pipeline.package.sources import Source, parsed, plain
+from pipeline.package.sources import Pair, Source, parsed, plain
 from pipeline.report.cited import numbered
 from pipeline.report.filters import literal
 
@@ -23,6 +31,11 @@ LONGEST = 420
 # Parts of a report that are about files and settings.
 APART = re.compile(r"(?i)inventory|artifact|reproducib|dateien")
 LITERAL = re.compile(r"\b(?P<column>\w+) = '(?P<value>(?:[^']|'')*)'")
+# How many there are to count, and how sure it is, say nothing of what was found.
+WHOLES = frozenset(
+    "n_tasks n_common_tasks n_scored_tasks n_scored n_attempts n_rollouts n_expected k "
+    "p_mean p_any p_holm".split()
+)
 SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[^\sa-z])")
 NOTE = re.compile(r"(?P<tool>\w+) (?:expected, never called|called otherwise|answered with)\b")
 # What each kind is worth; what was found out by reading is worth more than a figure.
@@ -177,8 +190,8 @@ def _caused(passage: Passage, run: str | None) -> Iterator[Fact]:
     labels = CAUSE_NAME.findall(cells[0]) if len(cells) == 1 else []
     if not labels or not re.fullmatch(r"[A-Z]{2}(?:\+[A-Z]{2})?", cells[0]):
         return
-    named = [cell.split()[0] for cell in passage.cells("task", "task id", "task_id") if cell]
-    for task in named or sorted(tasks_in(passage.text)):
+    named = [cell.split()[0] for cell in passage.cells(*TASK_HEADS) if cell]
+    for task in named or sorted(passage.row_tasks):
         rest = _row(passage)
         said = rest if named else f"Task `{task}` has the cause {cells[0]}."
         yield _cause(Subject(run, task), cells[0], said, MEDIUM)
@@ -207,18 +220,18 @@ def _bound(passage: Passage, run: str | None) -> Iterator[Fact]:
 
 def _of_pairs(passage: Passage, source: Source, run: str | None) -> Iterator[Fact]:
     cited = tuple(dict.fromkeys(str(each) for *_, each in passage.cites))
+    sentences = SENTENCE.split(passage.text)
     # What follows the first figure of a query is what it is of, or how sure.
-    for pair in [each for each in source.pairs if _figure(each.text) and each.expression][:1]:
+    for pair in [each for each in source.pairs if _is_finding(each, passage)][:1]:
         token = _figure(pair.text)
         assert token is not None
         # Only the block says that a figure is in points.
         same = [each for each in passage.block.tokens if each.printed == token.printed]
         value = _value(same[0] if same else token)
-        if value in (0, 1) and f"{pair.text} of " not in passage.plain:
-            continue  # anybody would guess it
-        sentences = SENTENCE.split(passage.text)
-        said = next((each for each in sentences if pair.text and pair.text in each), "")
         subject, names = _subject(source, run)
+        if value in (0, 1) and not (subject.task and f"{pair.text} of " in passage.plain):
+            continue  # anybody would guess it
+        said = next((each for each in sentences if _prints(each, pair.text)), "")
         own = [each for each in cited if each in said]
         level = HIGH if any("#" in each for each in own) else MEDIUM if own or subject.task else LOW
         named = f"`{names[0]}`: " if names and names[0] not in said else ""
@@ -229,6 +242,18 @@ def _of_pairs(passage: Passage, source: Source, run: str | None) -> Iterator[Fac
             predicate="count" if isinstance(value, int) else "rate", value=value,
             sql=f"select {pair.expression} {where}", citations=tuple(own),
         )  # fmt: skip
+
+
+def _is_finding(pair: Pair, passage: Passage) -> bool:
+    """Whether a pair is a figure that says something: not what others are counted of."""
+    if not pair.expression or pair.expression in WHOLES or _figure(pair.text) is None:
+        return False
+    return not re.search(rf"\bof (?:the |all )?{re.escape(pair.text or '')}\b", passage.plain, re.I)
+
+
+def _prints(sentence: str, text: str | None) -> bool:
+    """Whether a sentence prints a figure, other than in a name or a citation."""
+    return any(each.text == text for each in figures(re.sub(r"`[^`]*`", "", sentence)))
 
 
 def _of_row(passage: Passage, source: Source, run: str | None) -> Iterator[Fact]:
@@ -251,7 +276,8 @@ def _of_row(passage: Passage, source: Source, run: str | None) -> Iterator[Fact]
         elif told == "task_id":
             subject = replace(subject, task=cell.split()[0])
             conditions = conditions.replace(literal(cell), literal(cell.split()[0]))
-    for expression, head in source.columns[:1]:
+    columns = [each for each in source.columns if each[0] not in WHOLES]
+    for expression, head in columns[:1]:
         token = _figure(cells.get(plain(head), ""), is_first=True)
         if token is None:
             continue

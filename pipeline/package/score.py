@@ -100,15 +100,8 @@ class Piece:
     @cached_property
     def named(self) -> frozenset[str]:
         """The tasks that it names: behind the word, or below a head that says so."""
-        found = tasks_in(self.passage.text)
-        for span in self.passage.spans:
-            head, cell = plain(span.head).casefold(), plain(self.passage.raw(span))
-            if re.fullmatch(r"(?:task|instance)(?:[ _]id)?", head) and cell:
-                found |= {cell, cell.split()[0]}
-            elif re.search(r"\btasks\b|\bwhich\b", head) and re.search(r"\d,? (?:and )?\w", cell):
-                # A number alone is a count.
-                found |= set(re.findall(r"[\w.-]*\w", cell))
-        return frozenset(found)
+        own = self.passage.row_tasks if self.is_row else frozenset()
+        return own | tasks_in(self.passage.text)
 
     @cached_property
     def tasks(self) -> frozenset[str]:
@@ -519,8 +512,12 @@ def is_about(each: Wanted, piece: Piece, given: Text) -> bool:
     task, named = each.fact.subject.task, piece.tasks | piece.above
     if not each.tasks <= named:
         return False
-    if task is not None or each.rollouts:
-        return task in named or bool(each.rollouts & piece.rollouts)
+    if task in named or each.rollouts & piece.rollouts:
+        return True
+    # What a count of a run cites is an example.
+    is_example = task is None and isinstance(each.fact.value, (int, float))
+    if task is not None or (each.rollouts and not is_example):
+        return False
     if each.runs:
         texts = (piece.plain, given.title)
         return any(_holds(name, text) for name in each.runs for text in texts)
@@ -702,8 +699,11 @@ def _causes_at(text: Text) -> Iterator[tuple[str, frozenset[str], Piece]]:
     for piece in text.pieces:
         if not piece.labels:
             continue
-        tasks = piece.named or {task for _, task, _ in piece.rollouts} or piece.above
-        # Several tasks have one cause in a row that lists them; in prose they are not told apart.
+        # What a row cites beside a cause is an example; several tasks have one cause in a row that
+        # lists them, and in prose they are not told apart.
+        cited = frozenset(task for _, task, _ in piece.rollouts)
+        own = piece.passage.row_tasks if piece.is_row else piece.named or cited
+        tasks = own or piece.above
         is_clear = len(tasks) == 1 or piece.is_row
         joint = re.search(r"\b[A-Z]{2}\+[A-Z]{2}\b", piece.plain)
         if is_clear and (len(piece.labels) == 1 or joint):
