@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +91,47 @@ def test_an_object_with_the_reward(tmp_path: Path) -> None:
     ]
     rows += [row(12, is_pass=False, result=None)]
     assert graded(tmp_path, rows).rows(UNGRADED) == [("12", "result is null")]
+
+
+def ungraded_rows() -> list[Row]:
+    """Twenty graded attempts and eight that are not, which say why in one field or another.
+
+    Every task has an instruction of its own, and an area, neither of which is a reason.
+    """
+    said: list[dict[str, Any]] = [
+        *({"fault": f"upstream closed the connection after {n} s\nhost h{n}"} for n in (3, 17, 40)),
+        {"fault": "no space left"},
+        *[{"end": "killed"}] * 2,
+        {},
+        {"fault": ""},
+    ]
+
+    def fields(task: int) -> dict[str, str]:
+        return {"instruction": f"Do the {task}th thing.", "area": "xyz"[task % 3], "end": "stop"}
+
+    rows = [row(task, is_pass=task < 9, **fields(task)) for task in range(10)]
+    rows += [rollout(task, 1, reward=0.0, **fields(task)) for task in range(10)]
+    rows += [
+        rollout(task, 2, reward=None, **{**fields(task), **said[task]}) for task in range(len(said))
+    ]
+    return rows
+
+
+def test_what_ungraded_attempts_say(tmp_path: Path) -> None:
+    """By the text of an error without what differs, else how they end, else that nothing is."""
+    found = analyzed(tmp_path, {"desk_rollouts.jsonl": ungraded_rows()})
+    parts = "select mode, n_failures from failure_modes where run_id is null and parent = "
+    assert found.rows(f"{parts} 'reward is not recorded' order by 2 desc, 1") == [
+        ("fault = upstream closed the connection after <n> s host <n>", 3),
+        ("end = killed", 2),
+        ("no error recorded", 2),
+        ("fault = no space left", 1),
+    ]
+    report = (tmp_path / "out/report.md").read_text(encoding="utf-8")
+    assert (
+        "(3 `fault = upstream closed the connection after <n> s host <n>`, 2 `end = killed`, "
+        "2 `no error recorded`, …)" in re.sub("<!--.*?-->", "", report)
+    )
 
 
 @pytest.mark.slow

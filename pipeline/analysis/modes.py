@@ -178,9 +178,7 @@ def modes(signs: Sequence[Sign], attempts: Attempts) -> list[Mode]:
     ]
     ungraded = [sign for sign in signs if sign.kind == "ungraded" and n_failing(sign, attempts)]
     ungraded.sort(key=lambda sign: (-n_failing(sign, attempts), sign.text))
-    for sign, members in groups(ungraded):
-        listed.append(Mode(sign, "ungraded", members))
-        listed += _children(sign, signs, attempts)
+    listed += [Mode(sign, "ungraded", members) for sign, members in groups(ungraded)]
     ends = terminal_fields(signs, attempts)
     for values in ends:
         listed.append(Mode(values[0], "terminal"))
@@ -193,38 +191,12 @@ def modes(signs: Sequence[Sign], attempts: Attempts) -> list[Mode]:
     return listed + _behaviours(signs, attempts)
 
 
-def _children(sign: Sign, signs: Sequence[Sign], attempts: Attempts) -> list[Mode]:
-    """What one other field, or an error, says of those attempts, where it tells most of them."""
-    values: dict[str, list[Sign]] = defaultdict(list)
-    for other in signs:
-        is_value = other.value not in NOTHING and not other.value.startswith("has ")
-        if other.kind in ("field", "error") and other.scope == "rollout" and is_value:
-            values[other.name].append(other)
-    best: list[Sign] = []
-    for listed in values.values():
-        usual = max(listed, key=lambda other: int(other.bears.sum()))
-        inside = [
-            replace(other, bears=other.bears & sign.bears)
-            for other in listed
-            # Of a field the commonest word is the usual end; no error is usual.
-            if (other is not usual or other.kind == "error")
-            and (other.bears & sign.bears).sum() >= 2
-        ]
-        n_covered = sum(int(other.bears.sum()) for other in inside)
-        if n_covered >= 0.6 * sign.bears.sum() and n_covered > sum(
-            int(other.bears.sum()) for other in best
-        ):
-            best = inside
-    best.sort(key=lambda other: (-n_failing(other, attempts), other.text))
-    return [Mode(other, "part", parent=sign.text) for other in best]
-
-
 def _limits(
     signs: Sequence[Sign], attempts: Attempts, ends: Sequence[Sign], ungraded: Sequence[Sign]
 ) -> list[Mode]:
     """Recorded limits, and numbers at which several attempts end; not what an end says already.
 
-    Where attempts without a grade are those at a limit, the limit is a part of that mode.
+    Where those at a limit have no grade, they are counted as a part of the attempts without one.
     """
     limits = [
         sign
@@ -239,11 +211,8 @@ def _limits(
     for sign, members in groups(limits):
         if any(is_nested(sign, mode.sign, 0.7) for mode in listed):
             continue
-        parent = next((other for other in ungraded if is_nested(sign, other, 0.9)), None)
-        if parent is None:
+        if not any(is_nested(sign, other, 0.9) for other in ungraded):
             listed.append(Mode(sign, "limit", members))
-        else:
-            listed.append(Mode(sign, "part", members, parent=parent.text))
     return listed
 
 

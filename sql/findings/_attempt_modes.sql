@@ -1,10 +1,18 @@
 -- Which attempts bear each listed mode, passing ones too; those without a row by what became of them.
+-- Of attempts without a grade, `part` is what else the record says of it.
 -- grain: benchmark, run_id, task_id, rollout_index, mode
 -- kind: table
 with modes as (
     select *
     from staging.modes
     where rank is not null
+),
+logs as (
+    select
+        run_id,
+        'the log of the run is ' || value as state
+    from staging.run_settings
+    where name = 'log_status'
 ),
 attempts as (
     select
@@ -14,37 +22,65 @@ attempts as (
     from staging.attempts
     inner join staging.run_benchmarks using (run_id)
 ),
-borne as (
+signs as (
     select
         run_id,
         task_id,
         rollout_index,
-        modes.mode,
-        modes.reason,
-        modes.rank,
-        modes.kind,
-        signs.seq
+        benchmark,
+        kind,
+        name,
+        value,
+        seq
     from main.signs
     inner join staging.run_benchmarks using (run_id)
-    inner join modes using (benchmark, kind, name, value)
     union all by name
-    -- A call that was never made is borne by those who did not make it.
+    -- A call that was never made is borne by those who did not make it, where the run has the tool at all.
     select
         run_id,
         task_id,
         rollout_index,
-        modes.mode,
-        modes.reason,
-        modes.rank,
-        modes.kind
+        benchmark,
+        modes.kind,
+        modes.name,
+        modes.value
     from modes
     inner join staging.run_benchmarks using (benchmark)
     inner join staging.rollouts using (run_id)
-    -- Where the run has the tool at all.
     semi join (from main.signs where kind = 'call') as tools using (run_id, name)
     anti join (from main.signs where kind = 'call') as called
         using (run_id, task_id, rollout_index, name)
     where modes.value = 'never called' and modes.kind = 'call'
+),
+limits as (
+    select
+        run_id,
+        task_id,
+        rollout_index,
+        min(sign) as sign
+    from main.signs
+    where kind = 'limit'
+    group by all
+),
+borne as (
+    select
+        signs.run_id,
+        signs.task_id,
+        signs.rollout_index,
+        modes.mode,
+        modes.reason,
+        modes.rank,
+        modes.kind,
+        signs.seq,
+        if(
+            modes.kind = 'ungraded', coalesce(limits.sign, ungraded.error, logs.state, 'no error recorded'), null
+        ) as part
+    from signs
+    inner join modes using (benchmark, kind, name, value)
+    inner join staging.rollouts using (run_id, task_id, rollout_index)
+    left join staging.ungraded using (record_id)
+    left join limits using (run_id, task_id, rollout_index)
+    left join logs using (run_id)
     union all by name
     select
         run_id,
@@ -57,10 +93,10 @@ borne as (
         if(
             outcome = 'failed attempt',
             'attempt failed: ' || coalesce(failure_class, 'no class recorded'),
-            coalesce('the log of the run is ' || logs.value, 'no failure recorded')
+            coalesce(logs.state, 'no failure recorded')
         ) as part
     from attempts
-    left join (from staging.run_settings where name = 'log_status') as logs using (run_id)
+    left join logs using (run_id)
     where not is_recorded
 )
 select

@@ -1,4 +1,5 @@
 -- Attempts that were never graded: no reward, or no verdict where other attempts of the run have some.
+-- `error` is what else the row says that graded ones do not: the text of an error, or how it ended.
 -- grain: record_id
 -- kind: table
 with rollouts as (
@@ -84,12 +85,126 @@ lacking as (
         fields.is_null
         or fields.record_id is null and elsewhere.path is not null and not contains(usual.path, '.')
     group by rollouts.record_id
+),
+ungraded as (
+    select
+        rollouts.*,
+        coalesce(lacking.reason, 'reward is not recorded') as reason
+    from rollouts
+    left join lacking using (record_id)
+    where
+        lacking.reason is not null
+        or not is_scored and benchmark in (select benchmark from rollouts where is_scored)
+),
+totals as (
+    select
+        benchmark,
+        count(ungraded.record_id) as n_ungraded,
+        count(*) - n_ungraded as n_graded
+    from rollouts
+    left join ungraded using (record_id, benchmark)
+    group by benchmark
+    having n_ungraded > 0 and n_graded > 0
+),
+words as (
+    select
+        rollouts.benchmark,
+        rollouts.task_id,
+        record_id,
+        path,
+        value,
+        traceback,
+        ungraded.record_id is not null as is_ungraded
+    from staging.entries
+    inner join rollouts using (record_id)
+    semi join totals using (benchmark)
+    left join ungraded using (record_id)
+    where item_no = 0 and key = '' and kind = 'VARCHAR'
+),
+-- Texts that hardly a graded attempt has.
+own_paths as (
+    select
+        benchmark,
+        path
+    from words
+    inner join totals using (benchmark)
+    group by benchmark, path, n_ungraded, n_graded
+    having count(*) filter (where is_ungraded) * n_graded >= 3 * count(*) filter (where not is_ungraded) * n_ungraded
+),
+-- Of a field of few words those that hardly a graded attempt has; what every attempt at a task says is the
+-- task's.
+own_values as (
+    select
+        benchmark,
+        path,
+        value
+    from words
+    inner join totals using (benchmark)
+    anti join own_paths using (benchmark, path)
+    inner join (
+        select benchmark, path
+        from words
+        group by all
+        having count(distinct value) between 2 and 8
+    ) as few using (benchmark, path)
+    inner join (
+        select distinct benchmark, path
+        from words
+        group by benchmark, path, task_id
+        having count(distinct value) > 1
+    ) as varying using (benchmark, path)
+    group by benchmark, path, value, n_ungraded, n_graded
+    having
+        count(distinct task_id) filter (where is_ungraded) > 1
+        and 20 * count(*) filter (where not is_ungraded) <= n_graded
+),
+errors as (
+    select
+        benchmark,
+        record_id,
+        path,
+        value as shown
+    from words
+    semi join own_values using (benchmark, path, value)
+    where is_ungraded
+    union all
+    -- One text as it is, several by what they have in common.
+    select
+        benchmark,
+        record_id,
+        path,
+        if(min(value) over alike = max(value) over alike and length(value) <= 60, value, signature) as shown
+    from (
+        select
+            *,
+            error_signature(error_message(coalesce(traceback, value))) as signature
+        from words
+        semi join own_paths using (benchmark, path)
+        where is_ungraded
+    )
+    where signature <> ''
+    window alike as (partition by benchmark, path, signature)
+),
+-- The field that says something of most of them; of several the one that says most.
+ranked as (
+    select
+        benchmark,
+        path,
+        row_number() over (partition by benchmark order by count(*) desc, avg(length(shown)) desc, path) as place
+    from errors
+    group by benchmark, path
+),
+named as (
+    select
+        record_id,
+        arg_min(path || ' = ' || shown, place) as error
+    from errors
+    inner join ranked using (benchmark, path)
+    group by record_id
 )
 select
     record_id,
-    coalesce(lacking.reason, 'reward is not recorded') as reason
-from rollouts
-left join lacking using (record_id)
-where
-    lacking.reason is not null
-    or not is_scored and benchmark in (select benchmark from rollouts where is_scored)
+    reason,
+    named.error
+from ungraded
+left join named using (record_id)
