@@ -249,6 +249,13 @@ create or replace macro write_tools(tools) as
         lambda tool: tool.name
     ))), ', '), '');
 
+-- The names in a list of definitions of tools, in order.
+create or replace macro tool_names(tools) as
+    list_sort(list_distinct(list_filter(
+        list_transform(tools, lambda tool: coalesce(tool.name, tool.function.name)),
+        lambda name: name is not null
+    )));
+
 create or replace macro sorted_sum(value) as list_sum(list(value order by value));
 
 -- The sum of floats where they are very many: the same whatever their order, and several times faster

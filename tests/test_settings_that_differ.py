@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from tests.results import Row, analyzed, rollout
 
@@ -53,6 +56,37 @@ def test_settings_beside_a_run(tmp_path: Path) -> None:
         ("max_turns", "10", "20", None),
         ("temperature", "0.5", "1", None),
     ]
+
+
+def tool(name: Any, *, is_nested: bool = False) -> Row:
+    """The definition of a tool in one of its two forms."""
+    named = {"name": name, "parameters": {"type": "object", "properties": {}}}
+    return {"type": "function", "function": named} if is_nested else {"type": "function", **named}
+
+
+def test_tools(tmp_path: Path) -> None:
+    """Tools that the requests of one run alone define are named, over the tasks of both.
+
+    A task that only one run has, another order and another form are no difference.
+    """
+    base = rows(tools=[tool("look"), tool("save"), tool("erase", is_nested=True)])
+    other = rows(tools=[tool("save", is_nested=True), tool("look"), tool("ask")])
+    alone = rollout(3, 0, model="gpt")
+    alone["responses_create_params"]["tools"] = [tool("fly")]
+    files = {"desk_a_rollouts.jsonl": base, "desk_b_rollouts.jsonl": [*other, alone]}
+    results = analyzed(tmp_path, files)
+    assert results.rows(DIFFERING) == [("tools", "erase", "ask", None)]
+    report = re.sub("<!--.*?-->", "", (tmp_path / "out/report.md").read_text(encoding="utf-8"))
+    assert "What differs: tools (only the base has `erase`; only the candidate has `ask`)" in report
+
+
+@pytest.mark.parametrize("tools", [None, "look", ["look"], [None], [{"name": 3}], {"name": "look"}])
+def test_what_defines_no_tool(tools: Any, tmp_path: Path) -> None:
+    """Requests are read whatever stands where tools are defined."""
+    files = {"desk_a_rollouts.jsonl": rows(tools=tools), "desk_b_rollouts.jsonl": rows()}
+    found = analyzed(tmp_path, files, needs=NEEDED)
+    assert found.one("select count(*) from staging.records") == 6
+    assert found.rows(DIFFERING) == ([("tools", "3", None, None)] if tools == [{"name": 3}] else [])
 
 
 def test_a_run_name_is_no_model(tmp_path: Path) -> None:

@@ -19,6 +19,38 @@ prefills as (
     inner join staging.records using (record_id)
     group by all
 ),
+-- The tools that requests define, where both runs were asked the same.
+offered as (
+    select distinct
+        run_id,
+        task_id,
+        records.tools
+    from staging.rollout_keys
+    semi join staging.task_sides using (run_id)
+    inner join staging.records using (record_id)
+    where records.tools is not null
+),
+tools as (
+    select
+        base,
+        candidate,
+        tool,
+        bool_and(is_base) as is_of_base
+    from (
+        select
+            tasks.base,
+            tasks.candidate,
+            left(unnest(from_json(offered.tools, '["VARCHAR"]')), 60) as tool,
+            offered.run_id = tasks.base as is_base
+        from main.comparison_tasks as tasks
+        inner join offered
+            on offered.task_id = tasks.task_id
+            and offered.run_id in (tasks.base, tasks.candidate)
+        where tasks.is_paired
+    )
+    group by base, candidate, tool
+    having count(distinct is_base) = 1
+),
 -- The fields that a compared run's verifier writes, as one rollout a task shows them, of 100 tasks.
 verifier_fields as (
     select run_id, string_agg(distinct name, ', ' order by name) as names
@@ -125,4 +157,14 @@ inner join prefills as candidates
     and candidates.task_id = tasks.task_id
 where tasks.is_paired and bases.prefill <> candidates.prefill
 group by all
+union all
+-- Those that only one of them has.
+select
+    base, candidate,
+    'tools' as setting,
+    string_agg(tool, ', ' order by tool) filter (is_of_base) as base_value,
+    string_agg(tool, ', ' order by tool) filter (not is_of_base) as candidate_value,
+    null as n_tasks
+from tools
+group by base, candidate
 order by base, candidate, setting

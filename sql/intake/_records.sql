@@ -110,7 +110,7 @@ select
         as last_message_seq,
     records.prompt <> '' or json_as_text(records.question) is not null as has_prompt,
     coalesce(question_matches.prompt_sha, records.prompt_sha) as prompt_sha,
-    records.write_tools, records.truth_hash, records.prefill_hash, records.request_hash, records.ids, records.task_hash,
+    records.write_tools, records.tools, records.truth_hash, records.prefill_hash, records.request_hash, records.ids, records.task_hash,
     records.content_hash
 from raw.records
 inner join raw.files

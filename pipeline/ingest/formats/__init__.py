@@ -412,10 +412,12 @@ def settings(values: Mapping[str, Any]) -> Iterator[Setting]:
             yield Setting(name, said)
 
 
-def annotated(tools: Any) -> list[Any]:
-    """Definitions of tools with hints on what they do: those alone are read of a request's."""
-    places = (("annotations",), ("function", "annotations"))
-    return [one for one in items(tools) if any(fields(get(one, *place)) for place in places)]
+def definitions(tools: Any) -> list[Any]:
+    """What is read of a request's tools: names, and hints on what they do."""
+    told = [get(one, "function") or one for one in items(tools)]
+    return [
+        {key: value for key in ("name", "annotations") if (value := get(one, key))} for one in told
+    ]
 
 
 def names_of(tools: Iterable[str]) -> str:

@@ -20,8 +20,8 @@ from pipeline.ingest.formats import (
     Reading,
     Reject,
     Row,
-    annotated,
     call,
+    definitions,
     document,
     fields,
     get,
@@ -183,7 +183,7 @@ def transcript(documents: Sequence[Any]) -> Transcript:
         usage=_usage(documents, steps),
         begun=times[0] if times else None,
         seconds=seconds(times[0], times[-1]) if times else None,
-        tools=annotated(get(documents, 0, "agent", "tool_definitions")),
+        tools=definitions(get(documents, 0, "agent", "tool_definitions")),
     )
 
 

@@ -95,6 +95,8 @@ ITEM_FIELDS = {
     "content": "JSON",
     "summary": "JSON",
 }
+# What is read of the definition of a tool, in either of its forms.
+TOOL_FIELDS = {"name": "VARCHAR", "function": {"name": "VARCHAR"}}
 EVENT_KINDS = {
     "message": "message",
     "reasoning": "reasoning",
@@ -136,6 +138,7 @@ def transform_spec(fields: Iterable[str]) -> str:
         node[leaf] = column.type
     spec["response"]["output"] = [ITEM_FIELDS]
     spec["responses_create_params"]["input"] = "JSON"
+    spec["responses_create_params"]["tools"] = [TOOL_FIELDS]
     return json.dumps(spec)
 
 

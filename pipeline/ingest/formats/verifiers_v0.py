@@ -15,9 +15,9 @@ from pipeline.ingest.formats import (
     Reading,
     Reject,
     Row,
-    annotated,
     as_json,
     counted,
+    definitions,
     document,
     documents,
     expected,
@@ -190,7 +190,7 @@ def _row(row: dict[str, Any], metadata: dict[str, Any]) -> dict[str, Any]:
         "model": model,
         "temperature": number(sampling.get("temperature")),
         "max_output_tokens": sampling.get("max_tokens"),
-        "tools": annotated(metadata.get("tools")),
+        "tools": definitions(metadata.get("tools")),
     }
     said = {
         "responses_create_params": told(request),

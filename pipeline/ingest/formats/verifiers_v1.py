@@ -12,7 +12,7 @@ from pipeline.ingest.formats import (
     Reading,
     Reject,
     Row,
-    annotated,
+    definitions,
     document,
     documents,
     expected,
@@ -121,7 +121,7 @@ def _row(episode: dict[str, Any], data: dict[str, Any], task: str) -> Row:
         "temperature": number(get(config, "sampling", "temperature")),
         "top_p": number(get(config, "sampling", "top_p")),
         "max_output_tokens": get(config, "sampling", "max_tokens"),
-        "tools": annotated(trace.get("tools")),
+        "tools": definitions(trace.get("tools")),
     }
     response = told({"model": model, "usage": told(usage)})
     # Where tokens were counted something was said: no messages are no record of it.

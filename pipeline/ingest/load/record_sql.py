@@ -25,6 +25,7 @@ DERIVED = (
     "task_hash",
     "content_hash",
     "write_tools",
+    "tools",
 )
 # Long texts have columns of their own, each the only copy in the warehouse.
 TEXTS = ("verifier", "prompt", "system_prompt")
@@ -333,6 +334,11 @@ def _values(fields: list[str]) -> dict[str, str]:
             "case when contains(line, 'Hint\"') "
             "and json_type(line, '$.responses_create_params.tools') = 'ARRAY' "
             "then write_tools(json_extract(line, '$.responses_create_params.tools')) end"
+        ),
+        # All repeats of a task have the same, counted from 0 or 1.
+        "tools": (
+            "case when coalesce(json_as_index(row._ng_rollout_index), 0) <= 1 "
+            "then to_json(tool_names(row.responses_create_params.tools))::varchar end"
         ),
     }
 
