@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.results import Row, analyzed, rollout, said
 
 NEEDS = ("failure_notes", "root_causes", "report.looked", "slice_metrics")
@@ -56,6 +58,29 @@ def test_calls_that_nobody_makes(tmp_path: Path) -> None:
     found = analyzed(tmp_path, {"r.jsonl": rows}, needs=NEEDS)
     query = "select n_calling, n_observed, has_listed_calls from report.looked"
     assert found.rows(query) == [(0, 4, True)]
+
+
+@pytest.mark.parametrize(
+    ("answers", "n_empty"),
+    [
+        (["a", "b", "c", "d"], 0),
+        (["a", None, "", "d"], 2),
+        ([None, None, None, None], 4),
+        (["", None, None, ""], 4),
+    ],
+)
+def test_what_no_answer_was_taken_from(
+    answers: list[str | None], n_empty: int, tmp_path: Path
+) -> None:
+    """An answer that the verifier did not find is empty, also where it found none at all."""
+    rows = [
+        rollout(task, 0, reward=float(task == 0), extracted_answer=answer)
+        for task, answer in enumerate(answers)
+    ]
+    found = analyzed(tmp_path, {"r.jsonl": rows})
+    assert found.rows("select n_empty, n_observed from report.looked") == [(n_empty, 4)]
+    report = (tmp_path / "out/report.md").read_text(encoding="utf-8")
+    assert ("empty answers (0 of 4)" in report) == (n_empty == 0)
 
 
 def test_nothing_failed_where_nothing_is_scored(tmp_path: Path) -> None:

@@ -358,6 +358,12 @@ words as (
     left join staging.answers using (record_id)
     left join (select record_id, outline from staging.records) as records using (record_id)
 ),
+-- Whose verifier says itself that it found no answer, though it may find none in any attempt.
+unextracted as (
+    select record_id
+    from staging.entries
+    where item_no = 0 and is_extracted_name(path) and kind in ('NULL', 'EMPTY')
+),
 -- The very same words at several tasks are no answer to any of them.
 repeated as (
     select
@@ -385,7 +391,12 @@ shapes as (
             case when left(final_text, 1) in ('{', '[') then 'begins with ' || left(final_text, 1) end,
             case when starts_with(final_text, '<') then 'begins with <' end,
             case
-                when coalesce(trim(answer), '') = '' and benchmark in (select benchmark from rollouts where answer is not null)
+                when
+                    coalesce(trim(answer), '') = ''
+                    and (
+                        benchmark in (select benchmark from rollouts where answer is not null)
+                        or record_id in (select record_id from unextracted)
+                    )
                     then 'was not extracted'
             end,
             case

@@ -79,8 +79,10 @@ def row(sample: dict[str, Any], config: dict[str, Any], model: str | None) -> di
         "prompt_hash": sample.get("prompt_hash"),
     }
     reward = next((score["score"] for score in scores if score["name"] == own), None)
-    extracted = {"extracted_answer": None if answer == INVALID else answer}
-    return {"reward": reward, **told(value), **({} if is_choice else extracted)}
+    # A text that is too long to be an answer says nothing of whether there is one.
+    found = None if answer == INVALID else answer
+    extracted = {} if answer is None else {"extracted_answer": found}
+    return {"reward": reward, **told(value), **extracted}
 
 
 def _scores(
