@@ -12,6 +12,7 @@ import pytest
 import pipeline
 from tests import browser
 from tests.browser import Tab
+from tests.results import call
 
 pytestmark = [
     pytest.mark.slow,
@@ -222,3 +223,25 @@ def test_paper_is_short(page: Tab) -> None:
     """What is folded is not printed: two runs fit on twelve pages."""
     printed = base64.b64decode(page.ask("Page.printToPDF", preferCSSPageSize=True)["data"])
     assert 2 < len(re.findall(rb"/Type\s*/Page\b", printed)) <= 12
+
+
+def test_the_page_of_a_curated_report(tab: Tab, demo: Path, tmp_path: Path) -> None:
+    """Loads in silence; a citation opens its evidence in place, a figure shows its query."""
+    report, out = tmp_path / "mine.md", tmp_path / "mine.html"
+    where = "run_id = 'office_desk_aster-8b'"
+    report.write_text(
+        "# Mine\n\n## Why\n\nIt passes 44.0%, see `office_desk_aster-8b/9:0#1`.\n"
+        f"<!-- from run_metrics where {where}: pass_at_1 = 44.0% -->\n"
+    )
+    assert call("report", "--html", report, "--out", out, "--warehouse", demo).code == 0
+    for width in (1400, 420):
+        tab.show(width=width)
+        tab.open(out)
+        assert tab.complaints == []
+        press(tab, "a.cite")
+        placed = "document.querySelector('p + .evidence.placed')"
+        assert tab.run(f"{placed}.open && {placed}.querySelector('.cited') !== null")
+        press(tab, "[data-figure]")
+        shown = tab.run("document.querySelector('#where code').textContent")
+        assert shown == f"select pass_at_1 from run_metrics where {where}"
+        assert tab.run("document.documentElement.scrollWidth") <= width

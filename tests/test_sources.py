@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from pathlib import Path
@@ -370,13 +371,41 @@ def test_refresh_rewrites_by_key_and_names_what_to_read_again(demo: Path, tmp_pa
     assert "It passes 44.0% of 76 attempts; 5 by hand." in new
     assert "pass_at_1 = 44.0%, n_scored = 76" in new
     assert f"| {BIRCH} | 48.0% |\r\n| {ASTER} | 44.0% |" in new
-    assert done.code == 0 and f"read again {path}:3" in done.stderr
+    assert done.code == 0
+    (told,) = re.findall(r"Read again, [^\n]*\n(.*)", done.stdout, re.DOTALL)
+    assert told.startswith(f"  {path}:3: It passes 44.0% of 76 attempts; 5 by hand.\n")
+    assert "1.0% is now 44.0%; 99 is now 76" in told
+    # The paragraph before a table that changed is read again for the table's sake too.
+    assert "48.0% is now 44.0%" in told
     again = call("report", "--refresh", path, "--warehouse", demo)
     assert again.code == 0 and path.read_bytes().decode() == new
     path.write_text(f"4 of 4.\n<!-- {ROW}: n_scored = 4, n_passed = 4 -->\n")
-    left = call("report", "--refresh", path, "--warehouse", demo)
-    assert left.code == 1 and "not rewritten" in left.stderr
+    left = call("report", "--refresh", path, "--warehouse", demo, "--json")
+    assert left.code == 1
+    answer = json.loads(left.stdout)
+    assert (answer["n_changed"], answer["sentences"]) == (0, [])
+    assert {each["line"] for each in answer["not_rewritten"]} == {1}
     assert path.read_text().startswith("4 of 4.")
+
+
+def test_refresh_names_cards_whose_task_changed_its_bucket(demo: Path, tmp_path: Path) -> None:
+    """By the section or the counts of the heading, of the run that is cited below."""
+    path = tmp_path / "report.md"
+    path.write_text(
+        "# A\n\n## Sometimes-Pass Deep Dives\n\n"
+        f"### Task `10`\n\n- fail: `{ASTER}/10:3`\n\n"
+        f"### Task `9`\n\n- fail: `{ASTER}/9:0`\n\n"
+        "## Never-Pass Deep Dives\n\n"
+        f"### Task `18`\n\n- fail: `{ASTER}/18:0`\n- pass: `{BIRCH}/18:1`\n\n"
+        f"### Task 2: 4 of 4 attempts pass\n\nSee `{ASTER}/2:0`.\n"
+    )
+    done = call("report", "--refresh", path, "--warehouse", demo, "--json")
+    assert done.code == 0
+    cards = [(each["line"], each["task_id"], each["was"], each["now"])
+             for each in json.loads(done.stdout)["cards"]]  # fmt: skip
+    assert cards == [(9, "9", "sometimes", "never"), (20, "2", "always", "sometimes")]
+    shown = call("report", "--refresh", path, "--warehouse", demo).stdout
+    assert f"{path}:9: task 9 of {ASTER} was sometimes, is never" in shown
 
 
 @pytest.mark.slow

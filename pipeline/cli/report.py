@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
-from pipeline.cli.options import PATH, rewritten, templates_option, warehouse_option
+from pipeline.cli.options import (
+    PATH,
+    follow_option,
+    json_option,
+    rewritten,
+    templates_option,
+    warehouse_option,
+)
+from pipeline.cli.terminal import print_page
 from pipeline.errors import InputError, UsageError
 from pipeline.outputs import replacing
+from pipeline.settings import WAREHOUSE_NAME
 from pipeline.text import neutral, one_line
 
 FORMATS = ("md", "html")
@@ -44,8 +55,20 @@ WIDEST = 400
     metavar="FILE",
     help="Recompute the sources of a curated report and write its figures in place.",
 )
+@click.option(
+    "--html",
+    "curated",
+    type=PATH,
+    metavar="FILE",
+    help="The page of a report in Markdown that a person edited, with its evidence.",
+)
+@click.option("--results", type=PATH, help="With --html: a folder of rollouts to analyze first.")
+@follow_option
+@json_option
 @warehouse_option
+@click.pass_context
 def report(
+    context: click.Context,
     runs: tuple[str, ...],
     sections: str | None,
     format_: str | None,
@@ -53,12 +76,20 @@ def report(
     templates: Path | None,
     labels: Path | None,
     refresh: Path | None,
+    curated: Path | None,
+    results: Path | None,
+    follow_links: bool,
+    as_json: bool,
     warehouse: Path,
 ) -> None:
     """Render the report again, or a part of it, from what an analysis wrote.
 
     With --refresh nothing is rendered: the figures of a curated report that carries sources become
-    those of this warehouse, a diff is printed, and nothing else in the file is touched.
+    those of this warehouse, a diff is printed, and nothing else in the file is touched. What to
+    read again is listed: sentences beside these figures, cards whose task changed its bucket.
+
+    With --html the page of a curated report is written: its citations open the attempts, its
+    figures show their queries. Without --warehouse or --results the data are found as by verify.
 
     \b
     Examples:
@@ -67,12 +98,28 @@ def report(
       blade report --sections executive_summary,recommendations
       blade report --templates my_templates --labels labels.jsonl --out report.html
       blade report --refresh golden_report.md
+      blade report --html golden_report.md --results rollouts/ --out golden_report.html
     """
+    is_rendering = bool(runs or sections or format_ or templates or labels)
+    if refresh is not None and (is_rendering or out or curated or results):
+        hint = "Nothing but --warehouse and --json goes with it."
+        raise UsageError("--refresh: renders nothing.", hint=hint)
+    if curated is not None and is_rendering:
+        hint = "Nothing but --out, --warehouse, --results and --follow-links goes with it."
+        raise UsageError("--html: the page holds what is in the file.", hint=hint)
+    if results is not None and curated is None:
+        hint = "Give --html FILE, or analyze the folder first: blade analyze RESULTS"
+        raise UsageError("--results: goes with --html only.", hint=hint)
+    if as_json and refresh is None:
+        hint = "For figures as JSON: blade metrics --json"
+        raise UsageError("--json: goes with --refresh only.", hint=hint)
     if refresh is not None:
-        if runs or sections or format_ or out or templates or labels:
-            hint = "Nothing but --warehouse goes with it."
-            raise UsageError("--refresh: renders nothing.", hint=hint)
-        _refresh(refresh, warehouse)
+        _refresh(refresh, warehouse, as_json=as_json)
+        return
+    if curated is not None:
+        is_given = context.get_parameter_source("warehouse") is ParameterSource.COMMANDLINE
+        own = warehouse if is_given else None
+        _write(_page(curated, own, results, follow_links=follow_links), out)
         return
     named = [] if sections is None else [name.strip() for name in sections.split(",")]
     if sections is not None and not any(named):
@@ -91,44 +138,60 @@ def report(
     )
     for warning in rendering.warnings:
         click.echo(f"! {one_line(f'{warning.subject}: {warning.message}', WIDEST)}", err=True)
+    _write(rendering.text, out)
+
+
+def _write(text: str, out: Path | None) -> None:
     if out is None:
         # Through a pipe exact, on a terminal inert.
-        text = neutral(rendering.text) if sys.stdout.isatty() else rendering.text
-        click.echo(text, nl=False)
+        click.echo(neutral(text) if sys.stdout.isatty() else text, nl=False)
         return
     if out.is_dir():
         raise InputError(f"{out}: is a folder.", hint="Name a file with --out.")
     with replacing(out, hint="Choose another file with --out.") as path:
         # Only a template of the user's can bring along what no file can hold.
-        path.write_text(rendering.text, encoding="utf-8", newline="\n", errors="backslashreplace")
+        path.write_text(text, encoding="utf-8", newline="\n", errors="backslashreplace")
 
 
-def _refresh(path: Path, warehouse: Path) -> None:
+def _page(report: Path, warehouse: Path | None, results: Path | None, *, follow_links: bool) -> str:
+    """The page of a curated report, with the evidence of its data where there are any."""
+    from pipeline.cli.verify import analyzed_package, print_unread_links
+    from pipeline.package.files import report_text
+    from pipeline.package.layout import against
+    from pipeline.package.page import page
+    from pipeline.package.verify import verify
+    from pipeline.warehouse import open_warehouse
+
+    held = against(report, warehouse, results, None, warehouse_name=WAREHOUSE_NAME)
+    text = report_text(report)
+    with ExitStack() as stack:
+        path = held.warehouse
+        if held.results is not None:
+            analyzed = analyzed_package(held.results, follow_links=follow_links)
+            path = stack.enter_context(analyzed)
+        data = None if path is None else stack.enter_context(open_warehouse(path))
+        if data is not None and held.results is not None:
+            print_unread_links(data)
+        name = held.results or held.warehouse
+        words = "nothing but itself" if name is None else name.name
+        if data is None:
+            told = f"{report}: no warehouse or rollouts found, so evidence could not be looked up"
+            click.echo(f"! {neutral(told)}\n    --warehouse or --results names them", err=True)
+        return page(text, data, verify(text, report.as_posix(), data), words)
+
+
+def _refresh(path: Path, warehouse: Path, *, as_json: bool) -> None:
     """Exit with 1 where a source could not be run: its figures are as they were."""
     from pipeline.cli.verify import report_text
-    from pipeline.package.sources import CONTRADICTED, VERIFIED, refreshed
+    from pipeline.package.refresh import refresh
     from pipeline.warehouse import open_warehouse
 
     text = report_text(path, is_exact=True)
     with open_warehouse(warehouse) as opened:
-        new, findings = refreshed(text, opened)
-    if new != text:
-        rewritten(path, text, new)
-    wrong = [each for each in findings if each.status == CONTRADICTED]
-    changed = [each for each in wrong if each.edits]
-    n_same = sum(each.status == VERIFIED for each in findings)
-    summary = f"{len(changed):,} texts changed, {n_same:,} as they were"
-    click.echo(neutral(f"{path}: {summary}"), err=True)
-    lines = text.split("\n")
-    for line in sorted({each.line for each in changed}):
-        click.echo(
-            neutral(f"  read again {path}:{line}: {one_line(lines[line - 1], 120)}"), err=True
-        )
-    for each in wrong:
-        if not each.edits:
-            told = f"{each.claim}, expected {each.expected}: {each.source}"
-            click.echo(
-                neutral(f"! {path}:{each.line}: not rewritten: {one_line(told, WIDEST)}"), err=True
-            )
-    if len(changed) < len(wrong):
+        done = refresh(text, opened)
+    if done.text != text:
+        rewritten(path, text, done.text, is_aside=as_json)
+    content = {"path": str(path), **done.as_json()} if as_json else None
+    print_page("refresh", json=content, path=str(path), done=done)
+    if done.left:
         raise click.exceptions.Exit(1)

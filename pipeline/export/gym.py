@@ -181,7 +181,7 @@ def flips(warehouse: Warehouse, base: str, candidate: str) -> Row:
 
 
 def package(warehouse: Warehouse, folder: Path, _timestamp: int, _note: Note) -> Written:
-    """Write, per benchmark, its failing tasks, and the tests between its models with their report."""
+    """Write, per benchmark, its failing tasks and the tests between its models."""
     content = collect(warehouse)
     for benchmark in content.benchmarks:
         for file, text in registers(warehouse, content.of_benchmark(benchmark)).items():

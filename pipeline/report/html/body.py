@@ -33,7 +33,7 @@ BLANK = " \t\n\v\f\r\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
     map(chr, range(0x2000, 0x200B))
 )
 PIPE = re.compile(r"(?<!\\)\|")
-COMMENT = re.compile(r"<!--.*?-->")
+COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 # What may open a section, by its end.
 LEAD = {"paragraph_close": "paragraph_open", "bullet_list_close": "bullet_list_open"}
 # Headings to this level split a section into parts.

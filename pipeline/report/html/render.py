@@ -7,9 +7,10 @@ import hashlib
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,7 +21,7 @@ from pipeline.citation import Citation
 from pipeline.report import charts, filters, markdown, templates
 from pipeline.report.comparisons import Comparison, leading
 from pipeline.report.content import Content
-from pipeline.report.figures import Figure, Row
+from pipeline.report.figures import MARK, Figure, Row
 from pipeline.report.html import body
 from pipeline.report.html.body import Grid
 from pipeline.report.html.evidence import Evidence, cited, collect
@@ -31,6 +32,8 @@ from pipeline.report.tables import Source
 # Sections that are not folded, and the one that every task goes with.
 OPEN, TASKS = ("executive_summary", "overview"), "task_outcome_buckets"
 MOST_BENCHMARKS, MOST_COMPARISONS = 4, 3
+# Ids that the page itself has.
+RESERVED = ("content", "evidence", "preface", "status", "tasks", "where")
 MOST_ROWS = 300
 # Columns of the account that are words, not names.
 PLAIN = frozenset({"metric", "policy", "measure", "outcome", "status", "reason", "stage", "title"})
@@ -74,6 +77,24 @@ class Page:
     # The text of each, and the hash by which the content-security policy lets it through.
     style: tuple[Markup, str]
     script: tuple[Markup, str]
+    # Of a curated report: what stands before its first section, and how it was compared.
+    preface: str = ""
+    curated: Curated | None = None
+
+
+@dataclass(frozen=True)
+class Curated:
+    """A person's report: its parts with marks of figures, and what its comparison found."""
+
+    title: str
+    preface: str
+    # Each with its heading.
+    sections: list[tuple[str, str]]
+    # What it was compared with, in words; how many claims hold, and those that do not.
+    against: str
+    counts: Mapping[str, Any]
+    wrong: Sequence[Any]
+    has_data: bool = False
 
 
 class Draft(NamedTuple):
@@ -161,6 +182,51 @@ def _page(source: Source, draft: Draft, evidence: list[Evidence], folder: Path |
     text = text.replace(filters.PIPE, "|").replace(filters.OPENING, "&lt;!--")
     templates.refuse_long(len(text), folder)
     return text
+
+
+def curated(report: Curated, source: Source | None) -> str:
+    """The page of a person's report: nothing is folded, and nothing is drawn that it has not."""
+    texts = [report.preface, *(text for _, text in report.sections)]
+    found: dict[Citation, set[int]] = {}
+    evidence: list[Evidence] = []
+    if source is not None:
+        runs = {run for (run,) in source.execute("select run_id from main.runs").fetchall()}
+        found = cited(texts, runs)
+        evidence = collect(source, [found])[0]
+    writer = body.Body(lambda _: "", {target for each in evidence for target in each.targets})
+    used = set(RESERVED)
+    parts = []
+    for title, text in report.sections:
+        name = _slug(title, used)
+        lead, rest = map(Markup, writer.section(text, name=name))
+        parts.append(Part(name, Markup(writer.line(title)), lead, rest, ""))
+    templates_ = environment()
+    told = Page(
+        title=Markup(writer.line(report.title)),
+        opening=Markup(""),
+        benchmarks=[],
+        n_benchmarks=0,
+        summary=parts,
+        strips=[],
+        parts=[],
+        evidence=evidence,
+        n_cited=len(found),
+        style=_asset(templates_, "style.css", "charts.css"),
+        script=_asset(templates_, "script.js"),
+        preface=Markup("".join(writer.section(report.preface, name="preface"))),
+        curated=replace(report, has_data=source is not None),
+    )
+    text = templates_.get_template("page.html.j2").render(page=told)
+    return text.replace(filters.PIPE, "|").replace(filters.OPENING, "&lt;!--")
+
+
+def _slug(title: str, used: set[str]) -> str:
+    """An id of plain letters, once a page."""
+    base = re.sub(r"[^a-z0-9]+", "_", MARK.sub("", title).lower()).strip("_")[:80] or "section"
+    names = chain([base], (f"{base}_{number}" for number in count(2)))
+    name = next(each for each in names if each not in used)
+    used.add(name)
+    return name
 
 
 @cache

@@ -1,0 +1,159 @@
+"""A curated report with the figures of another warehouse, and what a person should read again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from pipeline.package.blocks import Block, Report, read
+from pipeline.package.evidence import PASSING, QUERIES, TASK_TITLE, Passage, passages
+from pipeline.package.sources import CONTRADICTED, VERIFIED, Finding, Opened, plain, refreshed
+from pipeline.text import one_line
+
+BUCKET = re.compile(r"\b(?P<name>always|sometimes|never)[ -]pass", re.IGNORECASE)
+LONGEST = 300
+
+
+@dataclass(frozen=True)
+class Beside:
+    """A sentence beside figures that changed: its line, its words, and what they were and are."""
+
+    line: int
+    text: str
+    changes: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Card:
+    """A card of a task that is in another bucket now than the report has it in."""
+
+    line: int
+    run_id: str
+    task_id: str
+    was: str
+    now: str
+
+
+@dataclass(frozen=True)
+class Refreshed:
+    """The new text, how many texts are as they were, and what is left to a person."""
+
+    text: str
+    n_changed: int
+    n_same: int
+    sentences: tuple[Beside, ...]
+    cards: tuple[Card, ...]
+    # What the data contradict and could not be rewritten.
+    left: tuple[Finding, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """All but the text."""
+        return {
+            "n_changed": self.n_changed,
+            "n_same": self.n_same,
+            "sentences": [
+                {
+                    "line": each.line,
+                    "text": each.text,
+                    "changes": [{"old": old, "new": new} for old, new in each.changes],
+                }
+                for each in self.sentences
+            ],
+            "cards": [asdict(each) for each in self.cards],
+            "not_rewritten": [
+                {key: getattr(each, key) for key in ("line", "claim", "expected", "source")}
+                for each in self.left
+            ],
+        }
+
+
+def refresh(text: str, warehouse: Opened) -> Refreshed:
+    """Every source asked again; nothing but its texts is touched."""
+    new, findings = refreshed(text, warehouse)
+    wrong = [each for each in findings if each.status == CONTRADICTED]
+    changed = [each for each in wrong if each.edits]
+    return Refreshed(
+        new,
+        len(changed),
+        sum(each.status == VERIFIED for each in findings),
+        tuple(_sentences(read(text), read(new), changed)),
+        tuple(_cards(read(new), warehouse)),
+        tuple(each for each in wrong if not each.edits),
+    )
+
+
+def _sentences(old: Report, new: Report, changed: Sequence[Finding]) -> Iterator[Beside]:
+    """The block of each figure that changed; of a table the words right before and behind it."""
+    found: dict[int, list[tuple[str, str]]] = {}
+    for finding in changed:
+        place = min(start for start, *_ in finding.edits)
+        for no in _beside(old, place):
+            pair = (finding.claim, str(finding.expected))
+            if pair not in found.setdefault(no, []):
+                found[no].append(pair)
+    # Texts are replaced within their blocks: both reports have the same ones.
+    for no in sorted(found):
+        block = new.blocks[no]
+        told = " ".join(new.text[span.start : span.end] for span in block.spans)
+        yield Beside(block.line, one_line(plain(told), LONGEST), tuple(found[no]))
+
+
+def _beside(report: Report, place: int) -> list[int]:
+    own = next((no for no, each in enumerate(report.blocks) if _holds(each, place)), None)
+    if own is None:
+        return []
+    block = report.blocks[own]
+    if block.kind != "table":
+        return [own]
+    near = (no for no in (own - 1, own + 1) if 0 <= no < len(report.blocks))
+    return [
+        no
+        for no in near
+        if report.blocks[no].kind in ("paragraph", "item") and report.blocks[no].path == block.path
+    ]
+
+
+def _holds(block: Block, place: int) -> bool:
+    return any(span.start <= place <= span.end for span in block.spans) or any(
+        each.start <= place <= each.start + len(each.text) for each in block.sources
+    )
+
+
+def _cards(report: Report, warehouse: Opened) -> Iterator[Card]:
+    """Tasks by the headings that name them; their run is the first that is cited below."""
+    rows = warehouse.execute(QUERIES["tasks"]).fetchall()
+    now = {(run, task): bucket for run, task, *_, bucket in rows}
+    every = passages(report)
+    for no, passage in enumerate(every):
+        match = TASK_TITLE.match(passage.text) if passage.block.kind == "heading" else None
+        was = _bucket(passage) if match else None
+        if match is None or was is None:
+            continue
+        task = match["name"].strip("`")
+        run = _run(every[no + 1 :], task) or next(
+            (told for *_, told in passage.codes if (told, task) in now), None
+        )
+        bucket = now.get((run or "", task))
+        if run and bucket and bucket != was:
+            yield Card(passage.line, run, task, was, bucket)
+
+
+def _bucket(heading: Passage) -> str | None:
+    """What the counts of a heading say, else the section that it is in."""
+    if counts := PASSING.search(heading.plain):
+        part, whole = int(counts["part"]), int(counts["whole"])
+        return "always" if part == whole else "sometimes" if part else "never"
+    titles = (BUCKET.search(title) for title in reversed(heading.block.path))
+    return next((match["name"].lower() for match in titles if match), None)
+
+
+def _run(below: Sequence[Passage], task: str) -> str | None:
+    for passage in below:
+        if passage.block.kind == "heading":
+            return None
+        for *_, each in passage.cites:
+            if each.task_id == task:
+                return each.run_id
+    return None
