@@ -271,3 +271,39 @@ def test_a_report_says_once_that_there_is_no_transcript(tmp_path: Path) -> None:
     text = (out / "report.md").read_text(encoding="utf-8")
     assert text.count("No transcript is recorded; nothing to compare.") == 1
     assert "checks met, fails test_" in text
+
+
+def untold(task: int, index: int, *, met: str) -> Row:
+    """An attempt of which three checks are recorded and nothing of what was said or done."""
+    tests = {f"test_{name}": name in met for name in "abc"}
+    row = rollout(task, index, reward=float(all(tests.values())), tests=tests)
+    del row["response"]
+    return row
+
+
+@pytest.mark.slow
+def test_without_transcripts_checks_are_compared(tmp_path: Path) -> None:
+    """The nearest failure beside a pass: which checks one of them meets alone, with citations."""
+    rows = [
+        *(untold(0, 0, met="abc"), untold(0, 1, met="a"), untold(0, 2, met="ab")),
+        *(untold(1, 0, met="c"), untold(1, 1, met="abc"), untold(2, 0, met=""), rollout(3, 0)),
+        *(rollout(4, 0, reward=0.0), rollout(4, 1)),
+    ]
+    found = written.analyzed(tmp_path, {"a_rollouts.jsonl": rows})
+    shown = found.rows(
+        "select task_id, failing, passing, n_compared, met_by_pass, met_by_failure "
+        "from report.check_contrasts order by task_id"
+    )
+    assert shown == [
+        ("0", "a/0:2", "a/0:0", 3, ["test_c"], []),
+        ("1", "a/1:0", "a/1:1", 3, ["test_a", "test_b"], []),
+    ]
+    report = tmp_path / "out" / "report.md"
+    text = report.read_text(encoding="utf-8")
+    assert "- met by `a/1:1` and not by `a/1:0`: `test_a`, `test_b`\n" in text
+    assert "of 3 checks that both have, 2 are met by the pass alone and 0 by the failure" in text
+    assert "### Task `4`" in text, "a task with a transcript has its card too"
+    assert written.call("verify", report).code == 0
+    wrong = text.replace("not by `a/1:0`: `test_a`", "not by `a/1:0`: `test_c`")
+    report.write_text(wrong, encoding="utf-8")
+    assert written.call("verify", report).code == 1

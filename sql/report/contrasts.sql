@@ -19,7 +19,7 @@ chosen as materialized (
         ) as rank
     from main.contrasts
     inner join main.task_outcomes as outcomes using (run_id, task_id)
-    where contrasts.is_closest
+    where contrasts.is_closest and (failing_event is not null or passing_event is not null)
     qualify rank <= 6
 ),
 questions as (
