@@ -227,6 +227,16 @@ def test_figures_of_a_log_that_was_cut_down(tmp_path: Path) -> None:
     assert found.one("select n_expected from runs") is None
 
 
+def test_a_log_of_part_of_its_dataset(tmp_path: Path) -> None:
+    """A whole log with all samples that it ran misses none, however many its dataset lists."""
+    part = {**header("a", "b", "c", results={"total_samples": 1}), "samples": [sample("a")]}
+    found = read(tmp_path, json.dumps(part).encode(), "part.json")
+    assert not [one for one in found if isinstance(one, formats.Expected)]
+    ended = {**part, "status": "error"}
+    found = read(tmp_path, json.dumps(ended).encode(), "ended.json")
+    assert formats.Expected("c", 0) in found
+
+
 @pytest.mark.slow
 def test_a_run_of_gym_and_one_of_inspect_compare(tmp_path: Path) -> None:
     """Questions with the same words are one task, whatever it is called; then runs are compared."""

@@ -256,11 +256,15 @@ def _total(header: Any) -> float | None:
 def _expected(header: Any, n_samples: int | None, seen: set[str]) -> Iterator[Expected]:
     """All samples at all epochs; those that were taken out of a whole log were not missed.
 
-    Some writers list the numbers of rows where the samples have names: those name nobody.
+    A whole log that ran fewer samples than its dataset has was asked for no more. Some writers
+    list the numbers of rows where the samples have names: those name nobody.
     """
-    if n_samples is not None and n_samples < (_total(header) or 0):
+    total = _total(header)
+    if n_samples is not None and n_samples < (total or 0):
         return
     ids = [text(one) for one in items(get(header, "eval", "dataset", "sample_ids"))]
+    if total is not None and total < len(ids) * _epochs(header):
+        return
     if not seen or not seen.isdisjoint(ids):
         yield from expected([task for task in ids if task], _epochs(header))
 
