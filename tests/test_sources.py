@@ -350,10 +350,61 @@ def test_a_source_that_asks_too_much_is_not_checked(
     assert told == [(2, UNCHECKED), (5, UNCHECKED)]
 
 
-def test_a_source_without_a_block_is_an_error() -> None:
-    """Below a heading it speaks for nothing."""
+def test_a_source_without_a_block_is_a_note() -> None:
+    """The sentence before it was deleted: nothing false is left."""
     (finding,) = compared(read("# A\n<!-- from t: a = 5 -->\n"), lambda _: Answer())
-    assert (finding.line, finding.status) == (2, CONTRADICTED)
+    assert (finding.line, finding.status) == (2, UNCHECKED)
+
+
+def test_a_number_is_no_percentage() -> None:
+    """A p of 0.001 is not 0.1, though 0.1% of something would be; a rate may lack its sign."""
+    text = "It holds, p {}.\n<!-- from t: p_adjusted = {} -->\n"
+    for wrong_text, value in (("0.1", 0.001), ("1.0", 0.01)):
+        claim = text.format(wrong_text, value)
+        findings = compared(read(claim), lambda _, value=value: Answer(((value,),)))
+        assert [each.expected for each in findings] == [f"{value:.1f}"]
+        assert {each.status for each in findings} == {CONTRADICTED}
+    rate = "It passes 44.0 percent.\n<!-- from t: pass_at_1 = 44.0% -->\n"
+    assert not wrong(compared(read(rate), lambda _: Answer(((0.44,),))))
+
+
+def test_columns_that_are_headed_alike() -> None:
+    """Either may be meant: neither is checked, and nothing is rewritten."""
+    text = "| k | n | n |\n| - | - | - |\n| a | 5 | 7 |\n<!-- from t by k: n, m as n -->\n"
+    findings = compared(read(text), lambda _: Answer((("a", 1, 2),)))
+    assert not wrong(findings)
+    assert fixed(text, findings) == text
+
+
+@pytest.mark.parametrize("word", ["not significant", "insignificant"])
+def test_a_word_within_another_is_not_that_word(word: str) -> None:
+    """What is significant and is called not significant is wrong."""
+    claim = "It is {}.\n<!-- sql: select 1 = significant -->\n"
+    answer = Answer((("significant",),))
+    assert wrong(compared(read(claim.format(word)), lambda _: answer)) == [(1, word, "significant")]
+    assert not wrong(compared(read(claim.format("significant")), lambda _: answer))
+
+
+def test_a_citation_in_place_of_another(demo: Path) -> None:
+    """A bound citation that is gone while another is there is wrong, and so is a task's name."""
+    where = "from rollouts where run_id = 'office_desk_aster-8b' and task_id = '10' and"
+    source = f"<!-- {where} rollout_index = 3: run_id || '/' || task_id || ':3' = {ASTER}/10:3 -->"
+    assert not wrong(checked(f"Open `{ASTER}/10:3`.\n{source}\n", demo))
+    other = f"{ASTER}/9:0"
+    assert wrong(checked(f"Open `{other}`.\n{source}\n", demo)) == [(1, other, f"{ASTER}/10:3")]
+
+
+def test_days_are_no_figures() -> None:
+    """Months name days and years."""
+    assert tokens("Since May 2024, on 12 June and Sept. 3, 2025: 5 runs, may 7 pass.") == ["5", "7"]
+
+
+def test_a_cell_that_was_parted_or_merged() -> None:
+    """What is left of a cell must be some of what is bound to it."""
+    text = "| k | n |\n| - | - |\n| a | {} |\n<!-- from t by k: x as n, y as n -->\n"
+    answer = Answer((("a", 5, 116),))
+    for cell, is_wrong in (("5 of 116", False), ("5", False), ("5, 116, 9", False), ("7", True)):
+        assert bool(wrong(compared(read(text.format(cell)), lambda _: answer))) is is_wrong
 
 
 def test_refresh_rewrites_by_key_and_names_what_to_read_again(demo: Path, tmp_path: Path) -> None:

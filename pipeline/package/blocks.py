@@ -44,6 +44,16 @@ NAMING = re.compile(
     r"\b(?:tasks?|rollout|attempt|run|event|repeat|stage|step|lines?|section|index|seed|k =)\s+\Z",
     re.IGNORECASE,
 )
+# "May 2024" and "12 May" are days.
+MONTHS = (
+    "Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|"
+    "Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?"
+)
+AFTER_MONTH = re.compile(rf"\b(?:{MONTHS})\.?\s+(?:\d{{1,2}},\s+)?\Z")
+BEFORE_MONTH = re.compile(rf"\s+(?:{MONTHS})\b")
+# "pass@1 (%)" heads rates; "95% CI" does not say what is below it.
+PERCENT_HEAD = re.compile(r"(?<!\d)%|\bpercent\b", re.IGNORECASE)
+NUMBER = "number"
 ALSO = re.compile(r"(?:,|,? and|,? or|,? to)\s+")
 PART_OF = re.compile(r"\s+(?:out )?of\s+(?:the |all )?\d")
 RANGE = re.compile(r"\s*(?:to|\u2013|\u2014)\s*")
@@ -51,7 +61,10 @@ RANGE = re.compile(r"\s*(?:to|\u2013|\u2014)\s*")
 
 @dataclass(frozen=True)
 class Token:
-    """A figure as it is printed; `value` is none for n/a, `unit` is "%", "points" or empty."""
+    """A figure as it is printed; `value` is none for n/a.
+
+    `unit` is "%", "points", a plain number, or empty where it may be any of them.
+    """
 
     start: int
     end: int
@@ -113,6 +126,8 @@ class Token:
         """What a value is multiplied by; differences may be kept as rates or as points."""
         if self.unit == "%":
             return (100,)
+        if self.unit == NUMBER:
+            return (1,)
         return (100, 1) if self.unit == "points" or self.is_signed or self.decimals else (1,)
 
     def _is_close(self, told: float) -> bool:
@@ -413,7 +428,8 @@ class _Reader:
             is_plain = not (each.unit or each.is_signed or each.decimals or each.value is None)
             is_also = name_end >= 0 and ALSO.fullmatch(seen, name_end, each.start)
             is_part = PART_OF.match(seen, each.end)
-            if is_plain and not is_part and (NAMING.search(before) or is_also):
+            is_day = AFTER_MONTH.search(before) or BEFORE_MONTH.match(seen, each.end)
+            if is_plain and not is_part and (NAMING.search(before) or is_also or is_day):
                 name_end = each.end
                 continue
             name_end = -1
@@ -460,7 +476,9 @@ def _unit(seen: str, each: Token, following: Sequence[Token], head: str) -> str:
         return each.unit
     if following and RANGE.fullmatch(seen, each.end, following[0].start) and following[0].unit:
         return following[0].unit
-    return "points" if re.search(r"\bpoints\b", head, re.IGNORECASE) else ""
+    if re.search(r"\bpoints\b", head, re.IGNORECASE):
+        return "points"
+    return "%" if PERCENT_HEAD.search(head) else ""
 
 
 def _ratio(one: float, other: float) -> float:

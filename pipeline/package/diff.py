@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from pipeline.package.blocks import read
 from pipeline.package.evidence import passages
-from pipeline.package.sources import parsed, plain
-from pipeline.report.cited import numbered
+from pipeline.package.sources import heads_of, parsed, plain
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ def claims(text: str) -> Iterator[Claim]:
             for pair in source.pairs:
                 if pair.text is not None:
                     yield Claim(f"{pair.expression} {source.words}".strip(), pair.text, block.line)
-            heads = numbered([plain(head) for head in block.heads])
+            heads = heads_of(block)
             for row in block.rows if source.columns else ():
                 cells = dict(
                     zip(heads, (plain(report.text[s.start : s.end]) for s in row), strict=False)

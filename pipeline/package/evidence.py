@@ -40,7 +40,10 @@ BARE = re.compile(
 )
 NO_RUN = re.compile(r"[\s:\"'{}()<>=|\\]")
 NO_CITATION = re.compile(r"\.[A-Za-z]{1,5}\Z|(?<!\d)\d{1,2}/\d{1,2}/\d{2,4}(?!\d)")
-LABEL = re.compile(r"(?<![\w-])(?P<word>pass|fail)(?:ed|es|s|ing|ures?)?:\s+\Z", re.IGNORECASE)
+# "fail:" labels a citation at the start of a clause; in "1 of 28 passes:" it ends a sentence.
+LABEL = re.compile(
+    r"(?:\A|[\n;,.(])[\s*_]*(?P<word>pass|fail)(?:ed|es|s|ing|ures?)?:[*_]*\s+\Z", re.IGNORECASE
+)
 CAUSE = re.compile(r"\bcauses?:\s*", re.IGNORECASE)
 CAUSE_NAME = re.compile(rf"\b(?:{'|'.join(CAUSES)})\b")
 TASK_TITLE = re.compile(
@@ -316,8 +319,9 @@ def _citations(passage: Passage, known: Evidence) -> Iterator[Finding]:
         yield found(each, known, line)
         if not known.exists(each):
             continue
-        before = passage.report.text[max(passage.spans[0].start, start - 12) : start]
-        head = next((plain(s.head) for s in passage.spans if s.start <= start < s.end), "")
+        span = next((one for one in passage.spans if one.start <= start < one.end), None)
+        before = passage.report.text[span.start : start] if span else ""
+        head = plain(span.head) if span else ""
         label = LABEL.search(before) or SIDE.fullmatch(head.casefold())
         if label:
             is_pass = label["word"].lower() == "pass"

@@ -23,8 +23,7 @@ from pipeline.package.evidence import (
 from pipeline.package.facts import HIGH, LOW, MEDIUM, SHORTEST, Fact, Subject, Value
 from pipeline.package.layout import UNSAFE
 from pipeline.package.score import lacking, standard
-from pipeline.package.sources import Pair, Source, parsed, plain
-from pipeline.report.cited import numbered
+from pipeline.package.sources import Pair, Source, heads_of, parsed, plain
 from pipeline.report.filters import literal
 
 LONGEST = 420
@@ -257,7 +256,7 @@ def _prints(sentence: str, text: str | None) -> bool:
 
 
 def _of_row(passage: Passage, source: Source, run: str | None) -> Iterator[Fact]:
-    heads = numbered([plain(head) for head in passage.block.heads])
+    heads = heads_of(passage.block)
     cells = {
         head: plain(passage.raw(span)) for head, span in zip(heads, passage.spans, strict=False)
     }

@@ -11,9 +11,16 @@ from collections.abc import Iterator
 
 from pipeline.package.blocks import Block, Report, Span, code_spans, edited, read
 from pipeline.package.evidence import passages
-from pipeline.package.sources import CONTRADICTED, Finding, Opened, Source, parsed, plain
+from pipeline.package.sources import (
+    CONTRADICTED,
+    Finding,
+    Opened,
+    Source,
+    heads_of,
+    parsed,
+    plain,
+)
 from pipeline.package.verify import summary
-from pipeline.report.cited import numbered
 from pipeline.report.figures import BOUND, MARK, encoded
 from pipeline.report.filters import CHART, literal
 from pipeline.report.html.render import Curated, curated
@@ -104,7 +111,7 @@ def _of_text(block: Block, sources: list[Source]) -> Iterator[tuple[int, str]]:
 
 
 def _of_table(report: Report, block: Block, sources: list[Source]) -> Iterator[tuple[int, str]]:
-    heads = numbered([plain(head) for head in block.heads])
+    heads = heads_of(block)
     for row in block.rows:
         taken: set[int] = set()
         # A row that a source names by a word of its own, such as total, is that source's.

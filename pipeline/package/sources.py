@@ -22,7 +22,7 @@ import difflib
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
@@ -33,6 +33,7 @@ from typing import Any, Protocol
 
 from pipeline.errors import BladeError, MemoryLimitError, TimeLimitError
 from pipeline.package.blocks import (
+    NUMBER,
     Block,
     Comment,
     Report,
@@ -41,11 +42,13 @@ from pipeline.package.blocks import (
     code_spans,
     edited,
     figures,
+    masked,
     read,
 )
 from pipeline.query_worker import MOST_BYTES, Bounds, ask
 from pipeline.report import tables
-from pipeline.report.cited import VERSUS, head_of, numbered, quoted
+from pipeline.report.cited import VERSUS, head_of, quoted
+from pipeline.report.html.render import metrics
 from pipeline.text import one_line
 
 VERIFIED, CONTRADICTED, UNCHECKED = "verified", "contradicted", "unchecked"
@@ -54,17 +57,28 @@ JUDGED = {True: VERIFIED, False: CONTRADICTED}
 CHECK = "source"
 # Of one source, and of all sources of a report.
 MOST_ROWS, MOST_SECONDS, MOST_SECONDS_IN_ALL = 20_000, 10.0, 60.0
+TWICE = ": it is there twice"
 TOO_LONG = "too long to be read"
-LACKING = "a paragraph, item or table right before it"
+LACKING = "no paragraph, item or table is right before it"
 # Words that are one of a few answers: where one is bound, another in its place is wrong.
 ANSWERS = (
-    ("significant", "not significant"),
+    ("significant", "not significant", "insignificant", "undecided"),
     ("highest", "lowest"),
     ("higher", "lower"),
     ("improved", "regressed", "no change", "inconclusive", "not comparable"),
     ("always", "sometimes", "never", "missing"),
 )
-ALIKE, SHORTEST = 0.75, 3
+ALIKE, SHORTEST, FEW = 0.75, 3, 50
+# Relations that name things, each with its column of names.
+NAMES = (
+    ("runs", "run_id"),
+    ("tasks", "task_id"),
+    ("failure_modes", "mode"),
+    ("funnel", "stage"),
+    ("checks", "check_name"),
+    ("expected_tools", "tool"),
+)
+CITATION = re.compile(r"[^\s/]+/.+:\d+(?:#\d+)?")
 MARKUP = re.compile(r"\\(?=[!-/:-@\[-`{-~])|[`*]")
 CLAUSE = re.compile(r"(?<!order)(?<!group)(?<!partition)\s+by\s+", re.IGNORECASE)
 
@@ -168,11 +182,20 @@ class Answers:
             found.setdefault(benchmark, {})[run] = model
         return {run: names for own in found.values() for run, names in aliases(own).items()}
 
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """What runs, tasks, modes, stages, checks and tools are called."""
+        query = " union ".join(f"select {column} from {relation}" for relation, column in NAMES)
+        return self._texts(query)
+
     def values(self, expression: str, relation: str) -> frozenset[str]:
         """All texts that an expression gives in a relation."""
         if not relation or not re.fullmatch(r"\w+(?:\[\d+\])?", expression):
             return frozenset()
-        asked = self(Source(0, "", f"select distinct {expression} from {relation}", relation))
+        return self._texts(f"select distinct {expression} from {relation}")
+
+    def _texts(self, query: str) -> frozenset[str]:
+        asked = self(Source(0, "", query))
         return frozenset(value for (value,) in asked.rows if isinstance(value, str))
 
     def _asked(self, query: str) -> Answer:
@@ -243,7 +266,9 @@ def _of_relation(comment: Comment, *, is_table: bool) -> list[Source]:
     relation = asked.split()[1]
     words = one_line(" ".join(asked.split()), 300)
     parts = _split(text, ", ", rest)
-    if is_table:
+    # Without a value and its texts it is of a table, though that may be one no more.
+    is_of_values = any(re.search(r"[=(]", part) for _, part in parts)
+    if is_table or (by and not is_of_values):
         keys = [_headed(part) for _, part in _split(by[0], ", ", 0)] if by else []
         columns = [_headed(part) for _, part in parts]
         return [_table(comment, words, asked, relation, keys, columns)]
@@ -343,7 +368,7 @@ def compared(report: Report, answers: Answering | None) -> list[Finding]:
         findings.append(Finding(line, UNCHECKED, claim, None, TOO_LONG, "length"))
     for orphan in report.orphans:
         claim = one_line(" ".join(orphan.text.split()), 300)
-        findings.append(Finding(orphan.line, CONTRADICTED, claim, LACKING, "the source"))
+        findings.append(Finding(orphan.line, UNCHECKED, claim, None, LACKING))
     for block in report.blocks:
         findings += _of_block(report, block, answers)
     return sorted(findings, key=lambda each: each.line)
@@ -439,7 +464,8 @@ class _Sentence:
         is_whole = True
         for source, answer in self.asked:
             if source.keys or source.columns:
-                yield self._fault(source, "a sentence has no heads of columns")
+                why = "a source of a table, and this is none"
+                yield Finding(source.line, UNCHECKED, source.words, None, why)
             elif answer.fault:
                 is_whole = False
             elif len(answer.rows) != 1:
@@ -458,9 +484,10 @@ class _Sentence:
         span = next(self.block.spans, None)
         if span is None:
             return
-        yield from self._figures(is_whole)
-        yield from self._names(span)
-        yield from self._crossed()
+        found = [*self._figures(is_whole), *self._names(span), *self._crossed()]
+        # A sentence is rewritten as a whole: half of it would be of other data than the rest.
+        is_known = not any(each.source.endswith(TWICE) for each in found)
+        yield from (each if is_known else replace(each, edits=()) for each in found)
 
     def _fault(self, source: Source, why: str) -> Finding:
         return Finding(source.line, CONTRADICTED, source.words, "one row", why)
@@ -500,7 +527,7 @@ class _Sentence:
                     JUDGED[is_right],
                     token.text,
                     token.text if is_right else each.expected,
-                    each.words if is_right or edits else f"{each.words}: it is there twice",
+                    each.words if is_right or edits else f"{each.words}{TWICE}",
                     edits=() if is_right else edits,
                     span=(token.start, token.end),
                 )
@@ -562,7 +589,7 @@ class _Sentence:
                 taken = [place for place in codes if place not in free]
                 taken += [one.cover for one in wanted if one.cover and one.is_word]
                 left = edited(text, ((a - span.start, b - span.start, "") for a, b in set(taken)))
-                if form and _stands(form, plain(left)):
+                if form and _stands(form, _without_longer_answers(plain(left), form)):
                     each.place = (span.start, span.start)
                     each.cover = _cover(form, text, span.start)
                     for name in form.split(VERSUS) if VERSUS in form else ():
@@ -597,7 +624,8 @@ class _Sentence:
     def _gone(self, each: _Bound, seen: str, free: dict[tuple[int, int], str]) -> Finding:
         """A name that is not there: wrong if another stands in its place."""
         expected = each.expected
-        line = self.report.line_at(next(iter(free), (next(self.block.spans).start, 0))[0])
+        span = next(self.block.spans)
+        line = self.report.line_at(next(iter(free), (span.start, 0))[0])
         if VERSUS in expected:
             one, other = expected.split(VERSUS, 1)
             names = [self._short(one), self._short(other)]
@@ -611,25 +639,26 @@ class _Sentence:
             return self._note(each)
         others = next((told for told in ANSWERS if expected in told), ())
         for word in sorted(others, key=len, reverse=True):
-            if word != expected and _stands(word, seen.replace(expected, " ")):
+            if word != expected and _stands(word, _without_longer_answers(seen, word)):
                 return Finding(self.block.line, CONTRADICTED, word, expected, each.words)
-        known = (
-            self.answers.values(each.pair.expression, each.source.relation) if self.answers else ()
-        )
+        if others:
+            return self._note(each)
+        known: frozenset[str] = frozenset()
+        if self.answers:
+            known = self.answers.values(each.pair.expression, each.source.relation)
         if not each.source.relation and self.answers and each.value in self.answers.aliases:
             known = frozenset(self.answers.aliases)
         taken = {other.expected for other in self.bound if other.place}
         rivals = [
             (place, told)
             for place, told in free.items()
-            if told not in taken
-            and (
-                told in known
-                or any(told in self._short(name) for name in known)
-                or difflib.SequenceMatcher(None, told, expected).ratio() >= ALIKE
-            )
+            if told not in taken and self._is_rival(told, expected, known)
         ]
         if not rivals:
+            # One of a few words that are printed without backquotes.
+            for word in sorted(known) if len(known) <= FEW else ():
+                if word not in taken and _stands(word, plain(masked(self.report.text, span))):
+                    return Finding(self.block.line, CONTRADICTED, word, expected, each.words)
             return self._note(each)
         place, told = rivals[0]
         gone = [one for one in self.bound if not one.is_figure and one.place is None]
@@ -638,6 +667,18 @@ class _Sentence:
             edits = ((*place, f"`{expected}`"),)
         line = self.report.line_at(place[0])
         return Finding(line, CONTRADICTED, told, expected, each.words, edits=edits, span=place)
+
+    def _is_rival(self, name: str, expected: str, known: Collection[str]) -> bool:
+        """Whether a name that no pair accounts for may be there in place of one that is gone."""
+        if CITATION.fullmatch(expected):
+            return CITATION.fullmatch(name) is not None
+        every = self.answers.names if self.answers else frozenset()
+        return (
+            name in known
+            or name in every
+            or any(name in self._short(one) for one in known)
+            or difflib.SequenceMatcher(None, name, expected).ratio() >= ALIKE
+        )
 
     def _forms(self, each: _Bound) -> list[str]:
         """How a value may be written."""
@@ -701,7 +742,7 @@ class _Table:
         self, report: Report, block: Block, asked: Sequence[tuple[Source, Answer]]
     ) -> None:
         self.report, self.block, self.asked = report, block, asked
-        self.heads = numbered([plain(head) for head in block.heads])
+        self.heads = heads_of(block)
 
     def findings(self) -> Iterator[Finding]:
         """Every row that a source has keys for."""
@@ -714,7 +755,7 @@ class _Table:
                 heads = [self._place(head) for _, head in source.keys]
                 if None in heads:
                     lost = next(head for _, head in source.keys if self._place(head) is None)
-                    why = f"{source.words}: no column headed {lost}"
+                    why = f"{source.words}: no column, or more than one, is headed {lost}"
                     yield Finding(source.line, UNCHECKED, source.words, None, why)
                 else:
                     usable.append((source, answer, [head for head in heads if head is not None]))
@@ -724,12 +765,7 @@ class _Table:
 
     def _place(self, head: str) -> int | None:
         wanted = plain(head)
-        if wanted in self.heads:
-            return self.heads.index(wanted)
-        # A head that is there once needs no number, whatever it had when it was bound.
-        bare = wanted.rpartition("#")[0]
-        alike = [no for no, told in enumerate(self.heads) if bare and told == bare]
-        return alike[0] if len(alike) == 1 else None
+        return self.heads.index(wanted) if wanted in self.heads else None
 
     def _row(
         self,
@@ -818,14 +854,15 @@ class _Table:
         else:
             matched = []
             for name, value in given:
-                found = [token for token in tokens if token.agrees(value)]
-                if found:
-                    matched.append((found[0], (name, value)))
-                elif len(tokens) < 2 or len(given) < 2:
-                    matched.append((tokens[0], (name, value)))
+                agreeing = (one for one in tokens if _measured(one, name).agrees(value))
+                if found := next(agreeing, None):
+                    matched.append((found, (name, value)))
+            # Cells may be merged and parted; what is there must be some of what is bound.
+            if given and not matched and (len(tokens) < 2 or len(given) < 2):
+                matched = [(tokens[0], given[0])]
         for token, (name, value) in matched:
-            is_right = token.agrees(value)
-            expected = token.text if is_right else token.like(value)
+            is_right = _measured(token, name).agrees(value)
+            expected = token.text if is_right else _measured(token, name).like(value)
             is_sure = len(tokens) == len(given) and not has_names
             yield Finding(
                 token.line,
@@ -859,6 +896,12 @@ class _Table:
         return Finding(line, CONTRADICTED, told, one_line(expected), words, edits=edits, span=where)
 
 
+def heads_of(block: Block) -> list[str]:
+    """The heads of a table's columns; empty for two that are alike: either may be meant."""
+    heads = [plain(head) for head in block.heads]
+    return [head if heads.count(head) == 1 else "" for head in heads]
+
+
 def plain(text: str) -> str:
     """What a reader sees of a line of Markdown: no escapes, backquotes or stars."""
     return " ".join(unescape(MARKUP.sub("", text)).split())
@@ -871,6 +914,14 @@ def _stands(text: str, seen: str) -> bool:
         return False
     pattern = rf"(?<![\w/-]){re.escape(wanted)}(?![\w/-]|[:#]\d)"
     return re.search(pattern, seen, re.IGNORECASE) is not None
+
+
+def _without_longer_answers(seen: str, word: str) -> str:
+    """A text without the answers that hold another: "not significant" is not "significant"."""
+    for answer in (answer for answers in ANSWERS if word in answers for answer in answers):
+        if answer != word and _stands(word, answer):
+            seen = re.sub(re.escape(answer), " ", seen, flags=re.IGNORECASE)
+    return seen
 
 
 def _cover(text: str, within: str, start: int) -> tuple[int, int] | None:
@@ -928,11 +979,19 @@ def _sign(each: _Bound) -> float | None:
 
 
 def _agrees(token: Token, each: _Bound) -> bool:
-    return token.agrees(_sign(each))
+    return _measured(token, each.pair.expression).agrees(_sign(each))
 
 
 def _like(token: Token, each: _Bound) -> str:
-    return token.text if _agrees(token, each) else token.like(_sign(each))
+    if _agrees(token, each):
+        return token.text
+    return _measured(token, each.pair.expression).like(_sign(each))
+
+
+def _measured(token: Token, column: str) -> Token:
+    """A figure that says no unit, with what its column is known by: 0.001 is no 0.1 percent."""
+    is_number = metrics().get(column, {}).get("format") == "num"
+    return replace(token, unit=NUMBER) if is_number and not token.unit else token
 
 
 def _shape(each: _Bound) -> tuple[str, bool]:

@@ -147,7 +147,7 @@ class Sources:
         )
 
     def _table(self, lines: Sequence[str]) -> Iterator[str]:
-        heads = numbered([restored(ANY_MARK.sub("", head)).strip() for head in _cells(lines[0])])
+        heads = [restored(ANY_MARK.sub("", head)).strip() for head in _cells(lines[0])]
         # By relation: its rows, what is bound below each head, and the words between keys.
         found: dict[str, list[list[tuple[int, str, list[Mark]]]]] = {}
         for line in lines[2:]:
@@ -210,14 +210,6 @@ class Sources:
 def quoted(text: str) -> str:
     """A printed text in a comment: as it is where nothing in it could be taken for more."""
     return text if PLAIN.fullmatch(text) else "'" + text.replace("'", "''") + "'"
-
-
-def numbered(heads: Sequence[str]) -> list[str]:
-    """Heads of columns; of those that are alike each has its number behind it."""
-    return [
-        f"{head}#{heads[: no + 1].count(head)}" if heads.count(head) > 1 else head
-        for no, head in enumerate(heads)
-    ]
 
 
 def head_of(column: str) -> str:
