@@ -33,7 +33,7 @@ OURS = re.compile(
 )
 # Errors of file systems without hard links, or where this link is not allowed.
 LINK_ERRORS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK, errno.EXDEV)
-MAKE_ROOM = "Make room there, or choose another place with --out or TMPDIR."
+MAKE_ROOM = "Free disk space there, or choose another place with --out or TMPDIR."
 
 
 def refuse_unusable(out: Path) -> None:

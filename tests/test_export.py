@@ -117,7 +117,7 @@ def test_only_an_earlier_export_is_overwritten(results: Path, tmp_path: Path) ->
     (tmp_path / "runs.csv").write_text("mine")
     (tmp_path / "notes.md").write_text("mine")
     ended = call(*arguments)
-    assert ended.code == 2 and "runs.csv: is not of an earlier export" in ended.stderr
+    assert ended.code == 2 and "runs.csv: is not from an earlier export" in ended.stderr
     assert contents(tmp_path) == {"runs.csv": b"mine", "notes.md": b"mine"}
     (tmp_path / "runs.csv").unlink()
     assert call(*arguments).code == 0 and call(*arguments).code == 0

@@ -349,7 +349,7 @@ def test_watched_results_are_analyzed_as_they_grow(tmp_path: Path) -> None:
         finally:
             running.terminate()
         assert running.wait(60) == 0
-    assert "no longer watching; the output is whole" in (tmp_path / "said").read_text()
+    assert "stopped watching; the output is complete" in (tmp_path / "said").read_text()
 
 
 def counted(out: Path) -> tuple[int, int] | None:

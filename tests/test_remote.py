@@ -116,6 +116,6 @@ def test_analyze_says_how_much_is_kept(tmp_path: Path, monkeypatch: pytest.Monke
     told = call("analyze", "memory://bucket/eval", "--out", tmp_path / "with")
     kept = tmp_path / "with" / remote.CACHE_NAME
     assert (told.code, told.stdout) == (0, "")
-    assert f"{kept}: 0.0 MB kept for next time; blade clean removes it\n" in told.stderr
+    assert f"{kept}: 0.0 MB cached for the next analysis; blade clean deletes it\n" in told.stderr
     told = call("analyze", tmp_path, "--out", tmp_path / "without")
     assert (told.code, told.stderr) == (0, "")

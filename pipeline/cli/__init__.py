@@ -1,4 +1,4 @@
-"""The command line: parse, call, print. Commands are imported only when they are called."""
+"""The command line: parse, call, print. Commands are imported only when they are used."""
 
 from __future__ import annotations
 
@@ -26,9 +26,11 @@ try:
 except KeyboardInterrupt:
     sys.exit(130)
 
-INTERRUPTED, PIPE_CLOSED, TERMINATED = 130, 141, 143
+INTERRUPTED = 130
+PIPE_CLOSED = 141
+TERMINATED = 143
 LONGEST_NAME = 100
-MAKE_ROOM = "Make room there, or choose another place with --out or TMPDIR."
+MAKE_ROOM = "Free disk space there, or choose another place with --out or TMPDIR."
 ANALYSIS, PACKAGE = tomllib.loads(
     Path(__file__).with_name("commands.toml").read_text(encoding="utf-8")
 ).values()
@@ -36,24 +38,24 @@ COMMANDS: dict[str, str] = {**ANALYSIS, **PACKAGE}
 
 
 class LazyGroup(click.Group):
-    """A group whose commands live in modules of their own: `--help` must not wait for them."""
+    """A group that imports the module of a command on first use, so that `--help` is fast."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """In the order a person meets them."""
+        """The commands in the order of the help."""
         return list(COMMANDS)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Refuse what no table, query or message can hold, in any argument."""
+        """Reject arguments that are not UTF-8."""
         for word in args:
             if not word.isascii() and any("\ud800" <= letter <= "\udfff" for letter in word):
-                hint = "A file of such a name is read with the folder it lies in."
+                hint = "To read a file with such a name, name its folder."
                 raise UsageError(f"{one_line(word, LONGEST_NAME)}: not UTF-8 text.", hint=hint)
         return super().parse_args(ctx, args)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import the module of one command."""
+        """Import and return a command."""
         if cmd_name not in COMMANDS and ctx.resilient_parsing:
-            return None  # a shell that completes words has nothing to say of it
+            return None  # a shell is completing words
         if cmd_name not in COMMANDS:
             hint = f"{did_you_mean(cmd_name, COMMANDS)}Commands: {', '.join(COMMANDS)}"
             raise UsageError(f"{one_line(cmd_name, LONGEST_NAME)}: no such command.", hint=hint)
@@ -63,14 +65,14 @@ class LazyGroup(click.Group):
         return command
 
     def invoke(self, ctx: click.Context) -> Any:
-        """The library would end with 1 where nobody reads on: as if something did not hold."""
+        """Exit with 141 if the reader of a pipe is gone; click would exit with 1."""
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
             sys.exit(PIPE_CLOSED)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The lists of commands from the tables above, without importing any."""
+        """List the commands without importing them."""
         for title, commands in (("Commands", ANALYSIS), ("Commands for packages", PACKAGE)):
             with formatter.section(title):
                 formatter.write_dl(list(commands.items()))
@@ -93,39 +95,39 @@ def blade() -> None:
 
 
 def main() -> None:
-    """Run the command; Ctrl-C and SIGTERM end it as an error would: nothing half-made stays."""
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no matrix is multiplied here
+    """Run the command; Ctrl-C and SIGTERM raise exceptions, so that everything is cleaned up."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no linear algebra is used
     stops: list[int] = []
 
     def stop(number: int, frame: FrameType | None) -> None:
         if _is_importing(frame):
-            # Libraries abort where it strikes while they are imported: a moment later, then.
+            # Some libraries abort if an import is interrupted, so raise it a moment later.
             _thread.start_new_thread(_raise_later, (number,))
             return
         stops.append(number)
         if number == signal.SIGINT:
             raise KeyboardInterrupt
-        # Once is enough: a second one must not stop the cleaning up.
+        # A second signal must not interrupt the cleaning up.
         if stops.count(number) == 1:
             raise SystemExit(TERMINATED)
 
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, stop)
-        # Where it is ignored, as in the background of a script, it stays so.
+        # In the background of a script it is ignored, and stays so.
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             signal.signal(signal.SIGINT, stop)
-    sys.excepthook = _end_by_bug
+    sys.excepthook = _exit_after_bug
     try:
         _run()
     except BaseException as error:
-        # Libraries wrap it in errors of their own; whoever ends in peace has dealt with it.
+        # Libraries wrap the interrupt in their own errors; an exit with 0 has handled it.
         ended = error.code if isinstance(error, SystemExit) else 1
         if not stops or not ended:
             raise
         code = TERMINATED if signal.SIGTERM in stops else INTERRUPTED
         if ended != code or code == TERMINATED:
             how = "terminated" if code == TERMINATED else "interrupted"
-            _say(f"{how}; nothing is left half-written.")
+            _print_error(f"{how}; no incomplete files are left.")
         sys.exit(code)
     finally:
         if signal.getsignal(signal.SIGINT) is stop:
@@ -146,7 +148,7 @@ def _is_importing(frame: FrameType | None) -> bool:
 
 
 def _run() -> None:
-    """Our own errors, and what the system refuses, become a message and an exit code."""
+    """Turn errors of blade and of the system into a message and an exit code."""
     try:
         _open_streams()
         try:
@@ -155,34 +157,34 @@ def _run() -> None:
             sys.stdout.flush()
         sys.exit(code or 0)
     except BladeError as error:
-        _say(str(error), error.hint)
+        _print_error(str(error), error.hint)
         sys.exit(error.exit_code)
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
         sys.exit(error.exit_code)
     except click.ClickException as error:
         called = next((word for word in sys.argv[1:] if word in COMMANDS), "")
-        _say(error.format_message(), f"See: {f'blade {called}'.strip()} --help")
+        _print_error(error.format_message(), f"See: {f'blade {called}'.strip()} --help")
         sys.exit(error.exit_code)
     except OSError as error:
-        _let_go()
+        _discard_output()
         if isinstance(error, BrokenPipeError):
             sys.exit(PIPE_CLOSED)
         is_full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-        # Whoever writes a file says which.
+        # Errors without a file are about stdout.
         where = error.filename or ("stdout" if is_full else "")
         words = f"{one_line(str(where), LONGEST_NAME)}: " if where else ""
-        _say(f"{words}{error.strerror or error}.", MAKE_ROOM if is_full else "")
+        _print_error(f"{words}{error.strerror or error}.", MAKE_ROOM if is_full else "")
         sys.exit(InputError.exit_code)
     except (Exception, KeyboardInterrupt) as error:
         if not isinstance(error, click.Abort) and not is_interrupt(error):
             raise
-        _say("interrupted; nothing is left half-written.")
+        _print_error("interrupted; no incomplete files are left.")
         sys.exit(INTERRUPTED)
 
 
-def _say(words: str, hint: str = "") -> None:
-    """On stderr; where that is closed or full there is nobody to read it."""
+def _print_error(words: str, hint: str = "") -> None:
+    """Print to stderr, if it is open."""
     with suppress(OSError):
         click.echo(f"blade: {neutral(words)}", err=True)
         for line in neutral(hint).splitlines():
@@ -190,7 +192,7 @@ def _say(words: str, hint: str = "") -> None:
 
 
 def _open_streams() -> None:
-    """A file that is opened must not get the number of a stream that is closed."""
+    """Open closed streams, so that no other file gets their number."""
     while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
         pass
     os.close(number)
@@ -207,8 +209,8 @@ def _open_streams() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def _let_go() -> None:
-    """What a stream still holds back goes nowhere, so that nothing fails once more at the end."""
+def _discard_output() -> None:
+    """Discard buffered output of closed streams, so that the exit does not fail again."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -216,7 +218,7 @@ def _let_go() -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def _end_by_bug(kind: type[BaseException], error: BaseException, trace: Any) -> None:
-    """A bug keeps its traceback; 1 would say that something was checked and does not hold."""
+def _exit_after_bug(kind: type[BaseException], error: BaseException, trace: Any) -> None:
+    """Print the traceback of a bug and exit with 3: 1 is for failed checks."""
     sys.__excepthook__(kind, error, trace)
     sys.exit(InputError.exit_code)

@@ -1,4 +1,4 @@
-"""blade analyze: results in, warehouse, report and a screenful of what was found out."""
+"""blade analyze: write warehouse, report and metrics, and print a summary."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from pipeline.report import sentences, sidecar, tables
 from pipeline.report.figures import Row as Finding
 from pipeline.settings import DEFAULT_MAX_LINE_BYTES, Settings
 from pipeline.text import json_text, neutral, one_line
-from pipeline.warehouse import open_warehouse
+from pipeline.warehouse import open_warehouse, read_queries
 
 if TYPE_CHECKING:
     from pipeline.run import Analysis
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 LARGEST_LINE_LIMIT = 1 << 30
 MOST_JOBS = 256
 MOST_SECONDS = 86400
-# From always to missing: the fuller the mark, the better.
+# The marks of the bar of tasks, from always to missing.
 BAR = {
     "n_always_tasks": "█",
     "n_sometimes_tasks": "▓",
@@ -50,11 +50,12 @@ BAR_WIDTH = 16
 MOST_WARNINGS = 12
 MOST_COMPARED = 4
 MOST_FINDINGS = 3
-WIDEST = 400
-SAME = 1e-9
+LONGEST_WARNING = 400
+EQUAL_WITHIN = 1e-9
+QUERIES = read_queries(Path(__file__).with_suffix(".sql"))
 with Path(__file__).with_suffix(".toml").open("rb") as file:
-    TOLD = tomllib.load(file)
-# The event of a citation: why is about attempts.
+    FINDING_COMMANDS = tomllib.load(file)["findings"]
+# The event of a citation, which `blade why` does not accept.
 EVENT = re.compile(r"#[0-9]+$")
 
 
@@ -180,7 +181,7 @@ def analyze(
     """
     echo = partial(click.echo, err=True)
     if watch and any("://" in name for name in results):
-        raise UsageError("--watch: what lies elsewhere cannot be watched.", hint="Copy it first.")
+        raise UsageError("--watch: remote results cannot be watched.", hint="Copy them first.")
     settings = Settings(results=remote.local(results, chosen["out"], note=echo), **chosen)
     benchmark = settings.benchmark
     if not results and not settings.run_names:
@@ -201,42 +202,42 @@ def analyze(
     cache = settings.out / remote.CACHE_NAME
     if cache.is_dir():
         size = f"{remote.n_bytes(cache) / 1e6:,.1f} MB"
-        echo(neutral(f"{cache}: {size} kept for next time; blade clean removes it"))
+        echo(neutral(f"{cache}: {size} cached for the next analysis; blade clean deletes it"))
 
 
 def _watch(settings: Settings, show: Callable[[Analysis], None], **how: float) -> None:
-    """Until it is interrupted or terminated, which is how it ends well."""
+    """Analyze again and again, until interrupted or terminated."""
     from pipeline import watch
     from pipeline.run import Progress
 
     try:
-        # Nothing is drawn: a bar would stand over what was printed for hours.
+        # No progress bar: it would stay on screen for hours.
         progress = Progress(note=partial(click.echo, err=True))
         for analysis in watch.analyses(settings, progress=progress, **how):
             show(analysis)
             sys.stdout.flush()
-            click.echo("watching for changes; Ctrl-C ends it", err=True)
+            click.echo("watching for changes; stop with Ctrl-C", err=True)
     except BaseException as error:
         is_stop = isinstance(error, SystemExit) or is_interrupt(error)
         if not is_stop:
             raise
-        click.echo("no longer watching; the output is whole", err=True)
+        click.echo("stopped watching; the output is complete", err=True)
 
 
 def print_summary(analysis: Analysis) -> None:
-    """One row per run, what matters most, what to know, and what to run next."""
+    """Print one row per run, the main findings, warnings, and what to run next."""
     with open_warehouse(analysis.warehouse) as warehouse:
-        kinds = warehouse.rows(TOLD["queries"]["inventory"])
+        kinds = warehouse.rows(QUERIES["inventory"])
         runs = [row.values for row in tables.rows(warehouse, tables.HEADLINES)]
-        compared = warehouse.rows(TOLD["queries"]["compared"], MOST_COMPARED)
+        compared = warehouse.rows(QUERIES["compared"], MOST_COMPARED)
         ranked = sentences.foremost(tables.rows(warehouse, tables.FINDINGS), MOST_FINDINGS)
     rest = neutral(where(analysis.warehouse))
-    said = {(row.base, row.run_id) for row in ranked if row.kind == "change"}
+    shown_pairs = {(row.base, row.run_id) for row in ranked if row.kind == "change"}
     print_page(
         "analyze",
         kinds=kinds,
         runs=runs,
-        compared=[row for row in compared if (row["base"], row["candidate"]) not in said],
+        compared=[row for row in compared if (row["base"], row["candidate"]) not in shown_pairs],
         findings=with_commands(ranked, rest),
         bar=_bar,
         **_columns(runs),
@@ -252,72 +253,77 @@ def print_summary(analysis: Analysis) -> None:
 
 
 def _columns(runs: Sequence[Mapping[str, Any]]) -> dict[str, bool]:
-    """The benchmark where names do not say it, the mean reward where it says more than passes."""
+    """Show benchmarks unless run names contain them, and mean rewards that differ from pass@1."""
     benchmarks = {run["benchmark"] for run in runs}
     is_named = all(run["run_id"].startswith(run["benchmark"]) for run in runs)
     is_graded = any(
         (run["pass_at_1"] is None) != (run["mean_reward"] is None)
-        or abs((run["pass_at_1"] or 0) - (run["mean_reward"] or 0)) > SAME
+        or abs((run["pass_at_1"] or 0) - (run["mean_reward"] or 0)) > EQUAL_WITHIN
         for run in runs
     )
     return {"has_benchmark": len(benchmarks) > 1 and not is_named, "has_rewards": is_graded}
 
 
 def print_json(analysis: Analysis) -> None:
-    """The same, for a program: the runs as metrics.json has them."""
+    """Print the summary as JSON, with runs as in metrics.json."""
     with open_warehouse(analysis.warehouse) as warehouse:
         content = {
             "warehouse": str(analysis.warehouse),
             "runs": [sidecar.run_object(run) for run in report.runs(warehouse)],
             "findings": finding_objects(tables.rows(warehouse, tables.FINDINGS)),
-            "inventory": warehouse.rows(TOLD["queries"]["inventory"]),
+            "inventory": warehouse.rows(QUERIES["inventory"]),
             "warnings": [vars(warning) for warning in analysis.warnings],
         }
     click.echo(json_text(content, indent=2))
 
 
 def _bar(run: Mapping[str, Any]) -> str:
-    """Marks in proportion; by largest remainder, so that they always fill the bar."""
+    """A bar of marks in proportion, rounded by largest remainder so that it is always full."""
     counts = [run[name] for name in BAR]
     if None in counts or not sum(counts):
         return "n/a"
     total = sum(counts)
     widths = [BAR_WIDTH * count // total for count in counts]
-    left = [BAR_WIDTH * count % total for count in counts]
-    by_remainder = sorted(range(len(counts)), key=lambda place: -left[place])
+    remainders = [BAR_WIDTH * count % total for count in counts]
+    by_remainder = sorted(range(len(counts)), key=lambda place: -remainders[place])
     for place in by_remainder[: BAR_WIDTH - sum(widths)]:
         widths[place] += 1
     return "".join(mark * width for mark, width in zip(BAR.values(), widths, strict=True))
 
 
 def _print_warnings(analysis: Analysis, rest: str) -> None:
-    """On stderr: a program that reads stdout need not skip them. `rest` completes a command."""
+    """Print warnings to stderr; `rest` is appended to the commands in their hints."""
     sys.stdout.flush()
     for warning in analysis.warnings[:MOST_WARNINGS]:
-        click.echo(f"! {one_line(f'{warning.subject}: {warning.message}', WIDEST)}", err=True)
+        click.echo(
+            f"! {one_line(f'{warning.subject}: {warning.message}', LONGEST_WARNING)}", err=True
+        )
         if warning.hint:
             end = rest if warning.hint.startswith("blade ") else ""
-            click.echo(f"    {one_line(warning.hint, WIDEST)}{end}", err=True)
-    if (left_out := len(analysis.warnings) - MOST_WARNINGS) > 0:
-        click.echo(f"! and {left_out} more, all of them in the report", err=True)
+            click.echo(f"    {one_line(warning.hint, LONGEST_WARNING)}{end}", err=True)
+    if (n_hidden := len(analysis.warnings) - MOST_WARNINGS) > 0:
+        click.echo(f"! and {n_hidden} more; the report lists all", err=True)
 
 
 def with_commands(ranked: Sequence[Finding], rest: str) -> list[tuple[str, str]]:
-    """Each in a sentence, with what to run next; `rest` completes a command."""
-    words = [(PLAIN.finding(row), finding_command(row)) for row in ranked]
-    return [(said, f"blade {shlex.join(run)}{rest}" if run else "") for said, run in words]
+    """The sentence of each finding and a command to see more; `rest` is appended to it."""
+    sentences_and_commands = [(PLAIN.finding(row), finding_command(row)) for row in ranked]
+    return [
+        (sentence, f"blade {shlex.join(run)}{rest}" if run else "")
+        for sentence, run in sentences_and_commands
+    ]
 
 
 def finding_command(row: Finding) -> list[str]:
-    """What to run to see more of a finding; nothing where its sentence says what to do."""
-    if row.kind not in TOLD["findings"] and isinstance(row.example, str):
+    """The command that shows more of a finding; empty if its sentence says what to do."""
+    if row.kind not in FINDING_COMMANDS and isinstance(row.example, str):
         return ["why", EVENT.sub("", row.example)]
-    words = TOLD["findings"].get(row.kind, TOLD["findings"]["other"])
+    words = FINDING_COMMANDS.get(row.kind, FINDING_COMMANDS["other"])
     return [word.format_map(row.values) for word in words]
 
 
 def finding_objects(ranked: Sequence[Finding]) -> list[dict[str, Any]]:
-    """All of them, for a program."""
+    """All findings as JSON values."""
     return [
         {
             **{name: row.values[name] for name in ("kind", "run_id", "stake")},

@@ -1,4 +1,4 @@
-"""blade clean: what analyses keep to be faster next time, removed."""
+"""blade clean: delete caches."""
 
 from __future__ import annotations
 
@@ -27,18 +27,21 @@ def clean(folder: Path) -> None:
       blade clean blade_out
     """
     if not folder.is_dir():
-        raise InputError(f"{folder}: no such folder.", hint="Give the folder of an output.")
-    cache, work = folder / remote.CACHE_NAME, folder / outputs.WORK_FOLDER
+        raise InputError(
+            f"{folder}: no such folder.", hint="Name the output folder of an analysis."
+        )
+    cache = folder / remote.CACHE_NAME
+    work = folder / outputs.WORK_FOLDER
     with outputs.locked(folder):
         package = user_cache.entry(user_cache.PACKAGES, folder)
-        before = remote.n_bytes(cache) + remote.n_bytes(work)
-        before += remote.n_bytes(package) if package else 0
+        n_bytes_before = remote.n_bytes(cache) + remote.n_bytes(work)
+        n_bytes_before += remote.n_bytes(package) if package else 0
         outputs.finish(folder)
         if package:
             user_cache.remove(package)
         files.remove(folder, remote.copies(folder))
-        after = remote.n_bytes(cache)
-    size = f"{(before - after) / 1e6:,.1f} MB"
+        n_bytes_after = remote.n_bytes(cache)
+    size = f"{(n_bytes_before - n_bytes_after) / 1e6:,.1f} MB"
     click.echo(f"removed {size} from {neutral(str(folder))}")
     if cache.is_dir():
-        click.echo(neutral(f"{cache}: files in it that blade did not list are left"), err=True)
+        click.echo(neutral(f"{cache}: kept files that blade did not write"), err=True)

@@ -98,16 +98,21 @@ def compare(
     """
     as_json = as_json or format_ == "json"
     if rerun is not None and not false_alarms:
-        raise UsageError("--rerun: only --false-alarms uses it.", hint="Add --false-alarms.")
+        raise UsageError("--rerun needs --false-alarms.", hint="Add --false-alarms.")
     if format_ == "markdown" and not as_json and false_alarms:
-        message = "--format markdown: the page has no place for false alarms."
-        raise UsageError(message, hint="Print text or JSON.")
+        message = "--format markdown and --false-alarms cannot be combined."
+        raise UsageError(message, hint="Use --format text or json.")
     if link and not re.fullmatch(r"https?://[!#-&*-;=?-Z_a-z~]+", link):
-        hint = "Give one that begins with https://, spaces and brackets as %20 and the like."
-        raise UsageError(f"--link {one_line(link)}: no address for a page to link to.", hint=hint)
+        hint = "Begin with https:// and write special characters as %20 and so on."
+        raise UsageError(f"--link {one_line(link)}: not a URL that a page can link to.", hint=hint)
     if series:
-        others = {"--metric": metric, "--policy": policy, "--false-alarms": false_alarms}
-        others |= {"--full": full, "--format markdown": format_ == "markdown"}
+        others = {
+            "--metric": metric,
+            "--policy": policy,
+            "--false-alarms": false_alarms,
+            "--full": full,
+            "--format markdown": format_ == "markdown",
+        }
         for name in (name for name, value in others.items() if value):
             hint = "Leave one out; two checkpoints are compared by: blade compare BASE CANDIDATE"
             message = f"--series and {name}: a series has neither verdict nor ledgers."
@@ -120,14 +125,14 @@ def compare(
         if rerun is not None:
             with open_warehouse(path) as opened:
                 rerun = find_run(opened, rerun)["run_id"]
-        opened, found = stack.enter_context(
+        opened, compared = stack.enter_context(
             comparisons.compared(path, names, margin=margin, rerun=rerun)
         )
-        found = comparisons.by_metric(found, metric, is_named=bool(names))
-        named = [each for each in found if each.is_named]
+        compared = comparisons.by_metric(compared, metric, is_named=bool(names))
+        named = [each for each in compared if each.is_named]
         if not named and (policy is not None or false_alarms):
             hint = "For example: blade compare BASE CANDIDATE --policy policy.toml"
-            message = "no base is named, and without one nothing can be decided."
+            message = "no base is named, which a decision needs."
             raise UsageError(message, hint=hint)
         gates = gate.gates(path, opened, policy, named) if policy is not None else []
         alarms = [
@@ -135,29 +140,36 @@ def compare(
             for each in (named if false_alarms else [])
         ]
     if as_json:
-        content: dict[str, Any] = {"comparisons": report.sidecar.comparison_objects(found)}
-        content |= {"flip_signs": comparisons.flip_signs(found)}
-        content |= {"gates": gates} if policy else {}
-        content |= {"false_alarms": alarms} if false_alarms else {}
+        content: dict[str, Any] = {
+            "comparisons": report.sidecar.comparison_objects(compared),
+            "flip_signs": comparisons.flip_signs(compared),
+        }
+        if policy:
+            content["gates"] = gates
+        if false_alarms:
+            content["false_alarms"] = alarms
         click.echo(json_text(content, indent=2))
     elif format_ == "markdown":
-        opening, judged = compare_page.gate_page(gates), gate.with_verdicts(found, gates)
-        page = report.markdown.comparison_page(judged, opening=opening, link=link or "")
+        page = report.markdown.comparison_page(
+            gate.with_verdicts(compared, gates),
+            opening=compare_page.gate_page(gates),
+            link=link or "",
+        )
         click.echo(page, nl=False)
     else:
         compare_page.print_gate(gates)
-        compare_page.print_comparisons(gate.with_verdicts(found, gates), is_full=full)
+        compare_page.print_comparisons(gate.with_verdicts(compared, gates), is_full=full)
         print_page("alarms", alarms=alarms)
-        if commands := compare_page.next_commands(found, path, is_full=full):
+        if commands := compare_page.next_commands(compared, path, is_full=full):
             click.echo()
             print_next(commands)
-    # One that fails goes before one that is not decided.
+    # FAIL comes before INCONCLUSIVE.
     codes = {each["exit_code"] for each in gates}
     sys.exit(1 if 1 in codes else max(codes, default=0))
 
 
 def _located(stack: ExitStack, words: Sequence[str], warehouse: Path) -> tuple[Path, list[str]]:
-    """The warehouse, and the runs named; results given last are analyzed for the occasion."""
+    """The warehouse and the named runs; if the last word is a path, it is analyzed first."""
     if not words or not _is_results(words[-1], warehouse):
         return warehouse, list(words)
     *names, results = words
@@ -170,7 +182,7 @@ def _located(stack: ExitStack, words: Sequence[str], warehouse: Path) -> tuple[P
 
 
 def _is_results(word: str, warehouse: Path) -> bool:
-    """Is it a path that is there? A run of that name goes first: folders are named after runs."""
+    """Whether a word is an existing path; a run of that name comes first."""
     try:
         if not word or not Path(word).exists():
             return False

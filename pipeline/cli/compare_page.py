@@ -20,30 +20,30 @@ from pipeline.report.figures import Row as FigureRow
 from pipeline.report.filters import cell, ref
 from pipeline.text import markdown_cell
 
-# Of several candidates these are printed whole; the others have their line in the table.
+# How many candidates are printed in full; the others have a row of a table.
 MOST_WHOLE = 3
 MOST_FLIPS = 3
-# What a short page leaves to --full: the tables say it, or few ask.
-LEFT_OUT = ("verdict", "same tasks", "why")
+# Statements that only --full prints.
+HIDDEN = ("verdict", "same tasks", "why")
 BLOCKS = "▁▂▃▄▅▆▇█"
-# The colour of a verdict, and what it means.
+# The colour and the meaning of each verdict.
 VERDICTS = {
-    Verdict.PASS: ("green", "all that the policy asks holds"),
-    Verdict.WARN: ("yellow", "nothing blocks, but look at this first"),
-    Verdict.INCONCLUSIVE: ("yellow", "the data does not decide what the policy asks"),
-    Verdict.FAIL: ("red", "what the policy asks does not hold"),
+    Verdict.PASS: ("green", "all requirements of the policy are met"),
+    Verdict.WARN: ("yellow", "nothing blocks, but read the warnings first"),
+    Verdict.INCONCLUSIVE: ("yellow", "the data cannot decide the requirements of the policy"),
+    Verdict.FAIL: ("red", "a requirement of the policy is not met"),
 }
 HEADS = ("metric", "level", "change", "CI", "must be", "tasks", "verdict")
 LEGEND = (
     "CI for new tasks, missing attempts and tasks that only one run has counted as failed. "
     "INCONCLUSIVE: the interval includes the limit, missing attempts could move the change across "
-    "it, tasks like these that so few do not show could, or a test does not agree."
+    "it, rare tasks that this sample may lack could, or a test does not agree."
 )
 
 
-def print_comparisons(found: Sequence[Comparison], *, is_full: bool) -> None:
-    """Of one candidate the whole story; of several, and of all runs, a table."""
-    named = [each for each in found if each.is_named]
+def print_comparisons(comparisons: Sequence[Comparison], *, is_full: bool) -> None:
+    """Print one candidate in full, and several as a table."""
+    named = [each for each in comparisons if each.is_named]
 
     def ledgers(change: Change) -> list[Ledger]:
         if is_full:
@@ -53,10 +53,10 @@ def print_comparisons(found: Sequence[Comparison], *, is_full: bool) -> None:
     print_page(
         "compare",
         named=named,
-        others=[each for each in found if not each.is_named],
+        others=[each for each in comparisons if not each.is_named],
         whole=leading(named)[:MOST_WHOLE],
         is_full=is_full,
-        left_out=LEFT_OUT[: 1 if is_full else None],
+        left_out=HIDDEN[: 1 if is_full else None],
         most_flips=MOST_FLIPS if is_full else 1,
         verdict=PLAIN.says("verdict"),
         statements=PLAIN.statements,
@@ -70,9 +70,11 @@ def print_comparisons(found: Sequence[Comparison], *, is_full: bool) -> None:
     )
 
 
-def next_commands(found: Sequence[Comparison], warehouse: Path, *, is_full: bool) -> list[str]:
-    """The task that lost most, else gained most; all of the comparison; a base to name."""
-    named = leading([each for each in found if each.is_named])[:1]
+def next_commands(
+    comparisons: Sequence[Comparison], warehouse: Path, *, is_full: bool
+) -> list[str]:
+    """Commands for the task that changed most, for the full comparison, or to name a base."""
+    named = leading([each for each in comparisons if each.is_named])[:1]
     commands = []
     for each in named:
         tasks = [task.task_id for task in [*each.lead.losses, *each.lead.gains]]
@@ -80,25 +82,27 @@ def next_commands(found: Sequence[Comparison], warehouse: Path, *, is_full: bool
         if not is_full and each.lead.ledgers:
             pair = shlex.join(["blade", "compare", each.base, each.candidate, "--full"])
             commands.append(f"{pair}{where(warehouse)}")
-    return commands or [command("compare", each.base, warehouse) for each in found[:1] if not named]
+    return commands or [
+        command("compare", each.base, warehouse) for each in comparisons[:1] if not named
+    ]
 
 
-def _interval(change: Change, found: FigureRow, name: str) -> str:
-    low, high = (found[f"{name}_{end}"] for end in ("low", "high"))
+def _interval(change: Change, row: FigureRow, name: str) -> str:
+    low, high = (row[f"{name}_{end}"] for end in ("low", "high"))
     if low.value is None or high.value is None:
         return "n/a"
     return f"{PLAIN.bare(change, low)} to {PLAIN.bare(change, high)}"
 
 
 def _level(change: Change, figure: Figure) -> str | float | None:
-    """A run's figure; a reward as a number, which a table sets to the right."""
+    """The figure of a run; rewards as numbers, which tables align right."""
     if change.metric == "pass_at_1":
         return PLAIN.pct(figure)
     return None if figure.value is None else round(float(figure.value), 4)
 
 
 def _leading(change: Change) -> list[Ledger]:
-    """The ledgers that say most: tasks of one run only, modes, and the widest slice."""
+    """The most informative ledgers: tasks of one run only, modes, and the widest slice."""
     chosen = [
         ledger
         for name in ("task mix", "failure modes")
@@ -109,7 +113,7 @@ def _leading(change: Change) -> list[Ledger]:
 
 
 def _transitions(comparison: Comparison, before: str, buckets: Sequence[str]) -> list[str]:
-    """Tasks that were in a bucket by the one they are in, noise alone in brackets."""
+    """Counts of tasks of one bucket by their new bucket, with those by noise in brackets."""
     cells = {
         (each.bucket_before, each.bucket_after): (
             f"{each.n_tasks.value:,} ({each.n_tasks_by_noise.value:.1f})"
@@ -120,12 +124,12 @@ def _transitions(comparison: Comparison, before: str, buckets: Sequence[str]) ->
 
 
 def print_gate(gates: Sequence[Row]) -> None:
-    """The verdict first, then a section per candidate: its metrics, the reasons, the waivers."""
+    """Print the verdict, then metrics, reasons and waivers of each candidate."""
     print_page("gate", notes_of=_notes, **_gate(gates))
 
 
 def gate_page(gates: Sequence[Row]) -> str:
-    """The same as Markdown: verdict, reasons and a table per candidate."""
+    """The verdict as Markdown, with reasons and a table per candidate."""
     how = {"ref": ref, "cell": cell, "written": lambda value: markdown_cell(cell_text(value))}
     return page("gate_page.md", **how, **_gate(gates)) if gates else ""
 
@@ -146,21 +150,27 @@ def _cells(metric: Row) -> tuple[object, ...]:
     delta, ends, threshold = metric["delta"], metric["ci_new_tasks"], metric["threshold"]
     moved = "n/a" if delta is None else gate.change(delta, threshold)
     within = "n/a" if ends is None else gate.interval(ends, threshold)
-    said = (gate.criterion_name(metric), metric["level"], moved, within, gate.required(metric))
-    return (*said, metric["n_tasks"], str(metric["verdict"]))
+    first_cells = (
+        gate.criterion_name(metric),
+        metric["level"],
+        moved,
+        within,
+        gate.required(metric),
+    )
+    return (*first_cells, metric["n_tasks"], str(metric["verdict"]))
 
 
 def _notes(judged: Row, whole: Row) -> list[str]:
-    """Why a metric does not hold, without what is said of the whole already."""
+    """Why a metric does not pass, without the reasons of the whole verdict."""
     reasons = [] if judged["verdict"] is Verdict.PASS else judged["reasons"]
     return [reason for reason in reasons if reason not in whole["reasons"]]
 
 
 def print_series(series: list[Row], warehouse: Path, *, as_json: bool = False) -> None:
-    """A section per series: its runs along it, how many tasks turned, and which most clearly."""
-    told = {"series": series} if as_json else None
-    print_page("series", json=told, series=series, moved=_points, sparkline=sparkline)
-    # The first task that turned, in the run where it fails.
+    """Print each series: its runs, how many tasks changed, and the clearest of them."""
+    content = {"series": series} if as_json else None
+    print_page("series", json=content, series=series, moved=_points, sparkline=sparkline)
+    # The first task that changed, in the run that fails it.
     turned = [
         one[turn][0][end]
         for one in series
@@ -171,15 +181,14 @@ def print_series(series: list[Row], warehouse: Path, *, as_json: bool = False) -
 
 
 def sparkline(rates: Sequence[float]) -> str:
-    """Rates as blocks: the lowest is 0, the highest 1, and only those two are."""
+    """Rates as blocks: only 0 has the lowest block, only 1 the highest."""
     last = len(BLOCKS) - 1
     levels = (min(max(round(rate * last), rate > 0), last - (rate < 1)) for rate in rates)
     return "".join(BLOCKS[level] for level in levels)
 
 
 def _points(change: float | None) -> str | None:
-    """A change in percentage points; what rounds to nothing has no sign."""
+    """A change in percentage points; zero has no sign."""
     if change is None:
         return None
-    # Rounded as on every other page.
     return wording.points(change) if change else "0.0"

@@ -1,4 +1,4 @@
-"""blade export: the warehouse in a format that other tools read."""
+"""blade export: write the warehouse in a format for other tools."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from pipeline.text import neutral
 def export(
     format_: str, out: Path, timestamp: int, warehouse: Path, memory_limit: str | None
 ) -> None:
-    """Write the warehouse in a format that other tools read; print the files.
+    """Write the warehouse in a format for other tools, and list the files.
 
     \b
     Examples:
@@ -42,12 +42,14 @@ def export(
       blade export --format every_eval_ever --out shared --warehouse compared
     """
     written = writers.write(
-        *(warehouse, out, format_),
+        warehouse,
+        out,
+        format_,
         timestamp=timestamp,
         memory_limit=memory_limit,
         note=lambda words: click.echo(neutral(f"blade: {words}"), err=True),
     )
     for name, n_rows in written.items():
-        # Of trajectories there are as many as attempts; their manifest counts them.
+        # Too many trajectories to list; their manifest counts them.
         if format_ != "atif" or name.endswith("/manifest.jsonl"):
             click.echo(neutral(f"{out / name}: {n_rows} rows"))

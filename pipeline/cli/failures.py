@@ -1,4 +1,4 @@
-"""blade failures: what failures have in common, beside the passes that have it too."""
+"""blade failures: what failures have in common, and how often passes have it too."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pipeline.text import json_text
 from pipeline.warehouse import open_warehouse
 
 MOST_MODES = 12
-# Beyond so many runs a table of them side by side is too wide.
+# With more runs, a table of them side by side is too wide.
 ALIASES = "ABCDEF"
 
 
@@ -47,37 +47,41 @@ def failures(run: str | None, limit: int | None, warehouse: Path, as_json: bool)
         "failures",
         benchmarks=benchmarks,
         aliases=_aliases,
-        beside=_beside,
+        beside=_counts_by_run,
         most=limit or MOST_MODES,
     )
     print_next(_next(benchmarks, warehouse))
 
 
 def _aliases(runs: list[Row]) -> dict[str, str]:
-    """A letter for each run, where several stand side by side."""
+    """A letter for each run, if several are shown side by side."""
     if not 1 < len(runs) <= len(ALIASES):
         return {}
     return {run["run_id"]: ALIASES[place] for place, run in enumerate(runs)}
 
 
-def _beside(mode: Row, aliases: dict[str, str]) -> list[str]:
-    """Failures and passes of each run that stand side by side."""
+def _counts_by_run(mode: Row, aliases: dict[str, str]) -> list[str]:
+    """Failures and passes of each run, for columns side by side."""
     counts = {run["run_id"]: f"{run['n_failures']}/{run['n_passes']}" for run in mode["runs"]}
     return [counts.get(run_id, "0/0") for run_id in aliases]
 
 
 def _next(benchmarks: list[Row], warehouse: Path) -> list[str]:
-    """A run by itself, a failing attempt to open, and its task."""
-    opened = [
+    """Commands for one run, and for a failing attempt and its task."""
+    citations = [
         citation
         for each in benchmarks
         for mode in [*each["modes"], each["no_shared_sign"]]
         if mode
         for citation in mode["failing_citations"][:1]
     ]
-    several = [run["run_id"] for each in benchmarks for run in each["runs"] if run["n_not_passed"]]
-    commands = [command("failures", name, warehouse) for name in several[:1] if len(several) > 1]
-    for citation in opened[:1]:
+    failing_runs = [
+        run["run_id"] for each in benchmarks for run in each["runs"] if run["n_not_passed"]
+    ]
+    commands = [
+        command("failures", name, warehouse) for name in failing_runs[:1] if len(failing_runs) > 1
+    ]
+    for citation in citations[:1]:
         attempt = citation.partition("#")[0] if "#" in citation else citation
         commands.append(command("why", attempt, warehouse))
         commands.append(command("show", citation, warehouse))

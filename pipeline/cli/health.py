@@ -1,4 +1,4 @@
-"""blade health: whether the evaluation can be trusted, apart from what the model scored."""
+"""blade health: whether the evaluation can be trusted, independent of the score."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def health(run: str | None, min_clean_rate: float | None, as_json: bool, warehou
       blade health --json
     """
     with open_warehouse(warehouse) as opened:
-        found = checked_health(opened, run)
-    runs = found["runs"]
-    # An undefined rate is below any minimum: nothing shows that the run is clean.
+        checked = checked_health(opened, run)
+    runs = checked["runs"]
+    # An undefined rate is below any minimum.
     below = [
         row["run_id"]
         for row in runs
@@ -51,10 +51,10 @@ def health(run: str | None, min_clean_rate: float | None, as_json: bool, warehou
         and (row["clean_rate"] is None or row["clean_rate"] < min_clean_rate)
     ]
     if as_json:
-        content = {"min_clean_rate": min_clean_rate, "below": below, **found}
+        content = {"min_clean_rate": min_clean_rate, "below": below, **checked}
         click.echo(json_text(content, indent=2))
     else:
-        _print(runs, found["checks"], warehouse)
+        _print(runs, checked["checks"], warehouse)
     for row in runs:
         if row["run_id"] in below:
             rate = f"{one_line(row['run_id'])}: clean rate {percent(row['clean_rate'])}"
@@ -64,7 +64,7 @@ def health(run: str | None, min_clean_rate: float | None, as_json: bool, warehou
 
 
 def _print(runs: list[Row], checks: list[Row], warehouse: Path) -> None:
-    # What is 0 in every run is left out: nothing to look at.
+    # Columns that are 0 in every run are left out.
     shown = [name for name in COLUMNS if any(run[name] for run in runs)]
     print_page(
         "health",
@@ -81,12 +81,12 @@ def _print(runs: list[Row], checks: list[Row], warehouse: Path) -> None:
 
 
 def _by_check(checks: list[Row]) -> list[Row]:
-    """One row per check over all runs: what concerns rollouts first, then the commonest."""
-    found: dict[tuple[str, str], Row] = {}
+    """One row per check over all runs: checks of rollouts first, then by frequency."""
+    by_check: dict[tuple[str, str], Row] = {}
     for row in checks:
-        same = found.setdefault((row["scope"], row["check_id"]), {**row, "n_findings": 0})
-        same["n_findings"] += row["n_findings"]
-        same["n_runs"] = same.get("n_runs", 0) + 1
-        same["example"] = same.get("example") or next(iter(row["examples"]), "")
-    ranked = sorted(found.values(), key=lambda row: (-row["n_findings"], row["check_id"]))
+        total = by_check.setdefault((row["scope"], row["check_id"]), {**row, "n_findings": 0})
+        total["n_findings"] += row["n_findings"]
+        total["n_runs"] = total.get("n_runs", 0) + 1
+        total["example"] = total.get("example") or next(iter(row["examples"]), "")
+    ranked = sorted(by_check.values(), key=lambda row: (-row["n_findings"], row["check_id"]))
     return sorted(ranked, key=lambda row: SCOPES.index(row["scope"]))

@@ -32,10 +32,10 @@ def mcp(warehouse: Path, timeout: float, memory_limit: str | None) -> None:
             raise
         message = f"blade mcp needs the MCP SDK: {error.name} is not installed."
         raise UsageError(message, hint="Install it with: pip install 'blade-eval[mcp]'") from error
-    # What is wrong with the file is said now, not at the first question.
+    # Report errors of the file now, not at the first request.
     open_warehouse(warehouse).close()
     for number in (signal.SIGINT, signal.SIGTERM):
-        # A thread that waits for input or for a query would hold on; there is nothing to clean up.
+        # Threads that wait for input or a query would block a normal exit.
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, lambda received, _frame: os._exit(128 + received))
 

@@ -1,4 +1,4 @@
-"""blade metrics: the figures of the metrics sidecar, from the warehouse."""
+"""blade metrics: the metrics of a warehouse, as in metrics.json."""
 
 from __future__ import annotations
 
@@ -44,27 +44,27 @@ def metrics(run: str | None, format_: str, warehouse: Path) -> None:
         run = None if run is None else find_run(opened, run)["run_id"]
         runs = report.runs(opened)
         compared = report.comparisons(opened) if format_ == "json" and run is None else []
-    objects = [sidecar.run_object(found) for found in runs if run in (None, found.run_id)]
+    objects = [sidecar.run_object(each) for each in runs if run in (None, each.run_id)]
     rows = [
-        (found["run_id"], *leaf)
-        for found in objects
-        for name in found
+        (each["run_id"], *leaf)
+        for each in objects
+        for name in each
         if name != "run_id"
-        for leaf in _leaves(name, found[name])
+        for leaf in _leaves(name, each[name])
     ]
     if format_ == "json":
-        texts = [sidecar.text(found) for found in objects]
-        lines = [sidecar.line(found) for found in sidecar.comparison_objects(compared)]
+        texts = [sidecar.text(each) for each in objects]
+        lines = [sidecar.line(each) for each in sidecar.comparison_objects(compared)]
         click.echo(sidecar.document(texts, lines) if run is None else texts[0], nl=False)
     elif format_ == "jsonl":
-        for found in objects:
-            click.echo(sidecar.line(found))
+        for each in objects:
+            click.echo(sidecar.line(each))
     else:
         WRITERS[format_](NAMES, rows, file=sys.stdout)
 
 
 def _leaves(path: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """Each figure with its place in the object."""
+    """Each figure with its path in the object."""
     if not isinstance(value, (dict, list)):
         yield path, value
         return

@@ -1,4 +1,4 @@
-"""What several commands share: options, the file that --out names, and an analysis on the way."""
+"""Options and helpers shared by several commands."""
 
 from __future__ import annotations
 
@@ -68,14 +68,14 @@ timeout_option = click.option(
 
 
 def nearest_warehouse() -> Path | None:
-    """Of this folder, then of each above it: its blade_out, else the folder itself."""
+    """The nearest warehouse: in blade_out or in the folder itself, here or in a folder above."""
     try:
         n_above = len(Path.cwd().parents)
-    except OSError:  # the folder is gone
+    except OSError:  # the folder was deleted
         n_above = 0
     for depth in range(n_above + 1):
         for out in (Path(*[".."] * depth, DEFAULT_OUT), Path(*[".."] * depth)):
-            # What may not be looked at is not ours.
+            # Skip folders without permission.
             with suppress(OSError):
                 if (out / WAREHOUSE_NAME).is_file():
                     return out / WAREHOUSE_NAME
@@ -83,7 +83,7 @@ def nearest_warehouse() -> Path | None:
 
 
 def _warehouse(_context: click.Context, _parameter: click.Parameter, value: Path | None) -> Path:
-    """Commands get a file, whether it is there or not."""
+    """The path of the warehouse, whether it exists or not."""
     if value is not None:
         return warehouse_file(value)
     return nearest_warehouse() or DEFAULT_OUT / WAREHOUSE_NAME
@@ -95,7 +95,7 @@ def command(name: str, argument: str, warehouse: Path) -> str:
 
 
 def where(warehouse: Path) -> str:
-    """What completes a command that reads this warehouse; nothing where it would be found."""
+    """The option for this warehouse; empty if it is the nearest one anyway."""
     nearest = nearest_warehouse()
     if nearest is not None and warehouse.exists() and warehouse.samefile(nearest):
         return ""
@@ -122,7 +122,7 @@ templates_option = click.option(
 
 
 def rewritten(path: Path, old: str, new: str, *, is_aside: bool = False) -> None:
-    """Print the difference, to stderr where stdout is for a program, and put the new text there."""
+    """Print the difference (to stderr if `is_aside`) and write the new text."""
     lines = difflib.unified_diff(
         old.splitlines(), new.splitlines(), str(path), str(path), lineterm="", n=1
     )
@@ -133,7 +133,7 @@ def rewritten(path: Path, old: str, new: str, *, is_aside: bool = False) -> None
 
 @contextmanager
 def analyzed(*results: Path, follow_links: bool = False) -> Iterator[Analysis]:
-    """An analysis of these results; it is gone afterwards."""
+    """A temporary analysis of these results."""
     from pipeline.run import run
 
     with tempfile.TemporaryDirectory(prefix="blade-") as folder:
@@ -146,11 +146,11 @@ def analyzed(*results: Path, follow_links: bool = False) -> Iterator[Analysis]:
 
 @contextmanager
 def shown_progress() -> Iterator[Progress]:
-    """Drawn on a terminal, and gone at the end; elsewhere a plain line per stage."""
+    """A progress bar on a terminal, else one line per stage."""
     from pipeline.run import Progress
 
     if not sys.stderr.isatty():
-        # Lines without times: the same analysis says the same.
+        # Without times, so that the output is reproducible.
         def echo(words: str) -> None:
             click.echo(neutral(words), err=True)
 
@@ -161,7 +161,10 @@ def shown_progress() -> Iterator[Progress]:
 
     words_column = drawn.TextColumn("{task.description}", markup=False)
     with drawn.Progress(
-        *(drawn.SpinnerColumn(), words_column, drawn.BarColumn(), drawn.TransferSpeedColumn()),
+        drawn.SpinnerColumn(),
+        words_column,
+        drawn.BarColumn(),
+        drawn.TransferSpeedColumn(),
         console=Console(stderr=True),
         transient=True,
     ) as shown:

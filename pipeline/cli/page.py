@@ -23,7 +23,7 @@ FIGURE = re.compile(r"\d+\.\d%|[+-][\d,]+(?:\.\d+)?|\d+/\d+|\d+ of \d+")
 
 
 def print_next(commands: Iterable[str]) -> None:
-    """Commands to run next, one below the other."""
+    """Print commands to run next, one per line."""
     for number, command in enumerate(commands):
         click.echo(f"{'    ' if number else 'next'}  {one_line(command, LONGEST_COMMAND)}")
 
@@ -31,14 +31,15 @@ def print_next(commands: Iterable[str]) -> None:
 def print_table(
     names: Sequence[str], rows: Iterable[Sequence[Any]], file: TextIO | None = None
 ) -> None:
-    """A table for people, who read it on a terminal or in a file."""
-    file, rows = file or sys.stdout, list(rows)
+    """Print a table for people, to a terminal or a file."""
+    file = file or sys.stdout
+    rows = list(rows)
     to_right = [any(is_number(row[place]) for row in rows) for place in range(len(names))]
-    file.write(drawn_table(names, rows, to_right, [""] * len(rows), room=room_of(file)))
+    file.write(drawn_table(names, rows, to_right, [""] * len(rows), width=width_of(file)))
 
 
-def room_of(file: TextIO) -> int:
-    """How wide a table may be there."""
+def width_of(file: TextIO) -> int:
+    """The maximum width of a table in this file."""
     return shutil.get_terminal_size().columns if file.isatty() else sys.maxsize
 
 
@@ -48,22 +49,22 @@ def drawn_table(
     to_right: Sequence[bool],
     notes: Sequence[str],
     *,
-    room: int,
+    width: int,
 ) -> str:
-    """Numbers to the right, long text cut, nothing active; a note below each row, inert already.
+    """Draw a table: numbers right-aligned, long texts cut, a note below each row.
 
-    Where room is short the widest columns give way until it fits, then the last.
+    If the table is too wide, the widest columns are narrowed, then the last ones are left out.
     """
-    fitting = max(1, (room + len(GAP)) // (NARROWEST_CELL + len(GAP)))
-    if left_out := [one_line(name, CELL_WIDTH) for name in names[fitting:]]:
-        said = f"without {', '.join(left_out)}: name the columns, or use --format jsonl"
-        print(said, file=sys.stderr)
+    fitting = max(1, (width + len(GAP)) // (NARROWEST_CELL + len(GAP)))
+    if hidden := [one_line(name, CELL_WIDTH) for name in names[fitting:]]:
+        message = f"without {', '.join(hidden)}: name the columns, or use --format jsonl"
+        print(message, file=sys.stderr)
     lines = [
         [one_line(cell_text(cell), CELL_WIDTH) for cell in row[:fitting]] for row in [names, *rows]
     ]
     widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
     gaps = len(GAP) * (len(widths) - 1)
-    while sum(widths) + gaps > room and max(widths) > NARROWEST_CELL:
+    while sum(widths) + gaps > width and max(widths) > NARROWEST_CELL:
         widths[widths.index(max(widths))] -= 1
     first, *drawn = [_line(line, widths, to_right) for line in lines]
     below = (f"{line}\n{note}" for line, note in zip(drawn, notes, strict=True))
@@ -71,7 +72,7 @@ def drawn_table(
 
 
 def write_markdown(names: Sequence[str], rows: Iterable[Sequence[Any]], file: TextIO) -> None:
-    """A Markdown table in which every cell is inert."""
+    """Write a Markdown table in which every cell is inert."""
     for cells in chain(
         [map(markdown_cell, names), ["---"] * len(names)],
         ([markdown_cell(cell_text(cell)) for cell in row] for row in rows),
@@ -80,7 +81,7 @@ def write_markdown(names: Sequence[str], rows: Iterable[Sequence[Any]], file: Te
 
 
 def write_csv(names: Sequence[str], rows: Iterable[Sequence[Any]], file: TextIO) -> None:
-    """Exact through a pipe and in a file, inert on a terminal."""
+    """Write CSV: exact values to a pipe or file, inert ones to a terminal."""
     safe = neutral if file.isatty() else str
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow([safe(name) for name in names])
@@ -91,7 +92,7 @@ def write_csv(names: Sequence[str], rows: Iterable[Sequence[Any]], file: TextIO)
 
 
 def cell_text(value: Any) -> str:
-    """A value as people read it: null is empty, floats keep six digits, the rest is JSON."""
+    """A value for people: null is empty, floats have six digits, nested values are JSON."""
     if value is None:
         return ""
     if isinstance(value, float):
@@ -111,7 +112,7 @@ def _line(cells: list[str], widths: list[int], to_right: Sequence[bool]) -> str:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a cell is set to the right: a number, or a figure that is written out."""
+    """Whether a cell is right-aligned: a number, or the text of a figure."""
     if isinstance(value, str):
         return FIGURE.fullmatch(value) is not None
     return isinstance(value, (int, float)) and not isinstance(value, bool)

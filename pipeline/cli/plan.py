@@ -1,4 +1,4 @@
-"""blade plan: the tasks and repeats it takes to see a change, and what a budget buys."""
+"""blade plan: how many tasks and repeats detect a change, and what a budget affords."""
 
 from __future__ import annotations
 
@@ -88,5 +88,5 @@ def plan(
             }
             for names in chosen
         ]
-    told = {"change": change / 100, "power": 0.8, "plans": planned}
-    print_page("plan", json=told if as_json else None, plans=planned)
+    content = {"change": change / 100, "power": 0.8, "plans": planned}
+    print_page("plan", json=content if as_json else None, plans=planned)

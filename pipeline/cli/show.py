@@ -1,4 +1,4 @@
-"""blade show: one rollout as a person reads it."""
+"""blade show: one rollout in full."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def show(citation: str, warehouse: Path, as_json: bool, full: bool) -> None:
     \b
     Examples:
       blade show office_desk_aster-8b/3:0
-      blade show office_desk_aster-8b/3:0#4          one event of it
+      blade show office_desk_aster-8b/3:0#4          one event
       blade show office_desk_aster-8b/3:0 --json
     """
-    cited(citation)  # what is no citation is refused before anything is opened
+    cited(citation)  # reject malformed citations before a file is opened
     with open_warehouse(warehouse) as opened:
         rollout = cited_rollout(opened, citation)
     print_page(
@@ -54,7 +54,7 @@ def show(citation: str, warehouse: Path, as_json: bool, full: bool) -> None:
 
 
 def _block(text: str, limit: int) -> Laid:
-    """A text as it stands, up to its limit; what is left out is said."""
+    """An indented text up to a limit, with a note if it was cut."""
     rest = len(text) - limit
     more = f"\n  … {rest:,} more characters (--full)" if rest > 0 else ""
     return Laid("\n".join(f"  {line}" for line in neutral(text[:limit]).split("\n")) + more)

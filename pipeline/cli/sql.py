@@ -1,4 +1,4 @@
-"""blade sql: any question, read-only; in one go or at a prompt."""
+"""blade sql: run a query, or several at a prompt, read-only."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FORMATS = ("table", "markdown", "csv", "json", "jsonl", "parquet")
 ENDINGS = {".md": "markdown", ".txt": "table"} | {f".{name}": name for name in FORMATS}
 MOST_TABLE_ROWS = 1000
 PROMPT_HELP = (
-    "End a query with ; or an empty line.  .schema lists relations  ·  .exit or Ctrl-D leaves"
+    "End a query with ; or an empty line.  .schema lists relations  ·  .exit or Ctrl-D quits"
 )
 WORDS = ("exit", "quit", "help", "?")
 LONGEST_HISTORY = 1000
@@ -85,10 +85,10 @@ def sql(
       blade sql --schema rollouts
     """
     if query is not None and file is not None:
-        raise UsageError("a query and -f FILE were both given.", hint="Give one of them.")
+        raise UsageError("a query and -f FILE cannot be combined.", hint="Use one of them.")
     format_ = format_ or ENDINGS.get(out.suffix.lower() if out else "", "table")
     if format_ == "parquet" and out is None:
-        raise UsageError("parquet is not for a terminal.", hint="Name a file with --out FILE.")
+        raise UsageError("parquet cannot be printed.", hint="Write it to a file with --out FILE.")
     run = partial(ask, warehouse, seconds=timeout, memory_limit=memory_limit)
     if schema:
         listing = SCHEMA_QUERY if query is None else schema_query(_relations(run), query)
@@ -128,7 +128,7 @@ def _print_schema(run: Ask, listing: str) -> None:
 
 
 def _answer(run: Ask, query: str, format_: str, out: Path | None) -> None:
-    """Run the query; print its rows, or write them to a file, whole or not at all."""
+    """Run the query; print its rows, or write them to a file."""
     bounds = EVERYTHING
     if format_ == "table":
         bounds = Bounds(most_rows=MOST_TABLE_ROWS)
@@ -171,9 +171,9 @@ def _print(answer: Answer, format_: str, file: TextIO) -> None:
 
 
 def _prompt(run: Ask, path: Path) -> None:
-    # What is wrong with the file is said before anything is typed.
+    # Report errors of the file before anything is typed.
     _relations(run)
-    _remember()
+    _enable_history()
     click.echo(f"{path}, read-only.  {PROMPT_HELP}")
     lines: list[str] = []
     while True:
@@ -183,7 +183,8 @@ def _prompt(run: Ask, path: Path) -> None:
             text = "\n".join(lines).strip()
             if lines[-1].strip() and not (text.endswith(";") or text[0] == "." or text in WORDS):
                 continue
-            lines, query = [], text.removesuffix(";").strip()
+            lines = []
+            query = text.removesuffix(";").strip()
             if query.removeprefix(".") in ("exit", "quit"):
                 return
             if query in (".schema", ".tables"):
@@ -204,7 +205,7 @@ def _prompt(run: Ask, path: Path) -> None:
             click.echo("interrupted" if query else "", err=True)
 
 
-def _remember() -> None:
+def _enable_history() -> None:
     """Line editing and a history file, where the platform has readline."""
     state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
     history = state / "blade" / "history"

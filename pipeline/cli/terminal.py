@@ -1,4 +1,4 @@
-"""Pages for a terminal, by their templates: whatever a page prints is inert, wrapped and bare."""
+"""Pages for a terminal from templates: everything printed is inert and wrapped."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from pipeline.answers.names import bounded
-from pipeline.cli.page import cell_text, drawn_table, is_number, room_of
+from pipeline.cli.page import cell_text, drawn_table, is_number, width_of
 from pipeline.report import sentences, templates, wording
 from pipeline.report.figures import Figure
 from pipeline.text import counted, json_text, neutral, one_line
@@ -24,33 +24,34 @@ NARROWEST_TEXT = 20
 LONGEST_TEXT = 400
 COLUMN = 16
 LONGEST_FLAT = 1000
-# Of whatever a page prints in one place; longer texts are cut before, and say so.
+# The longest value of a page; longer texts are cut before, with a note.
 LONGEST = 2000
-# Before each cell of a row, and before a number: no text that is inert holds them.
-CELL, NUMBER = "\x1f", "\x1e"
+# Markers before a cell and before a number; inert texts never contain them.
+CELL = "\x1f"
+NUMBER = "\x1e"
 
 
-def defined(said: Callable[[Any], str]) -> Callable[[Any], str]:
-    """The same of a figure or its value, which may be undefined."""
+def defined(format_value: Callable[[Any], str]) -> Callable[[Any], str]:
+    """Extend a format to figures and to undefined values, which print as n/a."""
 
     def shown(figure: Any) -> str:
         value = figure.value if isinstance(figure, Figure) else figure
-        return "n/a" if value is None or value != value else said(value)
+        return "n/a" if value is None or value != value else format_value(value)
 
     return shown
 
 
-# Figures as a terminal prints them: bare, since a page carries the sources.
+# Figures without sources, which only pages have.
 PLAIN = sentences.Voice(defined, name=one_line, text=one_line)
 FORMS = {**PLAIN.formats, "signed_amount": defined(wording.signed_amount)}
 
 
 class Laid(str):
-    """Text that is inert and laid out: a page prints it as it stands."""
+    """Text that is already inert and laid out: a page prints it unchanged."""
 
 
 def print_page(name: str, *, json: Any = None, is_aside: bool = False, **values: Any) -> None:
-    """A page by its template, or what is given as JSON; aside where stdout is for another."""
+    """Print a page from its template, or `json` if given; to stderr if `is_aside`."""
     text = page(f"{name}.txt", **values) if json is None else f"{json_text(json, indent=2)}\n"
     click.echo(text, nl=False, err=is_aside)
 
@@ -62,26 +63,33 @@ def page(name: str, **values: Any) -> str:
 
 @cache
 def _environment() -> Any:
-    made = templates.environment("terminal", None, autoescape=False)
-    made.keep_trailing_newline = True
-    made.finalize = _inert
-    made.filters |= {
+    environment = templates.environment("terminal", None, autoescape=False)
+    environment.keep_trailing_newline = True
+    environment.finalize = _inert
+    environment.filters |= {
         # Figures.
         **PLAIN.formats,
-        **{"g": "{:g}".format, "many": counted, "tally": _tally},
+        "g": "{:g}".format,
+        "many": counted,
+        "tally": _tally,
         "rounded": wording.rounded,
         "apart": lambda rate: f"{100 * rate:.1f}",
         "form": lambda figure, name: FORMS[name](figure),
         # Texts.
-        **{"cause": wording.cause, "flat": _flat, "sentence": _sentence, "line": one_line},
+        "cause": wording.cause,
+        "flat": _flat,
+        "sentence": _sentence,
+        "line": one_line,
         "bold": lambda text, fg=None: Laid(click.style(_inert(text), bold=True, fg=fg)),
         # Blocks.
-        **{"block": _block, "table": _table, "wrap": _rows},
+        "block": _block,
+        "table": _table,
+        "wrap": _rows,
         "note": lambda text: _rows(text, indent=4),
         "row": lambda text, label="": _rows(text, label, indent=2, column=COLUMN),
     }
-    made.globals |= {"cells": _cells, "phrase": _phrase, **wording.WORDS}
-    return made
+    environment.globals |= {"cells": _cells, "phrase": _phrase, **wording.WORDS}
+    return environment
 
 
 def _inert(value: Any) -> str:
@@ -93,28 +101,28 @@ def _inert(value: Any) -> str:
 def _flat(
     text: Mapping[str, Any] | str | None, limit: int = LONGEST_FLAT, n_characters: int | None = None
 ) -> str:
-    """A text on one line, bounded already or by its beginning; what is left out is said."""
+    """A text on one line, with its length if it was cut."""
     if isinstance(text, str):
         text = bounded(text, limit, n_characters=n_characters)
     if text is None:
         return ""
     shown = text["text"][:limit]
-    left_out = text["n_characters"] > len(shown)
-    return _inert(shown) + (f"… ({text['n_characters']:,} characters)" if left_out else "")
+    is_cut = text["n_characters"] > len(shown)
+    return _inert(shown) + (f"… ({text['n_characters']:,} characters)" if is_cut else "")
 
 
 def _phrase(*parts: Any, by: str = ", ") -> str:
-    """What there is to say, in one go: parts that are empty or false are left out."""
+    """Join the parts that are not empty or false."""
     return by.join(part for part in parts if part)
 
 
 def _tally(row: Mapping[str, Any], words: Mapping[str, str]) -> list[str]:
-    """How many of each, without what there is none of."""
-    return [f"{row[name]:,} {said}" for name, said in words.items() if row.get(name)]
+    """Counts with their nouns, without zeros."""
+    return [f"{row[name]:,} {noun}" for name, noun in words.items() if row.get(name)]
 
 
 def _block(text: Mapping[str, Any] | None, *, indent: int, most_lines: int) -> Laid:
-    """A bounded text as it stands, line by line; what is left out is said."""
+    """A text line by line, with its length if it was cut."""
     if text is None or not text["text"].strip():
         return Laid("")
     space = " " * indent
@@ -123,15 +131,15 @@ def _block(text: Mapping[str, Any] | None, *, indent: int, most_lines: int) -> L
         for line in neutral(text["text"]).split("\n")
         for part in (_wrapped(line, space, space).split("\n") if line.strip() else [""])
     ]
-    left_out = len(lines) > most_lines or text["n_characters"] > len(text["text"])
-    rest = [f"{space}… ({text['n_characters']:,} characters)"] if left_out else []
+    is_cut = len(lines) > most_lines or text["n_characters"] > len(text["text"])
+    rest = [f"{space}… ({text['n_characters']:,} characters)"] if is_cut else []
     return Laid("\n".join([*lines[:most_lines], *rest]))
 
 
 def _rows(text: str, label: str = "", *, indent: int = 0, column: int = 0) -> Laid:
-    """A block of a template beside a label, wrapped below itself; of nothing, nothing.
+    """A wrapped text with a label before it; empty if there is no text.
 
-    Texts of one column begin at one place.
+    All texts of one `column` begin at the same position.
     """
     words = re.sub(r"\s*\n\s*", " ", text).strip()
     before = " " * indent + _inert(label)
@@ -141,15 +149,15 @@ def _rows(text: str, label: str = "", *, indent: int = 0, column: int = 0) -> La
 
 
 def _cells(*values: Any) -> Laid:
-    """A row of a table, its numbers marked."""
+    """A row of a table, with markers for cells and numbers."""
     bare = [each.value if isinstance(each, Figure) else each for each in values]
     return Laid("".join(CELL + NUMBER * is_number(each) + _inert(each) for each in bare))
 
 
 def _table(text: str) -> Laid:
-    """A block of a template as a table: rows of cells, the names first, and notes below them.
+    """Rows of cells as a table: the first has the names, and notes follow their row.
 
-    A column that is empty in all rows is left out; without rows there is no table.
+    Empty columns are left out; without rows there is no table.
     """
     rows: list[list[str]] = []
     notes: list[str] = []
@@ -165,24 +173,24 @@ def _table(text: str) -> Laid:
     names, *rows = [list(compress(row, filled)) for row in rows]
     to_right = [any(row[place][:1] == NUMBER for row in rows) for place in range(len(names))]
     bare = [[cell.removeprefix(NUMBER) for cell in row] for row in rows]
-    return Laid(drawn_table(names, bare, to_right, notes[1:], room=room_of(sys.stdout)))
+    return Laid(drawn_table(names, bare, to_right, notes[1:], width=width_of(sys.stdout)))
 
 
 def _width() -> int:
-    """How wide a page may be: what the terminal has, but no wider than is good to read."""
+    """The width of a page: that of the terminal, up to a readable maximum."""
     return min(WIDTH, shutil.get_terminal_size().columns) if sys.stdout.isatty() else WIDTH
 
 
 def _sentence(text: str | None) -> str:
-    """A text of any length within a line."""
+    """A text on one line, cut to a readable length."""
     return one_line(text or "", LONGEST_TEXT)
 
 
 def _wrapped(text: str, first: str, later: str) -> str:
-    """Text in lines of a page, the first and the others with what stands before them."""
+    """Wrap a text with one indent for the first line and another for the rest."""
     return textwrap.fill(
         text,
-        # A label as wide as the page still leaves room for words.
+        # At least some width for text, even after a very wide label.
         width=max(_width(), len(later) + NARROWEST_TEXT),
         initial_indent=first,
         subsequent_indent=later,

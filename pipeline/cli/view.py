@@ -56,7 +56,7 @@ def view(
     explorer, server, listening = prepared(
         warehouse_file(out), port=port, label_file=labels, memory_limit=memory_limit
     )
-    # Ctrl-C is how it ends.
+    # Ctrl-C stops it.
     with listening, suppress(KeyboardInterrupt):
         click.echo(explorer.url)
         if not no_browser:

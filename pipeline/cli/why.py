@@ -1,4 +1,4 @@
-"""blade why: the whole story of one task, across runs and repeats."""
+"""blade why: one task in all runs and repeats."""
 
 from __future__ import annotations
 
@@ -43,23 +43,23 @@ def why(task: str, warehouse: Path, as_json: bool) -> None:
 
 
 def _next(story: Row, warehouse: Path) -> list[str]:
-    """The evidence to open, a run that fares otherwise, the run as a whole; each once."""
+    """Commands to see the evidence, a run with another outcome, and all failures of the run."""
     own, *others = story["runs"]
-    otherwise = [
+    different = [
         f"{run['run_id']}/{story['task_id']}"
         for run in others
         if run["is_same_question"] and run["bucket"] != own["bucket"]
     ]
-    found = [
+    commands = [
         *(("show", citation) for citation in _evidence(story)),
-        *(("why", task) for task in otherwise[:1]),
+        *(("why", task) for task in different[:1]),
         ("failures", story["run_id"]),
     ]
-    return [command(name, argument, warehouse) for name, argument in dict.fromkeys(found)]
+    return [command(name, argument, warehouse) for name, argument in dict.fromkeys(commands)]
 
 
 def _evidence(story: Row) -> Iterator[str]:
-    """Both sides where two attempts diverge; else the first failing attempt."""
+    """Both attempts of a contrast, else the first failing attempt."""
     if story["contrast"]:
         yield from (story["contrast"][side] for side in SIDES)
         return

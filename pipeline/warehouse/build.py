@@ -73,7 +73,7 @@ def build(
 def _unwritable(path: Path, reason: str) -> InputError:
     return InputError(
         f"{path.parent}: cannot be written ({' '.join(reason.split())}).",
-        hint="Make room there, or choose another place with --out or TMPDIR.",
+        hint="Free disk space there, or choose another place with --out or TMPDIR.",
     )
 
 
