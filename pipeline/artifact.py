@@ -55,7 +55,7 @@ def printable(name: str) -> str:
 
 
 @dataclass(frozen=True)
-class Found:
+class ListedFile:
     """A file: its path, its name below the common parent of the inputs, and why it is skipped."""
 
     path: Path

@@ -56,8 +56,8 @@ def _refused(said: Outcome, code: int, *parts: str) -> None:
 @pytest.mark.parametrize(
     ("files", "parts"),
     [
-        (None, ["no such file or folder", "Give"]),
-        ({}, ["holds no files", "Looked for", ".jsonl"]),
+        (None, ["no such file or folder", "Name"]),
+        ({}, ["contains no files", "Looked for", ".jsonl"]),
         ({"x.txt": "hi", "y.log": "hi"}, ["no rollouts found", "1 log", "1 other", "Looked for"]),
         ({"a_materialized_inputs.jsonl": "{}\n"}, ["no rollouts found", "1 inputs"]),
     ],
@@ -85,7 +85,7 @@ def test_a_file_that_holds_no_results_cannot_be_used(
     """Exit code 3 and what was looked for; the same rows in a file of any name are read."""
     path = write(tmp_path, {name: content}) / name
     said = call("analyze", path, "--out", tmp_path / "out")
-    _refused(said, 3, f"{name}: no rollouts found", "say: other", "Looked for", "JSON object")
+    _refused(said, 3, f"{name}: no rollouts found", "it is: other", "Looked for", "JSON object")
     assert not (tmp_path / "out").exists()
     path.write_text(lines([rollout(0, 0)]), encoding="utf-8")
     (found,) = discover.artifacts((path,))

@@ -273,7 +273,7 @@ def test_names_can_be_set(tmp_path: Path) -> None:
 def test_unsafe_run_names_are_refused(tmp_path: Path, name: str) -> None:
     """A name that is set keeps to the letters a folder may have."""
     write(tmp_path, {"a_rollouts.jsonl": ROWS})
-    with pytest.raises(pipeline.UsageError, match="name may hold"):
+    with pytest.raises(pipeline.UsageError, match="name may contain"):
         discover.artifacts((tmp_path,), run_names=((name, tmp_path),))
 
 

@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 
-from pipeline.artifact import Artifact, Found, Kind
+from pipeline.artifact import Artifact, Kind, ListedFile
 from pipeline.ingest import formats
 from pipeline.ingest.load import foreign
 from tests.conftest import ROOT
@@ -86,7 +86,7 @@ def test_a_folder_of_gym_asks_no_format(monkeypatch: pytest.MonkeyPatch) -> None
     """Rollout files, their sidecars and plain documents import no module of a format."""
     monkeypatch.setattr(formats, "modules", lambda: pytest.fail("a format was imported"))
     names = ("a.yaml", "notes.md", "x.log")
-    assert formats.claims([Found(Path(name), name) for name in names]) == {}
+    assert formats.claims([ListedFile(Path(name), name) for name in names]) == {}
 
 
 @pytest.mark.slow
@@ -115,7 +115,7 @@ def test_processes_convert_what_one_would(tmp_path: Path, monkeypatch: pytest.Mo
     next(left)
     left.close()
     monkeypatch.setattr(foreign, "WORKER", "import os; os._exit(9)")
-    assert all("was ended" in batch["fault"][0] for _, batch, _ in lines(2))
+    assert all("was killed" in batch["fault"][0] for _, batch, _ in lines(2))
 
 
 def test_table_is_current() -> None:
@@ -156,7 +156,7 @@ def test_mutated_files_are_accounted_for(tmp_path: Path) -> None:
     """Whatever is wrong with a file of any format, nothing is raised and every line has an end."""
     random = Random(20)
     whole = [path for path in sorted(CORPUS.rglob("*")) if path.is_file()]
-    found = [Found(path, str(path.relative_to(CORPUS))) for path in whole]
+    found = [ListedFile(path, str(path.relative_to(CORPUS))) for path in whole]
     claimed = [claim for claim in formats.claims(found).values() if claim.format]
     for claim in claimed:
         for number in range(4):
@@ -164,7 +164,7 @@ def test_mutated_files_are_accounted_for(tmp_path: Path) -> None:
             folder.mkdir(exist_ok=True)
             path = folder / claim.file.base
             path.write_bytes(mutated(claim.file.path.read_bytes(), random))
-            list(formats.claims([Found(path, path.name)]))
+            list(formats.claims([ListedFile(path, path.name)]))
             into = foreign.Converted()
             artifact = Artifact(
                 path, path.name, claim.kind, format=claim.format, beside=claim.beside

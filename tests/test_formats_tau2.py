@@ -114,7 +114,7 @@ def test_a_copy_is_read_once(tmp_path: Path) -> None:
     files = {f"{name}/results.json": json.dumps(timed) for name in ("output", "artifacts")}
     found = analyzed(tmp_path, files, needs=("runs", "rejects"))
     assert found.rows("select count(*) from runs") == [(1,)]
-    reason = "is the same to the byte as artifacts/results.json"
+    reason = "is an identical copy of artifacts/results.json"
     assert found.rows("select source_file, reason from rejects") == [
         ("output/results.json", reason)
     ]

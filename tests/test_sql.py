@@ -274,7 +274,9 @@ def test_case(path: Path, empty: duckdb.DuckDBPyConnection) -> None:
 
 
 QUERY_FILES = sorted(
-    path for path in (ROOT / "pipeline").rglob("*.sql") if path.parent.name != "package"
+    path
+    for path in (ROOT / "pipeline").rglob("*.sql")
+    if path.parent.name not in ("package", "load")
 )
 
 

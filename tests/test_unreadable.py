@@ -92,7 +92,7 @@ def test_what_is_no_file(tmp_path: Path) -> None:
     reasons = dict(Results(tmp_path / "out").rows("select source_file, reason from rejects"))
     link, pipe = "is a link that leads out of the results; --follow-links reads it", "is a pipe"
     assert reasons.pop("b_rollouts.jsonl") == reasons.pop("deep") == link
-    assert reasons.pop("nowhere") == "is a link that leads nowhere"
+    assert reasons.pop("nowhere") == "is a broken link"
     assert set(reasons) == {"manifest.json", "pipe.jsonl"}
     assert all(reason.startswith(pipe) for reason in reasons.values())
     query = "select path, kind from artifacts where kind <> 'skipped' order by path"

@@ -1,4 +1,4 @@
-"""Folder, file or several of them -> artifacts by kind, grouped into named runs."""
+"""Find the files of results: their kinds, formats and runs."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from pipeline.artifact import (
     ROW_KINDS,
     SIDECAR_SUFFIXES,
     Artifact,
-    Found,
     Kind,
+    ListedFile,
     printable,
 )
 from pipeline.citation import LONGEST_NAME, bounded_name
@@ -30,7 +30,7 @@ from pipeline.ingest import formats
 from pipeline.settings import MANIFEST_NAME
 
 LOOKED_FOR = (
-    "*_rollouts.jsonl, any .jsonl whose rows hold a reward or a response (also .gz, .zst), and the "
+    "*_rollouts.jsonl, any .jsonl whose rows have a reward or a response (also .gz, .zst), and the "
     "results of other harnesses (docs/formats.md)"
 )
 
@@ -47,7 +47,7 @@ NAME_RULES: tuple[tuple[str, Kind], ...] = (
         Kind.NOTES,
     ),
     (r"_resolved_config\.ya?ml$", Kind.RESOLVED_CONFIG),
-    # What newer versions of Gym say of how a run went, and what packages say of runs.
+    # Status files of newer versions of Gym, and files of packages.
     (
         r"_(manifest|run_summary|sources|batch_status|population_status)\.json$|_mlflow_run_id$"
         r"|(^|/)(model_comparison_statistics|failed_task_register|calibration_summary)\.json$",
@@ -70,11 +70,11 @@ GENERIC_NAMES = frozenset(
 )
 SHARD = re.compile(
     r"^(?P<base>.*?)(?:[-_.]rs(?P<seed>\d+))?(?:[-_.](?:chunk|shard|part)[-_]?(?P<chunk>\d+))?\Z",
-    re.DOTALL,  # a file's name may hold a line end
+    re.DOTALL,  # file names may contain newlines
 )
 RUN_KINDS = ROW_KINDS | METRIC_KINDS | {Kind.STAGE_JOURNAL}
 UNSAFE_IN_NAME = re.compile(r"[^A-Za-z0-9._-]+")
-# A moment to the second, which no two runs share.
+# A time with seconds, which two runs are unlikely to share.
 CLOCK = re.compile(rb"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d")
 VALID_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
 
@@ -83,7 +83,7 @@ VALID_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
 class Family:
     """The rollout file of one run, its shards and its sidecars, by folder and stem.
 
-    `mark` tells runs apart that would have the same name, such as the time they began.
+    `mark` distinguishes runs that would have the same name, for example by their start time.
     """
 
     folder: str
@@ -98,39 +98,39 @@ def artifacts(
     out: Path | None = None,
     follow_links: bool = False,
 ) -> list[Artifact]:
-    """Every file below the inputs, in path order, each with its kind and its run."""
+    """All files below the inputs with their kinds and runs, in the order of their paths."""
     inputs = [*results, *(path for _, path in run_names)]
-    found = _walk(inputs, skip=out, follow_links=follow_links)
+    listed = _walk(inputs, skip=out, follow_links=follow_links)
     named_files = {path.resolve() for path in inputs if path.is_file()}
-    claims = formats.claims([file for file in found if not _is_plainly_gym(file)])
+    claims = formats.claims([file for file in listed if not _is_plainly_gym(file)])
     claims |= _copies(claims)
     owned = formats.folders_owned(claims.values())
 
-    def kind_of(file: Found) -> Kind:
+    def kind_of(file: ListedFile) -> Kind:
         if file.name in claims:
             return claims[file.name].kind
         if not file.skipped and formats.home(file.name, owned) is not None:
             return Kind.LOG
         return _kind_of(file, is_named=file.path in named_files)
 
-    kinds = [(file, kind_of(file)) for file in found]
+    kinds = [(file, kind_of(file)) for file in listed]
     _refuse_without_rollouts(inputs, kinds)
     return _name_runs(kinds, claims, run_names)
 
 
 def _copies(claims: dict[str, formats.Claim]) -> dict[str, formats.Claim]:
-    """Results of another harness that lie there twice: the attempts would count twice.
+    """Duplicate files of other harnesses, which would count attempts twice.
 
-    Some harnesses copy a run into the next one. The same bytes in folders of one name are a copy;
-    in others where they tell the time: two runs of one answer may else well be equal.
+    Some harnesses copy a run into the next one. Files with the same bytes are copies if they
+    contain a time or if their folders have the same name; otherwise two runs may just be equal.
     """
-    alike: dict[tuple[str, int], list[str]] = defaultdict(list)
+    same_size: dict[tuple[str, int], list[str]] = defaultdict(list)
     for name, claim in sorted(claims.items(), key=lambda one: (one[0].count("/"), one[0])):
         path = claim.file.path
         if claim.kind is Kind.ROLLOUTS and not (claim.skipped or claim.file.skipped):
-            alike[path.name, path.stat().st_size].append(name)
+            same_size[path.name, path.stat().st_size].append(name)
     copies = {}
-    for names in alike.values():
+    for names in same_size.values():
         first: dict[tuple[str, str], str] = {}
         for name in names if len(names) > 1 else ():
             path = claims[name].file.path
@@ -138,33 +138,33 @@ def _copies(claims: dict[str, formats.Claim]) -> dict[str, formats.Claim]:
             folder = "" if CLOCK.search(content) else path.parent.name
             original = first.setdefault((hashlib.sha256(content).hexdigest(), folder), name)
             if original != name:
-                reason = f"is the same to the byte as {original}"
+                reason = f"is an identical copy of {original}"
                 copies[name] = replace(claims[name], kind=Kind.OTHER, skipped=reason, format="")
     return copies
 
 
-def _refuse_without_rollouts(inputs: list[Path], kinds: list[tuple[Found, Kind]]) -> None:
+def _refuse_without_rollouts(inputs: list[Path], kinds: list[tuple[ListedFile, Kind]]) -> None:
     if any(kind is Kind.ROLLOUTS for _, kind in kinds):
         return
     where = ", ".join(str(path) for path in inputs)
     counts = Counter(kind for _, kind in kinds)
     listing = ", ".join(f"{counts[kind]} {kind}" for kind in sorted(counts))
-    held = f"{len(kinds)} file{'s' * (len(kinds) > 1)} ({listing})" if kinds else "no files"
+    contents = f"{len(kinds)} file{'s' * (len(kinds) > 1)} ({listing})" if kinds else "no files"
     if all(path.is_file() for path in inputs):
-        held = f"its name and first {SNIFF_ROWS} lines say: {', '.join(sorted(counts))}"
+        contents = f"by name and first {SNIFF_ROWS} lines it is: {', '.join(sorted(counts))}"
     else:
-        held = f"it holds {held}"
+        contents = f"it contains {contents}"
     n_links = sum(file.skipped == files.LEADS_OUT for file, _ in kinds)
     followed = f"; --follow-links reads {n_links} more" if n_links else ""
     raise InputError(
-        f"{where}: no rollouts found; {held}{followed}.",
-        hint=f"Looked for: {LOOKED_FOR}. A file named directly is read whatever its name, "
-        f"where one of its first {SNIFF_ROWS} lines is a JSON object.",
+        f"{where}: no rollouts found; {contents}{followed}.",
+        hint=f"Looked for: {LOOKED_FOR}. A file named directly may have any name, "
+        f"if one of its first {SNIFF_ROWS} lines is a JSON object.",
     )
 
 
-def _walk(inputs: list[Path], *, skip: Path | None, follow_links: bool) -> list[Found]:
-    """All files below the inputs; hidden ones and our own output are left out."""
+def _walk(inputs: list[Path], *, skip: Path | None, follow_links: bool) -> list[ListedFile]:
+    """All files below the inputs, without hidden ones and outputs of blade."""
     for path in inputs:
         _refuse_unusable(path)
     absolute = [Path(os.path.abspath(path)) for path in inputs]
@@ -175,43 +175,43 @@ def _walk(inputs: list[Path], *, skip: Path | None, follow_links: bool) -> list[
             f"{skip}: is the results folder itself.", hint="Choose another folder with --out."
         )
     roots = None if follow_links else [(p if p.is_dir() else p.parent).resolve() for p in absolute]
-    by_path: dict[Path, Found] = {}
-    # Of many files in one folder the way to it is followed once.
+    by_path: dict[Path, ListedFile] = {}
+    # Links on the way to a folder are resolved once, not for each of its files.
     folders: dict[str, Path] = {}
     for path in absolute:
-        for file in (*_files(path, skipped, roots, folders), *_labels_beside(path)):
+        for file in (*_files(path, skipped, roots, folders), *_labels_of_package(path)):
             folder, base = os.path.split(file)
             name = printable(os.path.relpath(file, parent).replace(os.sep, "/"))
-            reason = None if file == path else _hindrance(file, roots)
+            reason = None if file == path else _reason_to_skip(file, roots)
             is_plain = folder in folders and not file.is_symlink()
             place = file if reason else folders[folder] / base if is_plain else file.resolve()
-            by_path.setdefault(place, Found(place, name, reason))
-    return sorted(by_path.values(), key=lambda found: found.name)
+            by_path.setdefault(place, ListedFile(place, name, reason))
+    return sorted(by_path.values(), key=lambda file: file.name)
 
 
 def _refuse_unusable(path: Path) -> None:
     try:
         is_there = path.exists()
         is_open = os.access(path, os.R_OK | (os.X_OK if path.is_dir() else 0))
-    except OSError:  # a folder above it is closed to us
+    except OSError:  # no permission for a parent folder
         is_there, is_open = True, False
     if not is_there:
         raise InputError(
             f"{path}: no such file or folder.",
-            hint="Give the folder that `gym eval run` wrote, or one rollout file.",
+            hint="Name the folder that `gym eval run` wrote, or one rollout file.",
         )
     if not is_open:
         raise InputError(f"{path}: cannot be read.", hint="Check its permissions.")
     if not path.is_dir() and (reason := files.not_plain(path.stat().st_mode)):
-        raise InputError(f"{path}: {reason}.", hint="Write what it gives to a file first.")
+        raise InputError(f"{path}: {reason}.", hint="Write its content to a file first.")
 
 
-def _hindrance(path: Path, roots: list[Path] | None) -> str | None:
-    """Why what was found in a folder is not opened: reading it may never end, or is not asked."""
+def _reason_to_skip(path: Path, roots: list[Path] | None) -> str | None:
+    """Why a file in a folder is not opened: a pipe or device, or a link that is not followed."""
     try:
         mode = path.stat().st_mode
-    except OSError:  # what is closed to us is a reject with its reason when it is opened
-        return "is a link that leads nowhere" if path.is_symlink() else None
+    except OSError:  # without permission it becomes a reject when it is opened
+        return "is a broken link" if path.is_symlink() else None
     if not stat.S_ISDIR(mode) and (reason := files.not_plain(mode)):
         return reason
     if roots is None or not path.is_symlink():
@@ -232,38 +232,38 @@ def _files(
     unreadable: list[OSError] = []
     for folder, subfolders, names in os.walk(path, followlinks=True, onerror=unreadable.append):
         above, _, name = folder.rpartition(os.sep)
-        # Following the whole way to each of thousands of folders takes longer than listing them.
+        # Resolving the full path of each of thousands of folders takes longer than listing them.
         is_below = above in folders and not Path(folder).is_symlink()
         here = folders[folder] = folders[above] / name if is_below else Path(folder).resolve()
         is_output = MANIFEST_NAME in names and _is_our_output(here)
-        # A link may lead back up; our own output would make a second analysis differ.
+        # Links may form cycles; an output of blade would change the next analysis.
         if here in seen or here == skipped or is_output:
             subfolders.clear()
             continue
         seen.add(here)
         shown = sorted(name for name in subfolders if not name.startswith("."))
-        left = {name for name in shown if _hindrance(Path(folder, name), roots)}
-        subfolders[:] = [name for name in shown if name not in left]
-        names += left
+        unfollowed = {name for name in shown if _reason_to_skip(Path(folder, name), roots)}
+        subfolders[:] = [name for name in shown if name not in unfollowed]
+        names += unfollowed
         yield from (Path(folder, name) for name in sorted(names) if not name.startswith("."))
-    # A folder that cannot be listed is listed itself, to be a reject with its reason.
+    # A folder that cannot be listed becomes a reject with its reason.
     yield from (Path(error.filename) for error in unreadable)
 
 
-def _labels_beside(path: Path) -> Iterator[Path]:
-    """The labels of a package stand beside its folder of rollouts."""
+def _labels_of_package(path: Path) -> Iterator[Path]:
+    """The labels of a package, which are next to its folder of rollouts."""
     labels = path.parent / "labels.jsonl"
     if path.name == "rollouts" and path.is_dir() and labels.is_file():
         yield labels
 
 
 def _with_sidecars(path: Path) -> Iterator[Path]:
-    """A file named alone brings the sidecars that lie beside it under its name."""
+    """A file named alone, and its sidecars in the same folder."""
     stem, _ = _split_name(path.name)
-    beside = {f"{stem}{suffix}" for suffix in SIDECAR_SUFFIXES}
+    sidecars = {f"{stem}{suffix}" for suffix in SIDECAR_SUFFIXES}
     yield path
     for other in sorted(path.parent.iterdir()):
-        if _split_name(other.name)[0] in beside and not other.is_dir():
+        if _split_name(other.name)[0] in sidecars and not other.is_dir():
             yield other
 
 
@@ -276,7 +276,7 @@ def _is_our_output(folder: Path) -> bool:
 
 
 def _split_name(name: str) -> tuple[str, str]:
-    """`a/run.jsonl.gz` -> `run`, `.jsonl`: the stem, and the ending below the compression."""
+    """`a/run.jsonl.gz` -> `run`, `.jsonl`: the stem, and the extension without compression."""
     base = name.rpartition("/")[2]
     for packed in COMPRESSIONS:
         if base.lower().endswith(packed):
@@ -285,8 +285,8 @@ def _split_name(name: str) -> tuple[str, str]:
     return (stem, f".{ending.lower()}") if dot and stem else (base, "")
 
 
-def _kind_of(file: Found, *, is_named: bool = False) -> Kind:
-    """The kind of a file; one that the caller named outright is rollouts where it has rows."""
+def _kind_of(file: ListedFile, *, is_named: bool = False) -> Kind:
+    """The kind of a file; a file named by the caller is rollouts if it has rows."""
     if file.skipped:
         return Kind.SKIPPED
     stem, ending = _split_name(file.name)
@@ -301,29 +301,31 @@ def _kind_of(file: Found, *, is_named: bool = False) -> Kind:
     if is_named and _has_rows(file, is_jsonl=ending == ".jsonl"):
         return Kind.ROLLOUTS
     if ending == ".jsonl":
-        says_so = "rollout" in file.base.lower() or f"/{file.folder.lower()}".endswith("/rollouts")
-        return Kind.ROLLOUTS if says_so else _sniff(file)
+        is_named_rollouts = "rollout" in file.base.lower() or f"/{file.folder.lower()}".endswith(
+            "/rollouts"
+        )
+        return Kind.ROLLOUTS if is_named_rollouts else _sniff(file)
     return Kind.OTHER
 
 
-def _is_plainly_gym(file: Found) -> bool:
-    """By its name alone: a folder of such files is read without a look at other formats."""
+def _is_plainly_gym(file: ListedFile) -> bool:
+    """Whether the name alone shows a file of Gym; then no other format is tried."""
     stem, ending = _split_name(file.name)
     is_rollouts = ending == ".jsonl" and "rollout" in stem.lower()
     return bool(file.skipped) or is_rollouts or stem.endswith(tuple(SIDECAR_SUFFIXES))
 
 
-def _has_rows(file: Found, *, is_jsonl: bool) -> bool:
-    """Whether a file may hold results: an object among its first lines, or nothing at all yet."""
+def _has_rows(file: ListedFile, *, is_jsonl: bool) -> bool:
+    """Whether a file may contain results: a JSON object in its first lines, or nothing yet."""
     head = formats.head(file.path, SNIFF_BYTES)
     first = head.split(b"\n")[:SNIFF_ROWS]
     if len(head) >= SNIFF_BYTES and first[-1].lstrip()[:1] == b"{" and len(first) < SNIFF_ROWS:
-        return True  # a row longer than what was read
+        return True  # a row longer than the sniffed part
     objects = (line for line in first if line.lstrip()[:1] == b"{")
     return any(_object(line) for line in objects) or (is_jsonl and not head.strip())
 
 
-def _sniff(file: Found) -> Kind:
+def _sniff(file: ListedFile) -> Kind:
     """Rows with a reward or a response are rollouts; request rows alone are a dataset."""
     seen = Kind.OTHER
     for line in formats.head(file.path, SNIFF_BYTES).split(b"\n")[:SNIFF_ROWS]:
@@ -341,7 +343,7 @@ def _object(line: bytes) -> dict[str, Any]:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError):
-        # The only row may be longer than what was read: its keys still show.
+        # The row may be longer than the sniffed part: look for its keys.
         keys = re.findall(
             rb'"(reward|response|responses_create_params|_ng_failure_class)"\s*:', line
         )
@@ -350,11 +352,11 @@ def _object(line: bytes) -> dict[str, Any]:
 
 
 def _name_runs(
-    kinds: list[tuple[Found, Kind]],
+    kinds: list[tuple[ListedFile, Kind]],
     claims: dict[str, formats.Claim],
     run_names: tuple[tuple[str, Path], ...],
 ) -> list[Artifact]:
-    """Artifacts in path order, each of a run carrying that run's name and its shard."""
+    """Artifacts in the order of their paths, with the names of their runs and their shards."""
     shards = {
         file.name: _shard(file)
         for file, kind in kinds
@@ -367,16 +369,16 @@ def _name_runs(
     }
     family_of = {name: _joined(family, rollouts) for name, (family, _, _) in shards.items()}
     family_of |= _claimed_families(claims)
-    # Metrics alone make no run; inputs or failures do: all its rollouts may have been killed.
+    # Metrics alone are no run; inputs or failures are, since all rollouts may have been killed.
     members = {family_of[file.name] for file, kind in kinds if kind in ROW_KINDS}
     root = _root_name(kinds)
-    names = _unique_names(members, _names_given(kinds, family_of, run_names), root)
-    made = []
+    names = _unique_names(members, _names_by_caller(kinds, family_of, run_names), root)
+    artifacts = []
     for file, kind in kinds:
         family = family_of.get(file.name) or _family_of_document(file, members)
         _, seed, chunk = shards.get(file.name, (None, None, None))
         claim = claims.get(file.name)
-        made.append(
+        artifacts.append(
             Artifact(
                 path=file.path,
                 name=file.name,
@@ -384,18 +386,18 @@ def _name_runs(
                 run_name=names.get(family) if family else None,
                 seed=seed,
                 chunk=chunk,
-                places=tuple(_telling_folders(file.name, root)),
+                places=tuple(_informative_folders(file.name, root)),
                 package=None if claim else _package_name(file),
                 skipped=file.skipped or (claim.skipped if claim else None),
                 format=claim.format or None if claim else None,
                 beside=claim.beside if claim else (),
             )
         )
-    return made
+    return artifacts
 
 
 def _claimed_families(claims: dict[str, formats.Claim]) -> dict[str, Family]:
-    """The family of each claimed file; its mark is in the name only where others share the stem."""
+    """The family of each claimed file; the mark is part of the name only if stems are equal."""
     marks = defaultdict(set)
     for claim in claims.values():
         if not claim.skipped:
@@ -410,7 +412,7 @@ def _claimed_families(claims: dict[str, formats.Claim]) -> dict[str, Family]:
     }
 
 
-def _shard(file: Found) -> tuple[Family, int | None, int | None]:
+def _shard(file: ListedFile) -> tuple[Family, int | None, int | None]:
     stem, _ = _split_name(file.name)
     for suffix in SIDECAR_SUFFIXES:
         stem = stem.removesuffix(suffix)
@@ -422,7 +424,7 @@ def _shard(file: Found) -> tuple[Family, int | None, int | None]:
 
 
 def _joined(family: Family, rollouts: set[Family]) -> Family:
-    """A sidecar named without `_rollouts`, or a folder below, belongs to the file that has it."""
+    """The family of a sidecar: its rollout file may have `_rollouts` added, or be one folder up."""
     for folder in (family.folder, family.folder.rpartition("/")[0]):
         for stem in (family.stem, f"{family.stem}_rollouts"):
             if Family(folder, stem) in rollouts:
@@ -430,8 +432,8 @@ def _joined(family: Family, rollouts: set[Family]) -> Family:
     return family
 
 
-def _family_of_document(file: Found, members: set[Family]) -> Family | None:
-    """A config or note named after a run (`S_config.yaml`) is that run's; the longest name wins."""
+def _family_of_document(file: ListedFile, members: set[Family]) -> Family | None:
+    """The run of a config or note by its name (`S_config.yaml`); the longest match wins."""
     stem, _ = _split_name(file.name)
     own = [
         family
@@ -446,10 +448,10 @@ def _short(stem: str) -> str:
     return re.sub(r"[-_]rollouts?(?=$|[-_.])", "", stem) or stem
 
 
-def _unique_names(families: set[Family], given: dict[Family, str], root: str) -> dict[Family, str]:
-    """Short names, made longer by their folders only where two would read the same."""
-    names = dict(given)
-    waiting = sorted(families - set(given), key=astuple)
+def _unique_names(families: set[Family], fixed: dict[Family, str], root: str) -> dict[Family, str]:
+    """Short names, extended by folders only if two would be the same."""
+    names = dict(fixed)
+    waiting = sorted(families - set(fixed), key=astuple)
     for depth in range(1, 2 + max((f.folder.count("/") + 1 for f in waiting), default=0)):
         wanted = defaultdict(list)
         for family in waiting:
@@ -468,29 +470,29 @@ def _unique_names(families: set[Family], given: dict[Family, str], root: str) ->
 
 
 def _name(family: Family, depth: int, root: str) -> str:
-    """The stem, or the nearest telling folder; `depth - 1` further folders in front."""
+    """The stem, or the nearest informative folder, with `depth - 1` more folders in front."""
     stem = _short(family.stem)
-    is_telling = stem.lower() not in GENERIC_NAMES and UNSAFE_IN_NAME.sub("", stem).strip("-._")
-    parts = [stem] if is_telling else []
-    telling = _telling_folders(f"{family.folder}/", root)
+    is_informative = stem.lower() not in GENERIC_NAMES and UNSAFE_IN_NAME.sub("", stem).strip("-._")
+    parts = [stem] if is_informative else []
+    folders = _informative_folders(f"{family.folder}/", root)
     wanted = depth - len(parts)
-    parts = [*(telling[-wanted:] if wanted > 0 else []), *parts] or [stem]
+    parts = [*(folders[-wanted:] if wanted > 0 else []), *parts] or [stem]
     return _safe_name("-".join(parts))
 
 
-def _telling_folders(name: str, root: str) -> list[str]:
+def _informative_folders(name: str, root: str) -> list[str]:
     folders = (root, *name.split("/")[:-1])
     return [part for part in folders if part and part.lower() not in GENERIC_NAMES]
 
 
 def _safe_name(text: str) -> str:
-    """Names come from untrusted files and become folders."""
+    """A name that is safe as a folder: names come from untrusted files."""
     safe = UNSAFE_IN_NAME.sub("-", text).strip("-").lstrip(".") or "run"
     return UNSAFE_IN_NAME.sub("-", bounded_name(safe))
 
 
-def _root_name(kinds: list[tuple[Found, Kind]]) -> str:
-    """The inputs' common parent: the last resort for a file called `rollouts.jsonl`."""
+def _root_name(kinds: list[tuple[ListedFile, Kind]]) -> str:
+    """The common parent of the inputs, which names a file called `rollouts.jsonl`."""
     for file, _ in kinds:
         depth = file.name.count("/")
         if len(file.path.parents) > depth:
@@ -498,8 +500,8 @@ def _root_name(kinds: list[tuple[Found, Kind]]) -> str:
     return ""
 
 
-def _package_name(file: Found) -> str | None:
-    """`<benchmark>/rollouts/x.jsonl` and `<benchmark>/data/x_rollouts.jsonl` name the benchmark."""
+def _package_name(file: ListedFile) -> str | None:
+    """The benchmark in `<benchmark>/rollouts/x.jsonl` or `<benchmark>/data/x_rollouts.jsonl`."""
     parent = file.path.parent
     name = parent.parent.name
     if parent.name.lower() not in ("rollouts", "data") or name.lower() in GENERIC_NAMES:
@@ -507,34 +509,36 @@ def _package_name(file: Found) -> str | None:
     return name if parent.name.lower() == "rollouts" or "rollout" in file.path.name else None
 
 
-def _names_given(
-    kinds: list[tuple[Found, Kind]],
+def _names_by_caller(
+    kinds: list[tuple[ListedFile, Kind]],
     family_of: dict[str, Family],
     run_names: tuple[tuple[str, Path], ...],
 ) -> dict[Family, str]:
-    """The names set by the caller: each must fit one run, and no two may be alike."""
-    given: dict[Family, str] = {}
+    """The names set by the caller: each must match one run, and all must differ."""
+    names: dict[Family, str] = {}
     for name, path in run_names:
         if not VALID_NAME.fullmatch(name) or len(name) > LONGEST_NAME:
             raise UsageError(
-                f"--run {name[:LONGEST_NAME]}={path}: a run's name may hold letters, digits, '.', "
-                f"'_' and '-', {LONGEST_NAME} at most."
+                f"--run {name[:LONGEST_NAME]}={path}: a run's name may contain "
+                f"letters, digits, '.', '_' and '-', {LONGEST_NAME} at most."
             )
-        if name.casefold() in {other.casefold() for other in given.values()}:
-            raise UsageError(f"--run {name}={path}: another run is called {name} already.")
+        if name.casefold() in {other.casefold() for other in names.values()}:
+            raise UsageError(f"--run {name}={path}: another run already has this name.")
         below = path.resolve()
         families = {
             family_of[file.name]
             for file, kind in kinds
             if kind is Kind.ROLLOUTS and (file.path == below or below in file.path.parents)
         }
-        if families & set(given):
-            raise UsageError(f"--run {name}={path}: the run has the name {given[families.pop()]}.")
+        if families & set(names):
+            raise UsageError(
+                f"--run {name}={path}: the run already has the name {names[families.pop()]}."
+            )
         if len(families) != 1:
             listing = ", ".join(sorted(family.stem for family in families)) or "none"
             raise UsageError(
-                f"--run {name}={path}: the path holds {len(families)} runs ({listing}), not one.",
+                f"--run {name}={path}: {len(families)} runs at this path ({listing}), not one.",
                 hint="Name one rollout file, or a folder with the shards of one run.",
             )
-        given[families.pop()] = name
-    return given
+        names[families.pop()] = name
+    return names

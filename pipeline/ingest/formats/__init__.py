@@ -54,7 +54,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from pipeline import files
-from pipeline.artifact import COMPRESSIONS, Artifact, Found, Kind
+from pipeline.artifact import COMPRESSIONS, Artifact, Kind, ListedFile
 
 # Files of any other name are asked of no format, and a folder without one imports none.
 ENDINGS = re.compile(r"\.(eval|json|jsonl|txt|parquet|toml)(\.gz|\.zst|-async)?$", re.IGNORECASE)
@@ -78,7 +78,7 @@ class Claim:
     is the folder of one attempt: whatever else lies in it is its log, and no other format's.
     """
 
-    file: Found
+    file: ListedFile
     kind: Kind
     folder: str
     stem: str
@@ -174,7 +174,7 @@ class Format(Protocol):
     NOTES: str
     NAMES: re.Pattern[str]
 
-    def claims(self, files: Sequence[Found]) -> Iterable[Claim]:
+    def claims(self, files: Sequence[ListedFile]) -> Iterable[Claim]:
         """The files that are this format's, each with its run."""
 
     def read(self, artifact: Artifact) -> Iterator[Reading]:
@@ -189,7 +189,7 @@ def modules() -> dict[str, Format]:
     return {name: module for name, module in found.items() if hasattr(module, "claims")}
 
 
-def claims(found: Sequence[Found]) -> dict[str, Claim]:
+def claims(found: Sequence[ListedFile]) -> dict[str, Claim]:
     """The claimed files by name; of two formats that claim one file the first by name has it."""
     candidates = [file for file in found if ENDINGS.search(file.base)]
     claimed: dict[str, Claim] = {}

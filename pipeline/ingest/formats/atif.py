@@ -14,7 +14,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from pipeline.artifact import Artifact, Found, Kind
+from pipeline.artifact import Artifact, Kind, ListedFile
 from pipeline.ingest.formats import (
     Claim,
     Reading,
@@ -69,9 +69,9 @@ class Transcript:
     tools: list[Any]
 
 
-def claims(files: Sequence[Found]) -> Iterable[Claim]:
+def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
     """Trajectories by their mark; what continues one is read with it."""
-    found: dict[tuple[str, str], list[Found]] = defaultdict(list)
+    found: dict[tuple[str, str], list[ListedFile]] = defaultdict(list)
     for file in files:
         if MARK in head(file.path, FEW_BYTES) and (match := PARTS.match(file.base)):
             found[file.folder, match["stem"]].append(file)
@@ -85,7 +85,7 @@ def claims(files: Sequence[Found]) -> Iterable[Claim]:
             yield Claim(file, Kind.OTHER, place, stem)
 
 
-def part(file: Found) -> tuple[str, int]:
+def part(file: ListedFile) -> tuple[str, int]:
     """Where a file stands among those of its trajectory."""
     match = PARTS.match(file.base)
     return (file.folder, int(match["part"] or 0) if match else 0)

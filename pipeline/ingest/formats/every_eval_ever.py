@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from pipeline.artifact import Artifact, Found, Kind
+from pipeline.artifact import Artifact, Kind, ListedFile
 from pipeline.ingest.formats import (
     Claim,
     Reading,
@@ -55,7 +55,7 @@ COUNTS = ("input_tokens", "output_tokens", "total_tokens", "reasoning_tokens")
 PASS_RATE = re.compile(r"pass[_@]?(?:at_)?(\d+)$")
 
 
-def claims(files: Sequence[Found]) -> Iterable[Claim]:
+def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
     """Pairs of one name, by the fields that their first rows have."""
     pairs = defaultdict(list)
     for file in files:
@@ -73,7 +73,7 @@ def claims(files: Sequence[Found]) -> Iterable[Claim]:
             yield Claim(file, kind, folder, stem, mark=name, beside=beside)
 
 
-def _name(results: list[Found], samples: list[Found]) -> str | None:
+def _name(results: list[ListedFile], samples: list[ListedFile]) -> str | None:
     """As the run was called where we wrote it, else the model's name without its organization."""
     names = []
     for found in documents(file.path for file in results):

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from pipeline.artifact import Artifact, Found, Kind
+from pipeline.artifact import Artifact, Kind, ListedFile
 from pipeline.ingest.formats import (
     MOST_EXPECTED,
     OTHER_ROWS,
@@ -79,13 +79,13 @@ USAGE = {
 }
 
 
-def claims(files: Sequence[Found]) -> Iterable[Claim]:
+def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
     """Trials by what stands in their results or configs, jobs by their trials."""
-    by_folder: dict[str, dict[str, Found]] = defaultdict(dict)
+    by_folder: dict[str, dict[str, ListedFile]] = defaultdict(dict)
     for file in files:
         by_folder[file.folder][file.base] = file
     trials = {folder: one for folder, held in by_folder.items() if (one := _trial_file(held))}
-    inside: dict[str | None, list[Found]] = defaultdict(list)
+    inside: dict[str | None, list[ListedFile]] = defaultdict(list)
     for file in files:
         if OF_A_TRIAL.search(file.name):
             inside[home(file.name, trials)].append(file)
@@ -104,7 +104,7 @@ def claims(files: Sequence[Found]) -> Iterable[Claim]:
                 yield Claim(own, Kind.AGGREGATE_METRICS, _up(job), stem, beside=beside)
 
 
-def _trial_file(held: dict[str, Found]) -> Found | None:
+def _trial_file(held: dict[str, ListedFile]) -> ListedFile | None:
     """The result of a trial, or the config of one that has none."""
     # A job's own result may list its trials in full.
     begun = [head(held[name].path, FEW_BYTES) for name in TRIAL_FILES if name in held]

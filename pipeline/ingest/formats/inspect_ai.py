@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pipeline.artifact import Artifact, Found, Kind
+from pipeline.artifact import Artifact, Kind, ListedFile
 from pipeline.ingest.formats import (
     MOST_EXPECTED,
     Claim,
@@ -59,7 +59,7 @@ SAMPLING = "temperature top_p top_k max_tokens".split()
 SECRET = re.compile(r"key|token|secret|passw|credential", re.IGNORECASE)
 
 
-def claims(files: Sequence[Found]) -> Iterable[Claim]:
+def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
     """Logs by their own word; of several of one task id, retries of one another, the latest."""
     made, latest = [], dict[tuple[str | None, ...], Claim]()
     for file in files:
@@ -93,7 +93,7 @@ def claims(files: Sequence[Found]) -> Iterable[Claim]:
             yield claim
 
 
-def _contents(file: Found) -> object:
+def _contents(file: ListedFile) -> object:
     """What the members of an archive hold; a copy of it may be packed otherwise."""
     try:
         with file.path.open("rb") as archive:
@@ -103,7 +103,7 @@ def _contents(file: Found) -> object:
         return file.name
 
 
-def _said(file: Found) -> dict[str, Any] | None:
+def _said(file: ListedFile) -> dict[str, Any] | None:
     """What a log says of its evaluation; None where it is no log."""
     begun = head(file.path, 4096)
     if file.base.lower().endswith(".eval"):

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from pipeline.artifact import Artifact, Found, Kind
+from pipeline.artifact import Artifact, Kind, ListedFile
 from pipeline.ingest.formats import (
     MOST_EXPECTED,
     Claim,
@@ -61,10 +61,10 @@ MODEL = re.compile(r"(?:^|,)(?:pretrained|model)=([^,]+)")
 UNKNOWN_MEAN = "how its rows were aggregated is not recorded"
 
 
-def claims(files: Sequence[Found]) -> Iterable[Claim]:
+def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
     """Samples, and results of their time and folder, or of the folder above."""
-    samples: dict[tuple[str, str], list[Found]] = defaultdict(list)
-    results: dict[tuple[str, str], list[Found]] = defaultdict(list)
+    samples: dict[tuple[str, str], list[ListedFile]] = defaultdict(list)
+    results: dict[tuple[str, str], list[ListedFile]] = defaultdict(list)
     for file in files:
         match = PARTS.match(file.base)
         if match and (of_rows := _is_samples(file, match)) is not None:
@@ -81,7 +81,7 @@ def claims(files: Sequence[Found]) -> Iterable[Claim]:
             yield Claim(file, kind, folder, stem, mark=time, beside=beside)
 
 
-def _is_samples(file: Found, match: re.Match[str]) -> bool | None:
+def _is_samples(file: ListedFile, match: re.Match[str]) -> bool | None:
     """Whether a file holds rows, or results; None where it is neither."""
     begun = head(file.path)
     if FIRST_OF_RESULTS.match(begun):

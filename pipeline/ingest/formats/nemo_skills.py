@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from pipeline.artifact import Artifact, Found, Kind
+from pipeline.artifact import Artifact, Kind, ListedFile
 from pipeline.ingest.formats import (
     Claim,
     Figure,
@@ -95,7 +95,7 @@ PARTS = ("reward", "f2p", "p2p", "partial")
 STATES = ("pass", "fail", "timeout", "error")
 
 
-def claims(files: Sequence[Found]) -> Iterable[Claim]:
+def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
     """Outputs by their first rows, benchmarks of one folder together; metrics near them."""
     outputs = defaultdict(list)
     for file in files:

@@ -16,7 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from pipeline.artifact import Artifact, Found, Kind
+from pipeline.artifact import Artifact, Kind, ListedFile
 from pipeline.ingest.formats import (
     Claim,
     Reading,
@@ -158,12 +158,12 @@ class Header:
     by_criteria: dict[str, str | None]
 
 
-def claims(files: Sequence[Found]) -> Iterable[Claim]:
+def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
     """Documents by their first bytes; submissions and single simulations by what lies near them."""
     documents = [file for file in files if _is_document(file)]
     folders = {file.folder: file for file in documents if file.base.lower() == "results.json"}
     submissions = {file.folder: file for file in files if file.base == SUBMISSION}
-    used: set[Found] = set()
+    used: set[ListedFile] = set()
     for file in documents:
         near = next((submissions[one] for one in _above(file.folder) if one in submissions), None)
         is_folder = file.base.lower() == "results.json"
@@ -180,7 +180,7 @@ def claims(files: Sequence[Found]) -> Iterable[Claim]:
             yield Claim(file, Kind.REPORT, file.folder, file.base)
 
 
-def _is_document(file: Found) -> bool:
+def _is_document(file: ListedFile) -> bool:
     begun = head(file.path)
     has_sides = b'"agent_info"' in begun or b'"user_info"' in begun
     is_run = b'"num_trials"' in begun and has_sides

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from pipeline.artifact import Artifact, Found, Kind
+from pipeline.artifact import Artifact, Kind, ListedFile
 from pipeline.ingest.formats import (
     HEAD_BYTES,
     Claim,
@@ -53,7 +53,7 @@ ANSWER = "API output"
 POLICY = re.compile(r"\s*#\s*(\w+) agent policy", re.IGNORECASE)
 
 
-def claims(files: Sequence[Found]) -> Iterable[Claim]:
+def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
     """Lists whose first element has the fields of an attempt."""
     for file in files:
         begun = head(file.path)

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from pipeline.artifact import Artifact, Found, Kind
+from pipeline.artifact import Artifact, Kind, ListedFile
 from pipeline.ingest.formats import (
     Claim,
     Reading,
@@ -49,9 +49,9 @@ NO_FAILURE = ("none", "unset")
 CAPS = frozenset({"agent_timeout", "context_length_exceeded", "output_length_exceeded"})
 
 
-def claims(files: Sequence[Found]) -> Iterable[Claim]:
+def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
     """Runs by their results, with the trials that they lack; a trial's folder is its own."""
-    runs: dict[tuple[str, str], dict[str, Found]] = defaultdict(dict)
+    runs: dict[tuple[str, str], dict[str, ListedFile]] = defaultdict(dict)
     trials = []
     metadata = {
         file.folder: file
@@ -86,7 +86,7 @@ def claims(files: Sequence[Found]) -> Iterable[Claim]:
             yield Claim(about, Kind.AGGREGATE_METRICS, place, stem)
 
 
-def _trials(whole: Found) -> set[str]:
+def _trials(whole: ListedFile) -> set[str]:
     found = next(documents([whole.path]), None)
     return {name for one in items(get(found, "results")) if (name := text(get(one, "trial_name")))}
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from pipeline.artifact import Artifact, Found, Kind
+from pipeline.artifact import Artifact, Kind, ListedFile
 from pipeline.ingest.formats import (
     MOST_EXPECTED,
     Claim,
@@ -57,7 +57,7 @@ NOT_METRICS = frozenset(
 CAPS = frozenset({"max_turns_reached"})
 
 
-def claims(files: Sequence[Found]) -> Iterable[Claim]:
+def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
     """Results whose rows have examples, each with the metadata of its folder."""
     about = {file.folder: file for file in files if file.base == "metadata.json"}
     for file in files:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from pipeline.artifact import Artifact, Found, Kind
+from pipeline.artifact import Artifact, Kind, ListedFile
 from pipeline.ingest.formats import (
     Claim,
     Reading,
@@ -49,7 +49,7 @@ OF_THE_MACHINE = frozenset(
 )
 
 
-def claims(files: Sequence[Found]) -> Iterable[Claim]:
+def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
     """Traces by their first line, with the configuration below their folder."""
     about = {file.name: file for file in files if file.base == "eval.json"}
     for file in files:

@@ -1,4 +1,4 @@
-"""Artifacts -> raw.* tables, nothing dropped: every line is a row, a reject, other, or blank."""
+"""Load artifacts into raw.* tables: every line becomes a row, a reject, other, or blank."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MATCHES = "record_id bigint, task_index varchar, prompt_sha varchar"
 
 def artifacts(
     db: duckdb.DuckDBPyConnection,
-    found: list[Artifact],
+    discovered: list[Artifact],
     settings: Settings,
     *,
     spool: Path,
@@ -34,11 +34,11 @@ def artifacts(
 ) -> None:
     """Read all artifacts into the schema `raw` of the open warehouse.
 
-    What has to be converted first is put into the folder `spool`, which the caller removes. What
-    an engine is given for, it reads.
+    Files of other formats are converted into the folder `spool`, which the caller removes. If an
+    engine is given, it reads the files of Gym.
     """
     create_table(db, "raw.rejects", record_sql.REJECTS)
-    numbered = list(enumerate(found))
+    numbered = list(enumerate(discovered))
     tallies: dict[int, FileTally] = {}
     by_row = [
         (no, artifact)
@@ -48,7 +48,7 @@ def artifacts(
     reading = records.Reading(
         settings.max_line_bytes, read, spool, settings.is_growing, engine=engine
     )
-    by_stream, by_shard = shards.parted(by_row, reading)
+    by_stream, by_shard = shards.split_by_engine(by_row, reading)
     converted = records.load(db, by_stream, tallies, reading)
     shards.load(db, by_shard, tallies, reading)
     curated = [(no, artifact) for no, artifact in numbered if artifact.kind is Kind.LABELS]
@@ -65,7 +65,7 @@ def artifacts(
 
 
 def labels_alone(artifact: Artifact, file_no: int, *, max_line_bytes: int) -> dict[str, pa.Table]:
-    """The tables of `raw` that one file of labels fills, as an analysis would have filled them."""
+    """The tables of `raw` for one file of labels, as an analysis would fill them."""
     with duckdb.connect(":memory:") as db:
         db.execute(f"create schema raw; create table raw.rejects ({record_sql.REJECTS})")
         tallies: dict[int, FileTally] = {}
@@ -83,11 +83,23 @@ def _write_files(
     rows = []
     for file_no, artifact in numbered:
         tally = tallies[file_no]
-        shard = (artifact.run_name, artifact.seed, artifact.chunk)
-        belongs = (*shard, artifact.package, artifact.format)
-        counted = (tally.n_lines, tally.n_blank) if tally.is_counted else (None, None)
-        named = (file_no, artifact.name, artifact.folder, str(artifact.kind))
-        rows.append((*named, *belongs, tally.n_bytes, *counted, tally.sha256))
+        rows.append(
+            (
+                file_no,
+                artifact.name,
+                artifact.folder,
+                str(artifact.kind),
+                artifact.run_name,
+                artifact.seed,
+                artifact.chunk,
+                artifact.package,
+                artifact.format,
+                tally.n_bytes,
+                tally.n_lines if tally.is_counted else None,
+                tally.n_blank if tally.is_counted else None,
+                tally.sha256,
+            )
+        )
     create_table(db, "raw.files", FILES, rows)
     places = [(no, *place) for no, artifact in numbered for place in enumerate(artifact.places)]
     create_table(db, "raw.places", "file_no int, depth int, name varchar", places)

@@ -1,8 +1,8 @@
-"""Files of other harnesses -> batches of canonical lines, in processes where there is much to do.
+"""Convert files of other harnesses to batches of canonical lines, in processes if they are large.
 
-Little is converted while its rows are asked for. Of much, each file becomes a spool in the folder
-of the build, some files ahead of the load: neither waits for the other, and memory holds a batch
-of rows at most.
+Small files are converted while they are loaded. Large ones are converted by processes into spool
+files, a few files ahead of the load, so that neither waits for the other and memory holds at most
+one batch of rows.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from pipeline.ingest.formats import gym
 from pipeline.ingest.load.lines import LINES, SNIPPET_BYTES, FileTally, batch_of, record_id
 
 BATCH_BYTES = 4 << 20
-# Less is converted sooner than a process has begun.
+# Less is converted faster than a process starts.
 WORTH_PROCESSES = 32 << 20
 AHEAD = 2
-# A sample of another harness may be much longer than a line of ours; memory grows with it.
+# A sample of another harness may be much longer than a line of Gym; memory grows with it.
 LONGEST_ROW = 128 << 20
 WORKER = "from pipeline.ingest.load import foreign; foreign.work()"
-# What a file says besides rows goes into tables that Gym's sidecars fill.
+# Other contents of a file go into the tables that sidecars of Gym fill.
 TABLES = {
     formats.Figure: "raw.figures",
     formats.Setting: "raw.config_values",
@@ -47,7 +47,7 @@ TABLES = {
 
 @dataclass
 class Converted:
-    """What a file holds besides rows: its tally, and what goes into each of those tables."""
+    """What a file contains besides rows: its tally, and rows of other tables."""
 
     tally: FileTally = field(default_factory=FileTally)
     tables: dict[str, list[tuple[Any, ...]]] = field(default_factory=lambda: defaultdict(list))
@@ -66,7 +66,7 @@ class Job:
 def batches(
     artifact: Artifact, file_no: int, into: Converted, *, max_line_bytes: int
 ) -> Iterator[pa.RecordBatch]:
-    """The canonical lines of a file, each with the id of its place there; faults beside them."""
+    """The canonical lines of a file, with their ids and faults."""
     waiting: list[tuple[int, str, str | None]] = []
     n_bytes = 0
     for line in _lines(artifact, file_no, into, max_line_bytes):
@@ -82,16 +82,16 @@ def batches(
 def _lines(
     artifact: Artifact, file_no: int, into: Converted, max_line_bytes: int
 ) -> Iterator[tuple[int, str, str | None]]:
-    """Rows and rejects as lines; all else is noted. The last line of damage is the file's."""
+    """Rows and rejects as lines; other contents are added to `into`."""
     tally = into.tally
     tally.n_bytes = artifact.n_bytes
     for reading in _readings(artifact, tally):
         if isinstance(reading, (formats.Figure, formats.Setting, formats.Expected)):
             # Names come from untrusted files.
-            said = (
+            values = (
                 gym.whole(one) if isinstance(one, str) else one for one in vars(reading).values()
             )
-            into.tables[TABLES[type(reading)]].append((file_no, *said))
+            into.tables[TABLES[type(reading)]].append((file_no, *values))
             continue
         tally.n_lines += 1
         line_id = record_id(file_no, tally.n_lines)
@@ -109,19 +109,22 @@ def _lines(
 
 def _line(row: formats.Row) -> str:
     own = {name: getattr(row, name) for name in gym.OWN_NAMES}
-    value = {**row.value, gym.OWN_FIELD: {name: said for name, said in own.items() if said}}
+    value = {
+        **row.value,
+        gym.OWN_FIELD: {name: value_of for name, value_of in own.items() if value_of},
+    }
     return gym.whole(formats.as_json(value), mark="\\\\u")
 
 
 def rows(artifact: Artifact) -> Iterator[str]:
-    """The rows of a file as lines that Gym's reader takes; what is none is left out."""
+    """The rows of a file as lines in the format of Gym; everything else is left out."""
     for reading in _readings(artifact, FileTally()):
         if isinstance(reading, formats.Row):
             yield _line(reading)
 
 
 def _readings(artifact: Artifact, tally: FileTally) -> Iterator[formats.Reading]:
-    """What the format finds, and the file's hash; damage is the last reject."""
+    """What the format reads from a file; if the file is damaged, the last item is a reject."""
     assert artifact.format is not None
     try:
         with artifact.path.open("rb") as file:
@@ -131,14 +134,14 @@ def _readings(artifact: Artifact, tally: FileTally) -> Iterator[formats.Reading]
         yield formats.Reject(reason_of(error))
     except (ValueError, RecursionError, zlib.error) as error:
         yield formats.Reject(str(error))
-    # A document beside the rows has no lines of its own.
+    # Documents without rows have no lines.
     tally.is_counted = artifact.kind is Kind.ROLLOUTS or tally.n_lines > 0
 
 
 def spooled(
     files: list[tuple[int, Artifact]], folder: Path, n_processes: int, *, max_line_bytes: int
 ) -> Iterator[tuple[int, Converted, Iterator[pa.RecordBatch]]]:
-    """Each file with what it holds, in the order given; converted here, or by processes."""
+    """Each file with its contents, in order; converted in this process, or by others."""
     n_bytes = sum(artifact.n_bytes for _, artifact in files)
     if min(n_processes, len(files)) < 2 or n_bytes < WORTH_PROCESSES or not sys.executable:
         for file_no, artifact in files:
@@ -163,16 +166,16 @@ def spooled(
             idle.put(worker)
 
     threads = ThreadPoolExecutor(len(workers))
-    begun: deque[Any] = deque()
+    running: deque[Any] = deque()
     try:
-        while jobs or begun:
-            while jobs and len(begun) < len(workers) + AHEAD:
-                begun.append((jobs[0], threads.submit(convert, jobs.popleft())))
-            job, future = begun.popleft()
+        while jobs or running:
+            while jobs and len(running) < len(workers) + AHEAD:
+                running.append((jobs[0], threads.submit(convert, jobs.popleft())))
+            job, future = running.popleft()
             yield job.file_no, future.result(), _read_spool(job.spool)
             job.spool.unlink(missing_ok=True)
     finally:
-        # Left early, nothing is worth waiting for.
+        # If the loop was left early, do not wait.
         threads.shutdown(wait=False, cancel_futures=True)
         for worker in workers:
             worker.end()
@@ -185,20 +188,20 @@ def _read_spool(path: Path) -> Iterator[pa.RecordBatch]:
 
 
 class _Worker:
-    """A process that converts files, one after the other; it ends with us, or when told."""
+    """A process that converts one file after another."""
 
     def __init__(self) -> None:
         self.process: subprocess.Popen[bytes] | None = None
 
     def converted(self, job: Job) -> Converted:
-        """What the file of a job holds; that the process died over it is its only reject."""
+        """Convert a file; if the process dies, the file becomes one reject."""
         if self.process is None:
             paths = os.pathsep.join(path for path in sys.path if path)
             self.process = subprocess.Popen(
                 [sys.executable, "-P", "-c", WORKER],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                # Stopped from the keyboard, we end it ourselves, without its traceback.
+                # Ctrl-C must not reach it: it would print a traceback.
                 start_new_session=True,
                 env={**os.environ, "PYTHONPATH": paths},
             )
@@ -207,30 +210,30 @@ class _Worker:
         try:
             pickle.dump(job, pipe)
             pipe.flush()
-            found = pickle.load(answer)
-            assert isinstance(found, Converted)
-            return found
+            converted = pickle.load(answer)
+            assert isinstance(converted, Converted)
+            return converted
         except (EOFError, BrokenPipeError, pickle.UnpicklingError):
             self.end()
             tally = FileTally(n_bytes=job.artifact.n_bytes, n_lines=1)
-            fault = "the process that read it was ended: it may take more memory than there is"
+            fault = "the reading process was killed, perhaps because memory ran out"
             _write_spool(job.spool, iter([batch_of([(record_id(job.file_no, 1), "", fault)])]))
             return Converted(tally)
 
     def end(self) -> None:
-        """Let go of the process."""
+        """End the process."""
         process, self.process = self.process, None
         if process is not None:
             process.kill()
             process.wait()
             for pipe in (process.stdin, process.stdout):
-                with suppress(OSError):  # what was to be written has no reader
+                with suppress(OSError):  # buffered input has no reader
                     if pipe is not None:
                         pipe.close()
 
 
 def work() -> None:
-    """The work of such a process: jobs from stdin, answers to stdout, until there are no more."""
+    """Run in the process: read jobs from stdin, write answers to stdout, until the input ends."""
     answer = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     while True:
         try:

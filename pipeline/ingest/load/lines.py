@@ -1,4 +1,4 @@
-"""Files -> record batches of lines, with exact line numbers and hashes."""
+"""Read files as record batches of lines, with exact line numbers and hashes."""
 
 from __future__ import annotations
 
@@ -20,18 +20,19 @@ BLOCK_BYTES = 8 << 20
 PACKED_BYTES = 64 << 10
 MANY_LINES = 1000
 SNIPPET_BYTES = 200
-NEWLINE, CARRIAGE_RETURN = 10, 13
+NEWLINE = 10
+CARRIAGE_RETURN = 13
 BOM = b"\xef\xbb\xbf"
 
-# `fault` says why a line cannot even be text; `line` is then only its beginning.
+# `fault` is why a line is not text; `line` is then only its beginning.
 LINES = pa.schema([("record_id", pa.int64()), ("line", pa.string()), ("fault", pa.string())])
-# A record's id is its file's number and its line's: one integer to join on.
+# The id of a record combines the numbers of its file and its line in one integer.
 LINE_BITS = 40
 
 
 @dataclass
 class FileTally:
-    """What reading a file once told of it."""
+    """Counts and hash of a file, and why it could not be read to its end."""
 
     n_bytes: int = 0
     n_lines: int = 0
@@ -43,7 +44,7 @@ class FileTally:
 
 @dataclass(frozen=True)
 class Span:
-    """Whole lines of a file, by bytes."""
+    """A range of bytes of a file that contains whole lines."""
 
     start: int = 0
     end: int | None = None
@@ -53,16 +54,16 @@ WHOLE = Span()
 
 
 def record_id(file_no: int, line_no: int) -> int:
-    """The id of a line: unique over all files, ascending with file and line."""
+    """The id of a line: unique over all files, in the order of files and lines."""
     return (file_no << LINE_BITS) | line_no
 
 
 def read_blocks(
-    artifact: Artifact, tally: FileTally, *, room: Callable[[], int], span: Span = WHOLE
+    artifact: Artifact, tally: FileTally, *, n_carried: Callable[[], int], span: Span = WHOLE
 ) -> Iterator[tuple[bytearray, int, int]]:
-    """Buffers of file bytes, each with `room()` free bytes in front for what was carried over.
+    """Buffers of file bytes, each with `n_carried()` free bytes in front for a carried-over line.
 
-    Yields (buffer, start, end). The hash is of the span as it lies on disk.
+    Yields (buffer, start, end). The hash is of the bytes on disk.
     """
     digest = hashlib.sha256()
     n_read = 0
@@ -74,35 +75,37 @@ def read_blocks(
             if artifact.compression is not None:
                 stream = pa.CompressedInputStream(raw, artifact.compression)
             while True:
-                start = room()
+                start = n_carried()
                 buffer = bytearray(start + _block_bytes(artifact, raw, span.end))
                 view = memoryview(buffer)
-                got, error = _fill(stream, view[start:], is_packed=artifact.compression is not None)
+                n_got, error = _fill(
+                    stream, view[start:], is_packed=artifact.compression is not None
+                )
                 if artifact.compression is None:
-                    digest.update(view[start : start + got])
-                if got:
-                    n_read += got
-                    yield buffer, start, start + got
-                # After an error a packed stream starts over, and would never end.
+                    digest.update(view[start : start + n_got])
+                if n_got:
+                    n_read += n_got
+                    yield buffer, start, start + n_got
+                # After an error, a compressed stream would start over and never end.
                 if error is not None:
                     if artifact.compression == "gzip":
                         for piece in _salvaged(artifact.path, n_read):
-                            start = room()
+                            start = n_carried()
                             yield bytearray(start) + piece, start, start + len(piece)
                     raise error
-                if not got:
+                if not n_got:
                     break
         if artifact.compression is not None:
             with artifact.path.open("rb") as file:
                 digest = hashlib.file_digest(file, "sha256")
         tally.sha256 = digest.hexdigest()
     except OSError as error:
-        # The system's own words: messages must not carry a path of this machine.
+        # Without the path: messages must not contain paths of this machine.
         tally.damage = os.strerror(error.errno) if error.errno else str(error)
 
 
 def _block_bytes(artifact: Artifact, raw: pa.NativeFile, end: int | None) -> int:
-    """No more than is left of a file: many are small, and a block is long to clear."""
+    """The size of the next block: not more than is left, since clearing a large one takes time."""
     if artifact.compression is not None:
         return BLOCK_BYTES
     if end is not None:
@@ -111,21 +114,21 @@ def _block_bytes(artifact: Artifact, raw: pa.NativeFile, end: int | None) -> int
 
 
 def _fill(stream: Any, view: memoryview, *, is_packed: bool) -> tuple[int, OSError | None]:
-    """Bytes read into the view; a packed file bit by bit, so that damage costs only its end."""
+    """Read into the view; a compressed file in pieces, so that damage costs only its end."""
     if not is_packed:
         return int(stream.readinto(view)), None
-    got, piece = 0, 1
-    while piece and got < len(view):
+    n_got, piece = 0, 1
+    while piece and n_got < len(view):
         try:
-            piece = stream.readinto(view[got : got + PACKED_BYTES])
+            piece = stream.readinto(view[n_got : n_got + PACKED_BYTES])
         except OSError as error:
-            return got, error
-        got += piece
-    return got, None
+            return n_got, error
+        n_got += piece
+    return n_got, None
 
 
 def _salvaged(path: Path, n_known: int) -> Iterator[bytes]:
-    """What a damaged file holds beyond so many bytes, up to the damage, byte by byte at the end."""
+    """The content of a damaged file after `n_known` bytes, up to the damage."""
     decoder = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
     with path.open("rb") as file:
         while packed := file.read(PACKED_BYTES):
@@ -134,16 +137,16 @@ def _salvaged(path: Path, n_known: int) -> Iterator[bytes]:
             while place < len(packed):
                 part = packed[place:] if at_once else packed[place : place + 1]
                 try:
-                    found = decoder.decompress(part)
+                    plain = decoder.decompress(part)
                 except zlib.error:
                     if not at_once:
                         return
                     at_once, decoder = False, before.copy()
                     continue
                 place += len(part) - len(decoder.unused_data)
-                if found[n_known:]:
-                    yield found[n_known:]
-                n_known = max(n_known - len(found), 0)
+                if plain[n_known:]:
+                    yield plain[n_known:]
+                n_known = max(n_known - len(plain), 0)
                 if decoder.eof:
                     decoder = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
                     before = decoder.copy()
@@ -158,9 +161,9 @@ def batches(
     span: Span = WHOLE,
     is_growing: bool = False,
 ) -> Iterator[pa.RecordBatch]:
-    """The non-blank lines of a file; over-long ones and bytes that are not UTF-8 as faults.
+    """The non-blank lines of a file; overlong lines and lines that are not UTF-8 are faults.
 
-    They are numbered from the tally's count on. Of a growing file the last line waits for its end.
+    Numbers continue from the tally. An incomplete last line of a growing file is left out.
     """
     carry = bytearray()
     skipping = False  # inside a line that is already known to be too long
@@ -170,14 +173,14 @@ def batches(
         tally.n_lines += len(starts)
         yield from _batch(buffer, first, starts, ends, tally, max_line_bytes)
 
-    for buffer, start, end in read_blocks(artifact, tally, room=carry.__len__, span=span):
+    for buffer, start, end in read_blocks(artifact, tally, n_carried=carry.__len__, span=span):
         view = memoryview(buffer)
         view[:start] = carry
         first = 0
-        # What is carried over holds no newline: only the new bytes need a look.
+        # The carried-over part has no newline: only new bytes are searched.
         breaks = _newlines(buffer, start, end)
         if skipping and len(breaks):
-            # The rest of the over-long line ends here; its number was given when it was cut.
+            # The overlong line ends here; it was numbered when it was cut.
             first, breaks, skipping = int(breaks[0]) + 1, breaks[1:], False
         if len(breaks):
             starts = np.concatenate(([first], breaks[:-1] + 1))
@@ -204,22 +207,22 @@ def _is_json(line: bytearray) -> bool:
 
 
 def _newlines(buffer: bytearray, start: int, end: int) -> Any:
-    """Where lines end. Long ones are found fastest one by one, short ones all at once."""
-    found: list[int] = []
+    """The positions of newlines: one by one for long lines, all at once for short ones."""
+    places: list[int] = []
     place = buffer.find(b"\n", start, end)
-    while place >= 0 and len(found) < MANY_LINES:
-        found.append(place)
+    while place >= 0 and len(places) < MANY_LINES:
+        places.append(place)
         place = buffer.find(b"\n", place + 1, end)
     if place < 0:
-        return np.array(found, np.int64)
+        return np.array(places, np.int64)
     rest = np.frombuffer(memoryview(buffer)[place:end], np.uint8)
-    return np.concatenate((found, place + np.flatnonzero(rest == NEWLINE))).astype(np.int64)
+    return np.concatenate((places, place + np.flatnonzero(rest == NEWLINE))).astype(np.int64)
 
 
 def _batch(
     buffer: bytearray, first_id: int, starts: Any, ends: Any, tally: FileTally, limit: int
 ) -> Iterator[pa.RecordBatch]:
-    """One batch over a buffer without copying it, unless some of its lines cannot be used."""
+    """One batch over a buffer, without copying it unless some lines are unusable."""
     view = memoryview(buffer)
     lengths = ends - starts
     lone = lengths == 1
@@ -230,7 +233,7 @@ def _batch(
     ids = first_id + np.arange(len(starts))
     if not blank.any() and lengths.max() <= limit:
         offsets = np.append(starts, ends[-1] + 1).astype(np.int32)
-        # Each line keeps its newline here: blank to JSON, and the offsets stay contiguous.
+        # Lines keep their newlines, which JSON ignores, so that offsets are contiguous.
         offsets[-1] = ends[-1]
         lines = pa.StringArray.from_buffers(
             len(starts), pa.py_buffer(offsets), pa.py_buffer(buffer)
@@ -238,7 +241,7 @@ def _batch(
         has_bom = _line_no(first_id) == 1 and bytes(view[starts[0] : starts[0] + 3]) == BOM
         if _is_utf8(lines) and not has_bom:
             nulls = pa.nulls(len(starts), pa.string())
-            # Of numpy's own array it would be asked whether it is masked, for which more is loaded.
+            # For a numpy array, pyarrow would import more modules to check for a mask.
             numbers = pa.Array.from_buffers(pa.int64(), len(ids), [None, pa.py_buffer(ids)])
             yield pa.record_batch([numbers, lines, nulls], schema=LINES)
             return

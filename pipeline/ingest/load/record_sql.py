@@ -1,18 +1,18 @@
-"""The SQL that reads lines: built from the format's declarations, run by `records`."""
+"""The SQL that parses lines, built from the declarations of the format and run by `records`."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Iterable
+from pathlib import Path
 
 from pipeline.ingest.formats import gym
-from pipeline.ingest.load.lines import LINE_BITS
 
 NO_TYPE = "?"
 LETTERS = {"function_call": "c", "function_call_output": "r", "reasoning": "t"}
 
-# What is kept of a row besides its declared columns.
+# Values derived from a row, besides its declared columns.
 DERIVED = (
     "has_reward",
     "has_response",
@@ -27,20 +27,19 @@ DERIVED = (
     "write_tools",
     "tools",
 )
-# Long texts have columns of their own, each the only copy in the warehouse.
+# Long texts have their own columns, the only copies in the warehouse.
 TEXTS = ("verifier", "prompt", "system_prompt")
-# Recorded by few, and then as long as the row: apart from what every reader needs.
+# Rare and very long values, stored separately.
 BULKY = ("trajectory", "model_call_capture", "agent_observations")
 SHORT = (*(column.name for column in gym.COLUMNS if column.name not in BULKY), *DERIVED)
-# Between the values of a record: JSON text holds no bare control character.
+# Separates the values of a record: JSON text never contains a bare control character.
 SEPARATOR = "chr(30)"
 
 REJECTS = "record_id bigint, reason varchar, snippet varchar"
 
-# One statement can fill one table: a record travels as the event before the first (seq 0), its
-# short values joined to one text, which costs the other events next to nothing; an irregular line
-# as seq -1. What tools answer fills the file: the words of messages and thoughts, which are read
-# more often, have a column of their own.
+# One statement can fill only one table, so a record is stored as an event with seq 0, its short
+# values joined to one text, and an irregular line with seq -1. Texts of messages and reasoning are
+# read more often than those of tools, and have their own column, `words`.
 EVENTS = """
     create table raw.events (
         record_id bigint,
@@ -60,81 +59,11 @@ EVENTS = """
     )
 """
 
-# A run of another harness that asks only questions of Gym's tasks, each of one, has these tasks:
-# runs are compared by the names of tasks. What it expected and never asked has a name of its own.
-MATCH_QUESTIONS = f"""
-    create temp table asked as
-    select
-        record_id,
-        files.format,
-        files.run_name,
-        coalesce(json_as_text(variant), '') as variant,
-        json_as_text(task_index) as task,
-        prompt_sha,
-        nullif(md5(prompt), md5('')) as question
-    from raw.records
-    inner join raw.files on files.file_no = records.record_id >> {LINE_BITS};
-
-    create temp table own as
-    select question, min(task) as own_task, min(prompt_sha) as prompt_sha
-    from asked
-    where format is null and task is not null
-    group by all
-    having count(distinct task) = 1 and count(distinct prompt_sha) = 1;
-
-    create temp table matched as
-    with tasks as (
-        select
-            run_name,
-            variant,
-            task,
-            min(own_task) as own_task,
-            count(own_task) = count(*) and count(distinct own_task) = 1 as is_matched
-        from asked
-        left join own using (question)
-        where format is not null
-        group by all
-    )
-    from tasks
-    semi join (
-        select run_name, variant
-        from tasks
-        group by all
-        having bool_and(is_matched) and count(*) = count(distinct own_task)
-    ) as whole using (run_name, variant);
-
-    insert into raw.question_matches
-    select record_id, own_task, own.prompt_sha
-    from asked
-    semi join matched using (run_name, variant, task)
-    inner join own using (question)
-    where format is not null;
-
-    update raw.expected_attempts as attempts
-    set task = coalesce(
-        (
-            select own_task from matched
-            where
-                matched.run_name = files.run_name
-                and matched.variant = coalesce(attempts.variant, '')
-                and matched.task = attempts.task
-        ),
-        files.format || '-' || attempts.task
-    )
-    from raw.files
-    where
-        files.file_no = attempts.file_no
-        and (files.run_name, coalesce(attempts.variant, ''))
-            in (select (run_name, variant) from matched);
-
-    drop table asked;
-    drop table own;
-    drop table matched;
-"""
+MATCH_QUESTIONS = Path(__file__).with_name("match_questions.sql").read_text(encoding="utf-8")
 
 
 def create_records() -> str:
-    """The records that travelled with the events, and their texts, as relations of their own."""
+    """Views of the records and their texts, which are stored with the events."""
     values = [
         f"nullif({values}[{number}], '') as {name}"
         for values, names in (("short", SHORT), ("bulky", BULKY))
@@ -148,7 +77,7 @@ def create_records() -> str:
         select * replace (
             has_reward::boolean as has_reward,
             has_response::boolean as has_response,
-            -- Without its mark: an empty outline is not a missing one.
+            -- Without its leading dot, which distinguishes an empty outline from a missing one.
             outline[2:] as outline
         )
         from (
@@ -167,11 +96,11 @@ def create_records() -> str:
 
 
 def insert_events(fields: list[str], orders: list[list[str]], *, is_exact: bool) -> str:
-    """Lines -> raw.events, each row's record first.
+    """Insert lines into raw.events, the record of each row before its events.
 
-    `fields` are expected beyond the format's own: a row that has no others is read in one parse,
-    any other row in one more. Of `orders` of fields it is known that they hold no others.
-    `is_exact` is for lines that were made regular in Python.
+    `fields` are known fields beyond those of the format: a row with only these is parsed once, any
+    other row twice. `orders` are known orders of these fields. `is_exact` is for lines that were
+    repaired in Python.
     """
     kinds = " ".join(f"when '{kind}' then '{event}'" for kind, event in gym.EVENT_KINDS.items())
     values = _values(fields)
@@ -201,7 +130,7 @@ def insert_events(fields: list[str], orders: list[list[str]], *, is_exact: bool)
         opened as (
             select
                 *,
-                -- Where no user speaks there is no question: an explicit id then names the task.
+                -- Without a user message there is no question: an explicit id then names the task.
                 has_task and coalesce(contains(input::varchar, '"user"'), false) as is_named,
                 case when not is_known or not is_named then json_fields(line) end as fields
             from known
@@ -274,7 +203,7 @@ def insert_events(fields: list[str], orders: list[list[str]], *, is_exact: bool)
 
 
 def _has_no_others(fields: list[str], orders: list[list[str]]) -> str:
-    """Has a row only fields that are known, each once? Orders met before need no look at each."""
+    """Whether a row has only known fields, each once; known orders are checked at once."""
     known = _texts((*gym.OWNED_FIELDS, *fields))
     others = (
         f"coalesce(list_has_all({known}, keys), false) and len(list_distinct(keys)) = len(keys)"
@@ -284,7 +213,7 @@ def _has_no_others(fields: list[str], orders: list[list[str]]) -> str:
 
 
 def _whole_item(*, is_exact: bool) -> str:
-    """The JSON of an item; a repaired line may hold it inside an item made for it."""
+    """The JSON of an item; a repaired line may have it inside a wrapper item."""
     item = "'$.response.output[' || (seq - 1) || ']'"
     whole = f"json_extract(line, {item})"
     return (
@@ -293,7 +222,7 @@ def _whole_item(*, is_exact: bool) -> str:
 
 
 def _values(fields: list[str]) -> dict[str, str]:
-    """The expression of every value that is kept of a row, by its column."""
+    """The SQL expression of every column of a record."""
     declared = {
         column.name: "row." + ".".join(map(_quoted, column.path.split("."))) + "::varchar"
         for column in gym.COLUMNS
@@ -310,7 +239,7 @@ def _values(fields: list[str]) -> dict[str, str]:
             "left(sha256(coalesce(json_as_text(row._blade.question), request_key(input)) "
             "|| chr(31) || truth), 16)"
         ),
-        # What tells questions with the same words apart.
+        # Distinguishes questions with the same words.
         "truth_hash": (
             "case when truth <> '{}' or row._blade.question is not null "
             "then hash(concat(row._blade.question, chr(31), truth))::varchar end"
@@ -329,7 +258,7 @@ def _values(fields: list[str]) -> dict[str, str]:
             "case when json_as_index(row._ng_rollout_index) is null "
             "then concat(json_as_text(row._blade.\"order\"), md5(rtrim(line, e' \\t\\r\\n'))) end"
         ),
-        # Few requests define tools with hints: the others are not opened.
+        # Only requests that define tools with hints are parsed.
         "write_tools": (
             "case when contains(line, 'Hint\"') "
             "and json_type(line, '$.responses_create_params.tools') = 'ARRAY' "
@@ -344,26 +273,26 @@ def _values(fields: list[str]) -> dict[str, str]:
 
 
 def _is_regular(*, is_exact: bool) -> str:
-    """Can the row be read as it stands? What cannot is read again, exactly, in Python."""
+    """Whether SQL can read the row; other rows are read again in Python."""
     conditions = [
         "(row.response is null or output is not null)",
         f"not contains(coalesce(outline, ''), '{NO_TYPE}')",
     ]
     if not is_exact:
-        # A repaired line is exact already; its strings may still look suspect.
+        # The strings of a repaired line may still match the suspect patterns.
         conditions.append("(row.responses_create_params is null or input is not null)")
         conditions += [f"not regexp_matches(line, {_text(p)})" for p in gym.SUSPECT_PATTERNS]
     return "\nand ".join(conditions)
 
 
 def _verifier(fields: list[str]) -> str:
-    """Every field the format does not own."""
+    """All fields that are not part of the format."""
     is_other = f"not list_contains({_texts(gym.OWNED_FIELDS)}, entry.key)"
     return _chosen(_object(fields, keeps_null=True), is_other)
 
 
 def _truth(fields: list[str]) -> str:
-    """The fields that state what a right answer is."""
+    """The fields that state the right answer."""
     stated = [name for name in fields if re.search(gym.TRUTH_PATTERN, name)]
     is_stated = f"regexp_matches(entry.key, {_text(gym.TRUTH_PATTERN)})"
     is_stated += f" and (row.{gym.OWN_FIELD} is null or entry.key <> {_text(gym.EXPECTED_CALLS)})"
@@ -371,13 +300,13 @@ def _truth(fields: list[str]) -> str:
 
 
 def _chosen(known: str, condition: str) -> str:
-    """Fields of a row as one JSON object with sorted keys: those known, else by a condition."""
+    """Fields of a row as a JSON object with sorted keys: `known`, else those of a condition."""
     listed = f"list_filter(map_entries(fields), lambda entry: {condition})"
     return f"case when is_known then {known} else json_from_entries(list_sort({listed})) end"
 
 
 def _object(names: list[str], *, keeps_null: bool) -> str:
-    """The named fields of a row as the text of a JSON object; those it lacks are left out."""
+    """The named fields of a row as the text of a JSON object, without missing ones."""
     if not names:
         return "'{}'"
     pairs = []
@@ -392,7 +321,7 @@ def _object(names: list[str], *, keeps_null: bool) -> str:
 
 
 def _outline(items: str) -> str:
-    """A letter an item: call, result, thought, message, user message, other, or none."""
+    """One letter per item: call, result, thought, message, user message, other, or none."""
     cases = " ".join(f"when '{kind}' then '{letter}'" for kind, letter in LETTERS.items())
     letter = (
         f"case item.type {cases} when 'message' then "
@@ -404,19 +333,19 @@ def _outline(items: str) -> str:
 
 
 def _ids() -> str:
-    """The explicit ids a row offers, by name; those inside its metadata with the parent's name."""
+    """The explicit ids of a row by name; ids in its metadata have the name of the parent too."""
     own = f"lambda entry: list_contains({_texts(gym.ID_FIELDS)}, entry.key)"
-    found = [f"list_filter(map_entries(fields), {own})"]
+    lists = [f"list_filter(map_entries(fields), {own})"]
     for parent in gym.ID_PARENTS:
         top, _, below = parent.partition(".")
-        held = f"fields['{top}']"
-        held = f"json_extract({held}, '$.{below}')" if below else held
-        inner = f"list_filter(coalesce(map_entries(json_fields({held})), []), {own})"
-        found.append(
+        value = f"fields['{top}']"
+        value = f"json_extract({value}, '$.{below}')" if below else value
+        inner = f"list_filter(coalesce(map_entries(json_fields({value})), []), {own})"
+        lists.append(
             f"list_transform({inner}, lambda entry: "
             f"struct_pack(key := '{parent}.' || entry.key, value := entry.value))"
         )
-    return f"map_from_entries(list_concat({', '.join(found)}))"
+    return f"map_from_entries(list_concat({', '.join(lists)}))"
 
 
 def _text(value: str) -> str:

@@ -1,4 +1,4 @@
-"""Row by row artifacts -> raw.records and raw.events, in one stream over all files."""
+"""Load row artifacts into raw.records and raw.events, in one stream over all files."""
 
 from __future__ import annotations
 
@@ -30,13 +30,14 @@ from pipeline.settings import DEFAULT_MAX_LINE_BYTES
 
 NumberedFiles = list[tuple[int, Artifact]]
 Read = Callable[[int, int], None]  # bytes just read, bytes in all
-# Calls a function with each of some values, anywhere, and gives the answers in order.
+# Calls a function for each value, on any machine, and yields the answers in order.
 Engine = Callable[[Callable[[Any], Any], Sequence[Any]], Iterator[Any]]
 
 FETCH_ROWS = 1024
-# Smaller files are read the general way: a look ahead would cost more than it saves.
+# For smaller files, looking at the first rows costs more than it saves.
 LARGE_FILE = 8 << 20
-TOGETHER_BYTES, MOST_TOGETHER = 1 << 20, 500
+TOGETHER_BYTES = 1 << 20
+MOST_TOGETHER = 500
 SNIFFED_ROWS = 20
 MOST_FIELDS = 200
 MOST_ORDERS = 8
@@ -44,7 +45,7 @@ MOST_ORDERS = 8
 
 @dataclass(frozen=True)
 class Reading:
-    """How lines are read, whom to tell, where to put what is converted, and which of a file."""
+    """How lines are read: limits, progress, the folder for spools, spans of files, and engine."""
 
     max_line_bytes: int
     read: Read
@@ -60,9 +61,9 @@ def load(
     tallies: dict[int, FileTally],
     reading: Reading,
 ) -> list[foreign.Converted]:
-    """Every line becomes a record, a reject or blank; items of rollouts' output become events.
+    """Load every line as a record, a reject or blank; output items become events.
 
-    What files of other formats say besides rows is returned.
+    Returns what files of other formats contain besides rows.
     """
     read, max_line_bytes = reading.read, reading.max_line_bytes
     n_bytes = sum(artifact.n_bytes for _, artifact in files)
@@ -70,9 +71,9 @@ def load(
     others = [(no, artifact) for no, artifact in files if artifact.format is not None]
     converted: list[foreign.Converted] = []
     (n_processes,) = db.execute("select current_setting('threads')").fetchall()[0]
-    is_given = max_line_bytes != DEFAULT_MAX_LINE_BYTES
-    longest = max_line_bytes if is_given else foreign.LONGEST_ROW
-    how = {"n_processes": n_processes, "max_line_bytes": longest}
+    is_set = max_line_bytes != DEFAULT_MAX_LINE_BYTES
+    longest = max_line_bytes if is_set else foreign.LONGEST_ROW
+    options = {"n_processes": n_processes, "max_line_bytes": longest}
 
     def lines() -> Iterator[pa.RecordBatch]:
         for file_no, artifact in own:
@@ -88,35 +89,35 @@ def load(
                 yield batch
                 read(batch.nbytes, n_bytes)
 
-    def made() -> Iterator[pa.RecordBatch]:
-        for file_no, found, spooled in foreign.spooled(others, reading.spool, **how):
+    def converted_lines() -> Iterator[pa.RecordBatch]:
+        for file_no, contents, spooled in foreign.spooled(others, reading.spool, **options):
             for batch in spooled:
                 yield batch
                 read(batch.nbytes, n_bytes)
-            tallies[file_no] = found.tally
-            converted.append(found)
+            tallies[file_no] = contents.tally
+            converted.append(contents)
 
-    begun = [keys for _, artifact in own for keys in _first_keys(artifact)]
-    converting = made()
+    first_keys = [keys for _, artifact in own for keys in _first_keys(artifact)]
+    converting = converted_lines()
     first = list(itertools.islice(converting, 1))
     if sum(artifact.n_bytes for _, artifact in others) >= LARGE_FILE:
-        begun += [
+        first_keys += [
             _keys(line) for batch in first for line in batch["line"].to_pylist()[:SNIFFED_ROWS]
         ]
-    fields = _known_fields(begun)
-    orders = _known_orders(begun, fields)
+    fields = _known_fields(first_keys)
+    orders = _known_orders(first_keys, fields)
     db.execute(record_sql.EVENTS)
     stream = pa.RecordBatchReader.from_batches(
         LINES, _together(itertools.chain(lines(), first, converting))
     )
     _run(db, stream, record_sql.insert_events(fields, orders, is_exact=False))
-    _settle_irregular(db, tallies)
+    _repair_irregular(db, tallies)
     db.execute(record_sql.create_records())
     return converted
 
 
 def _together(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Small batches as one: patterns are compiled for each, which takes milliseconds."""
+    """Combine small batches: DuckDB compiles patterns for each, which takes milliseconds."""
     waiting: list[pa.RecordBatch] = []
     n_bytes = 0
     for batch in batches:
@@ -129,10 +130,10 @@ def _together(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield pa.concat_batches(waiting)
 
 
-def _settle_irregular(db: duckdb.DuckDBPyConnection, tallies: dict[int, FileTally]) -> None:
-    """Read the irregular lines again, exactly: each is repaired, a reject, or blank after all."""
+def _repair_irregular(db: duckdb.DuckDBPyConnection, tallies: dict[int, FileTally]) -> None:
+    """Read irregular lines again in Python: each is repaired, a reject, or blank."""
     db.execute("create temp table repaired (record_id bigint, line varchar, fault varchar)")
-    # To read a result bit by bit while writing: one connection holds one open result.
+    # A second cursor, to read a result while writing.
     (name,) = db.execute("select current_database()").fetchall()[0]
     waiting = db.cursor().execute(f"""
         use "{name}";
@@ -149,7 +150,7 @@ def _settle_irregular(db: duckdb.DuckDBPyConnection, tallies: dict[int, FileTall
                 tallies[record_id >> LINE_BITS].n_blank += 1
             else:
                 try:
-                    # Its newline is no part of it, and only some lines were cut out without.
+                    # Only some lines still have their newline.
                     repaired.append((record_id, gym.regular(line.removesuffix("\n")), None))
                 except ValueError as error:
                     rejects.append((record_id, str(error), snippet))
@@ -158,7 +159,7 @@ def _settle_irregular(db: duckdb.DuckDBPyConnection, tallies: dict[int, FileTall
     db.execute("delete from raw.events where seq < 0")
     if db.execute("from repaired limit 1").fetchall():
         _run(db, db.table("repaired"), record_sql.insert_events([], [], is_exact=True))
-        # A repaired row that still cannot be read is a reject, never lost.
+        # A repaired row that still cannot be read is a reject.
         db.execute(f"""
             insert into raw.rejects
             select record_id, 'not readable as a row', left(text, {SNIPPET_BYTES})
@@ -172,7 +173,7 @@ def _run(
     source: pa.RecordBatchReader | duckdb.DuckDBPyRelation,
     query: str,
 ) -> None:
-    """Run a query over `lines`: a stream, or a table of ours."""
+    """Run a query that reads `lines`, a stream or a table."""
     db.register("lines", source)
     try:
         db.execute(query)
@@ -180,21 +181,21 @@ def _run(
         db.unregister("lines")
 
 
-def _known_fields(begun: list[list[str]]) -> list[str]:
-    """Fields beyond the format's own that large files begin with.
+def _known_fields(first_keys: list[list[str]]) -> list[str]:
+    """Fields beyond those of the format in the first rows of large files.
 
-    Names that differ only in case, or are none, make no struct and are left out.
+    Empty names and names that differ only in case cannot be in a struct and are left out.
     """
-    found = {name for keys in begun for name in keys} - set(gym.OWNED_FIELDS)
-    names = sorted(name for name in found if name and not gym.LONE_SURROGATE.search(name))
+    others = {name for keys in first_keys for name in keys} - set(gym.OWNED_FIELDS)
+    names = sorted(name for name in others if name and not gym.LONE_SURROGATE.search(name))
     folded = [name.casefold() for name in (*gym.OWNED_FIELDS, *names)]
     return [name for name in names if folded.count(name.casefold()) == 1][:MOST_FIELDS]
 
 
-def _known_orders(begun: list[list[str]], fields: list[str]) -> list[list[str]]:
-    """The orders of known fields that rows of large files begin with: most others have them too."""
+def _known_orders(first_keys: list[list[str]], fields: list[str]) -> list[list[str]]:
+    """The orders of fields in the first rows of large files, which most other rows share."""
     known = {*gym.OWNED_FIELDS, *fields}
-    orders = dict.fromkeys(tuple(keys) for keys in begun if keys and known.issuperset(keys))
+    orders = dict.fromkeys(tuple(keys) for keys in first_keys if keys and known.issuperset(keys))
     return [list(keys) for keys in orders][:MOST_ORDERS]
 
 
@@ -203,7 +204,7 @@ def _first_keys(artifact: Artifact) -> list[list[str]]:
     if artifact.n_bytes < LARGE_FILE:
         return []
     lines: list[bytes] = []
-    for buffer, start, end in read_blocks(artifact, FileTally(), room=lambda: 0):
+    for buffer, start, end in read_blocks(artifact, FileTally(), n_carried=lambda: 0):
         lines = bytes(memoryview(buffer)[start:end]).split(b"\n", SNIFFED_ROWS)[:-1]
         break
     return [_keys(line) for line in lines]

@@ -1,7 +1,7 @@
-"""Files in shards of whole lines, each read by itself, wherever an engine reads it.
+"""Read files in shards of whole lines, wherever an engine runs.
 
-A shard knows nothing of the others. What it gives travels back as Parquet, and its lines get their
-numbers when those before them are counted: the rows are the same as those of one stream.
+Shards are independent. Their rows are returned as Parquet, and their lines are numbered when all
+earlier lines are counted, so that the rows are the same as those of one stream.
 """
 
 from __future__ import annotations
@@ -26,14 +26,18 @@ from pipeline.settings import SQL_DIR
 
 SHARD_BYTES = 256 << 20
 TABLES = ("raw.events", "raw.rejects")
-# Of one that reads among others: what does not fit is put aside.
-ALONE: dict[str, Any] = {"threads": 1, "memory_limit": "1GB", "autoinstall_known_extensions": False}
-LOST = "Results must lie where all who read them find them under the same path."
+# Several workers share a machine: what exceeds the memory is written to disk.
+WORKER_CONFIG: dict[str, Any] = {
+    "threads": 1,
+    "memory_limit": "1GB",
+    "autoinstall_known_extensions": False,
+}
+SAME_PATH_HINT = "Results must have the same path on all machines."
 
 
 @dataclass(frozen=True)
 class Shard:
-    """Whole lines of a file. Only the first of a file may begin with a byte-order mark."""
+    """Whole lines of a file. Only the first shard may begin with a byte order mark."""
 
     artifact: Artifact
     file_no: int
@@ -48,14 +52,14 @@ class Shard:
 
 @dataclass
 class Gathered:
-    """What a shard holds: its tally, and a Parquet file of each table."""
+    """The contents of a shard: its tally, and each table as Parquet."""
 
     tally: FileTally
     tables: dict[str, bytes] = field(default_factory=dict)
 
 
 def cut(artifact: Artifact) -> list[Span]:
-    """Spans of about one size that end with a line; of a packed file only one."""
+    """Spans of similar size that end with a line; a compressed file has only one."""
     if artifact.compression is not None:
         return [WHOLE]
     n_bytes = artifact.n_bytes
@@ -68,15 +72,15 @@ def cut(artifact: Artifact) -> list[Span]:
                     break
                 bounds.append(file.tell())
     except OSError:
-        return [WHOLE]  # who reads it says why it cannot be read
+        return [WHOLE]  # reading it will report the error
     ends = [*bounds[1:], None]
     return [Span(start, end) for start, end in zip(bounds, ends, strict=True)]
 
 
-def parted(
+def split_by_engine(
     files: records.NumberedFiles, reading: records.Reading
 ) -> tuple[records.NumberedFiles, records.NumberedFiles]:
-    """The files that are read here in one stream, and those that the engine reads."""
+    """The files that are read in one stream here, and those that the engine reads."""
     if reading.engine is None:
         return files, []
     return (
@@ -91,7 +95,7 @@ def load(
     tallies: dict[int, FileTally],
     reading: records.Reading,
 ) -> None:
-    """Read files shard by shard, by the engine of the reading."""
+    """Read files shard by shard with the engine."""
     if reading.engine is None:
         return
     shards = list(_shards(files, reading))
@@ -99,19 +103,19 @@ def load(
     for shard, gathered in zip(shards, reading.engine(gather, shards), strict=True):
         tally = tallies.setdefault(shard.file_no, FileTally())
         n_before = 0 if shard.is_first else 1
-        moved = record_id(shard.file_no, tally.n_lines - n_before)
+        offset = record_id(shard.file_no, tally.n_lines - n_before)
         for table in TABLES:
-            _insert(db, table, gathered.tables[table], moved)
-        found = gathered.tally
-        tally.n_lines += found.n_lines - n_before
-        tally.n_blank += found.n_blank
-        tally.n_bytes, tally.sha256 = found.n_bytes, found.sha256
-        reading.read(min(SHARD_BYTES, found.n_bytes), n_bytes)
-    # A hash needs its file from the beginning.
+            _insert(db, table, gathered.tables[table], offset)
+        read = gathered.tally
+        tally.n_lines += read.n_lines - n_before
+        tally.n_blank += read.n_blank
+        tally.n_bytes, tally.sha256 = read.n_bytes, read.sha256
+        reading.read(min(SHARD_BYTES, read.n_bytes), n_bytes)
+    # The hash of a file with several shards.
     numbers = [shard.file_no for shard in shards]
-    parted = [(no, artifact) for no, artifact in files if numbers.count(no) > 1]
-    hashes = reading.engine(digest, [artifact for _, artifact in parted])
-    for (file_no, _), sha256 in zip(parted, hashes, strict=True):
+    divided = [(no, artifact) for no, artifact in files if numbers.count(no) > 1]
+    hashes = reading.engine(digest, [artifact for _, artifact in divided])
+    for (file_no, _), sha256 in zip(divided, hashes, strict=True):
         tallies[file_no].sha256 = sha256
 
 
@@ -129,9 +133,9 @@ def _shards(files: records.NumberedFiles, reading: records.Reading) -> Iterator[
 
 
 def gather(shard: Shard) -> Gathered:
-    """Read one shard, as if its lines were a file; they are numbered from 1, or else from 2."""
+    """Read one shard like a file; its lines are numbered from 1, or from 2 if others precede it."""
     if not Path(shard.artifact.path).exists():
-        raise InputError(f"{shard.artifact.name}: is not there to be read.", hint=LOST)
+        raise InputError(f"{shard.artifact.name}: not found.", hint=SAME_PATH_HINT)
     tallies = {0: FileTally(n_lines=0 if shard.is_first else 1)}
     reading = records.Reading(
         shard.max_line_bytes,
@@ -142,7 +146,7 @@ def gather(shard: Shard) -> Gathered:
     )
     with (
         tempfile.TemporaryDirectory(prefix="blade-") as spill,
-        duckdb.connect(":memory:", config={**ALONE, "temp_directory": spill}) as db,
+        duckdb.connect(":memory:", config={**WORKER_CONFIG, "temp_directory": spill}) as db,
     ):
         db.execute(
             "set disabled_optimizers = 'statistics_propagation'; set enable_progress_bar = false; "
@@ -164,7 +168,7 @@ def digest(artifact: Artifact) -> str | None:
 
 
 def _parquet(table: duckdb.DuckDBPyRelation) -> bytes:
-    import pyarrow.parquet as pq  # takes a while, and few inputs are read in shards
+    import pyarrow.parquet as pq  # slow to import, and rarely needed
 
     sink = io.BytesIO()
     stream = table.to_arrow_reader()
@@ -174,13 +178,13 @@ def _parquet(table: duckdb.DuckDBPyRelation) -> bytes:
     return sink.getvalue()
 
 
-def _insert(db: duckdb.DuckDBPyConnection, table: str, content: bytes, moved: int) -> None:
+def _insert(db: duckdb.DuckDBPyConnection, table: str, content: bytes, offset: int) -> None:
     import pyarrow.parquet as pq
 
     file = pq.ParquetFile(pa.BufferReader(content))
     stream = pa.RecordBatchReader.from_batches(file.schema_arrow, file.iter_batches())
     db.register("gathered", stream)
     db.execute(
-        f"insert into {table} select * replace (record_id + {moved} as record_id) from gathered"
+        f"insert into {table} select * replace (record_id + {offset} as record_id) from gathered"
     )
     db.unregister("gathered")

@@ -1,4 +1,4 @@
-"""What lies beside rollouts -> raw.labels, figures, notes, config_values; the rest is counted."""
+"""Load files other than rollouts: raw.labels, figures, notes, config_values; count the rest."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from pipeline.ingest.load.lines import (
 )
 from pipeline.relation import append, create_table
 
-Rows = defaultdict[str, list[tuple[Any, ...]]]  # what has been read so far, by table
+Rows = defaultdict[str, list[tuple[Any, ...]]]  # rows read so far, by table
 
-# What is read whole; of any other document only the lines are counted.
+# Documents that are read; of others only the lines are counted.
 READ_KINDS = SETTING_KINDS | {Kind.NOTES, Kind.AGGREGATE_METRICS, Kind.AGENT_METRICS}
 LARGEST_NOTE = 1 << 20
 SETTINGS_OF = {Kind.CHECKPOINT: config.checkpoint, Kind.RESOLVED_CONFIG: config.resolved}
@@ -44,7 +44,7 @@ LARGEST_NUMBER = 2**63 - 1
 LABEL_TABLES = {
     "labels": "record_id bigint, run_id varchar, task_id varchar, cause varchar, "
     "intervention varchar, note varchar, said_by varchar, evidence varchar[], snippet varchar",
-    # What must exist for a label to count: place 0 is its own task, the evidence follows.
+    # What a label refers to: place 0 is its task, then its evidence. All of it must exist.
     "label_mentions": "record_id bigint, place int, citation varchar, run_id varchar, "
     "task_id varchar, rollout_index bigint, seq bigint",
 }
@@ -57,7 +57,7 @@ def load_documents(
     *,
     max_line_bytes: int,
 ) -> None:
-    """Read every other artifact; what cannot be read is a reject, never an error."""
+    """Read every other artifact; unreadable ones become rejects, never errors."""
     for table, columns in DOCUMENT_TABLES.items():
         create_table(db, f"raw.{table}", columns)
     for file_no, artifact in files:
@@ -77,29 +77,29 @@ def load_documents(
 
 
 def _content(artifact: Artifact, tally: FileTally) -> bytearray:
-    """The file's bytes, counted and hashed; damage says why there are none.
+    """The bytes of a file, with counts and hash in its tally.
 
-    What is larger and would not be read anyway, such as weights, is listed with its size alone.
+    Large files that are not read anyway, such as weights, are listed with their size only.
     """
-    found = bytearray()
+    content = bytearray()
     if artifact.compression is not None or tally.n_bytes <= MOST_BYTES:
-        for block, start, end in read_blocks(artifact, tally, room=lambda: 0):
-            found += memoryview(block)[start:end]
-            if len(found) > MOST_BYTES:
+        for block, start, end in read_blocks(artifact, tally, n_carried=lambda: 0):
+            content += memoryview(block)[start:end]
+            if len(content) > MOST_BYTES:
                 break
-    if max(len(found), 0 if artifact.compression else tally.n_bytes) > MOST_BYTES:
+    if max(len(content), 0 if artifact.compression else tally.n_bytes) > MOST_BYTES:
         tally.is_counted = artifact.kind in READ_KINDS
         tally.damage = TOO_LARGE if tally.is_counted else None
         return bytearray()
-    tally.n_lines, tally.n_blank = _counted(found)
-    return found
+    tally.n_lines, tally.n_blank = _count_lines(content)
+    return content
 
 
-def _counted(content: bytearray) -> tuple[int, int]:
-    """Lines, and how many are blank; not as a list, which takes fifty times the bytes."""
+def _count_lines(content: bytearray) -> tuple[int, int]:
+    """Count lines and blank lines, without a list, which takes fifty times the memory."""
     is_open = bool(content) and not content.endswith(b"\n")
-    shown = b"\n" + content.translate(None, b" \t\r\x0b\x0c") + b"\n" * is_open
-    ends = np.frombuffer(shown, np.uint8) == NEWLINE
+    marked = b"\n" + content.translate(None, b" \t\r\x0b\x0c") + b"\n" * is_open
+    ends = np.frombuffer(marked, np.uint8) == NEWLINE
     return content.count(b"\n") + is_open, int(np.count_nonzero(ends[1:] & ends[:-1]))
 
 
@@ -109,11 +109,11 @@ def _read(rows: Rows, file_no: int, kind: Kind, content: bytearray) -> None:
         rows["notes"].append((file_no, text[:LARGEST_NOTE]))
     elif kind in SETTING_KINDS:
         try:
-            found = SETTINGS_OF.get(kind, config.settings)(text)
+            settings = SETTINGS_OF.get(kind, config.settings)(text)
         except ValueError as error:
             rows["rejects"].append((record_id(file_no, 1), str(error), ""))
             return
-        rows["config_values"] += [(file_no, name, value) for name, value in found.items()]
+        rows["config_values"] += [(file_no, name, value) for name, value in settings.items()]
     elif kind in METRIC_KINDS and text.strip():
         try:
             figures = list(metrics.aggregate_figures(metrics.parse(text)))
@@ -150,7 +150,7 @@ def _load_profile(
 
 
 def _usable(batch: pa.RecordBatch, rows: Rows, tally: FileTally) -> Iterator[tuple[int, str]]:
-    """Lines that are text, each with its id; the others are rejects, or blank after all."""
+    """The lines that are text, with their ids; others become rejects or are blank."""
     for line_id, line, fault in zip(*batch.to_pydict().values(), strict=True):
         if fault is not None:
             rows["rejects"].append((line_id, fault, line.strip()[:SNIPPET_BYTES]))
@@ -167,7 +167,7 @@ def load_labels(
     *,
     max_line_bytes: int,
 ) -> None:
-    """Every line becomes a label, a reject or blank."""
+    """Load every line as a label, a reject or blank."""
     for table, columns in LABEL_TABLES.items():
         create_table(db, f"raw.{table}", columns)
     for file_no, artifact in files:
@@ -185,8 +185,8 @@ def _load_batch(db: duckdb.DuckDBPyConnection, batch: pa.RecordBatch, tally: Fil
         except (ValueError, RecursionError) as error:
             rows["rejects"].append((label_id, str(error), snippet))
             continue
-        *said, evidence = vars(label).values()
-        rows["labels"].append((label_id, *said, [str(cited) for cited in evidence], snippet))
+        *values, evidence = vars(label).values()
+        rows["labels"].append((label_id, *values, [str(cited) for cited in evidence], snippet))
         own = (label_id, 0, None, label.run_id, label.task_id, None, None)
         rows["label_mentions"].append(own)
         for place, cited in enumerate(evidence, start=1):
@@ -196,6 +196,6 @@ def _load_batch(db: duckdb.DuckDBPyConnection, batch: pa.RecordBatch, tally: Fil
 
 
 def _parts(citation: Citation) -> tuple[Any, ...]:
-    """Numbers that the table cannot hold become its largest, which does not exist either."""
+    """The columns of a citation; numbers too large for the table become its largest."""
     seq = None if citation.seq is None else min(citation.seq, LARGEST_NUMBER)
     return citation.run_id, citation.task_id, min(citation.rollout_index, LARGEST_NUMBER), seq
