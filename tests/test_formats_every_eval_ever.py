@@ -85,7 +85,7 @@ def test_instances_without_results(tmp_path: Path) -> None:
     """A run is named after its model where nothing else names it; thoughts may be several."""
     said = [{"role": "assistant", "content": "a", "reasoning_trace": ["hm", "well"]}]
     path = write(tmp_path, {"None_samples.jsonl": [instance("s1", 1.0, messages=said)]})
-    file = formats.Found(path / "None_samples.jsonl", "None_samples.jsonl")
+    file = formats.ListedFile(path / "None_samples.jsonl", "None_samples.jsonl")
     (claim,) = every_eval_ever.claims([file])
     assert claim.stem == "tiny"
     (row,) = every_eval_ever.read(Artifact(file.path, file.name, Kind.ROLLOUTS))

@@ -177,7 +177,7 @@ def test_two_logs_of_one_second_are_two_runs(tmp_path: Path) -> None:
         head = header("a")
         head["eval"]["task_id"] = task
         (tmp_path / name).write_bytes(archive(log(sample("a"), head=head)))
-        found.append(formats.Found(tmp_path / name, name))
+        found.append(formats.ListedFile(tmp_path / name, name))
     assert len({(claim.stem, claim.mark) for claim in inspect_ai.claims(found)}) == 2
 
 
@@ -187,7 +187,7 @@ def claimed(tmp_path: Path, **documents: Any) -> list[str]:
     for name, value in documents.items():
         path = tmp_path / f"{name}.json"
         path.write_text(value if isinstance(value, str) else json.dumps(value, indent=1))
-        found.append(formats.Found(path, path.name))
+        found.append(formats.ListedFile(path, path.name))
     return [claim.file.path.stem for claim in inspect_ai.claims(found)]
 
 
@@ -315,7 +315,7 @@ def test_members_that_lie(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     lying = bytearray(archive({**members, "samples/b_epoch_1.json": b" " * 5000}))
     place = lying.rindex(b"PK\x01\x02", 0, lying.rindex(b"samples/b_epoch_1.json"))
     struct.pack_into("<L", lying, place + 24, 10)
-    assert "is damaged, or not what" in reasons(read(tmp_path, bytes(lying)))[0]
+    assert "is damaged: its size or" in reasons(read(tmp_path, bytes(lying)))[0]
 
 
 @pytest.mark.parametrize("cut", [10, 300, 900, 1500])

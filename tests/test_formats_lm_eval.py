@@ -104,7 +104,7 @@ def test_results_by_any_name_above_the_samples(tmp_path: Path) -> None:
         },
     )
     files = sorted(path for path in tmp_path.rglob("*") if path.is_file())
-    found = [formats.Found(path, str(path.relative_to(tmp_path))) for path in files]
+    found = [formats.ListedFile(path, str(path.relative_to(tmp_path))) for path in files]
     assert [(one.file.base, one.kind.name, one.stem) for one in lm_eval.claims(found)] == [
         (f"samples_sums_{TIME}.jsonl", "ROLLOUTS", "tiny"),
         (f"luo_5shot_{TIME}.json", "AGGREGATE_METRICS", "tiny"),

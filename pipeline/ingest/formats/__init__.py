@@ -1,40 +1,39 @@
-"""Results of other harnesses: one module here per format, which turns its rows into Gym's.
+"""Results of other harnesses: one module per format, which converts its rows to rows of Gym.
 
-A format is one file of this folder. It declares what the table of docs/formats.md says of it
-(`TITLE`, `FILES`, `SCORE`, `NOTES`), the names of files worth a look (`NAMES`), and two functions:
+A format is one file of this folder. It declares its row in the table of docs/formats.md (`TITLE`,
+`FILES`, `SCORE`, `NOTES`), a pattern for the names of its files (`NAMES`), and two functions:
 
-- `claims(files)` gets all files whose names match, in path order, and says which are its own: by
-  the name where that is enough, else by the first bytes (`head`). A claim names the run: files of
-  one `(folder, stem, mark)` are one run. Reading rows is not its business.
-- `read(artifact)` yields what one claimed file holds, in the file's own order and without holding
-  more of it in memory than one row: a `Row` for every attempt, a `Reject` for what cannot be used,
-  a `Line` for a blank line or a heading: one of these for each line, or place, by which it gets its
-  number. Once known, `Expected` attempts, `Figure`s that the harness published, and `Setting`s
-  (`expected`, `figure`, `counted`, `settings`). Nothing in a file may make it raise but `OSError`
-  and `ValueError`, which end the file as a reject: read untrusted shapes with `get`, `text`,
-  `number`.
+- `claims(files)` gets all files whose names match, in path order, and returns those of the format,
+  recognised by name if that is enough, else by their first bytes (`head`). A claim names the run:
+  files of one `(folder, stem, mark)` are one run. It does not read rows.
+- `read(artifact)` yields the contents of one claimed file, in order and with at most one row in
+  memory: a `Row` for every attempt, a `Reject` for what cannot be used, a `Line` for a blank line
+  or a heading. Exactly one of these per line, or per place, gives it its number. Once known,
+  `Expected` attempts, `Figure`s that the harness published, and `Setting`s (`expected`, `figure`,
+  `counted`, `settings`). Nothing in a file may make it raise but `OSError` and `ValueError`, which
+  end the file as a reject: read untrusted shapes with `get`, `text`, `number`.
 
 A row is a Gym row (formats/gym.py, docs/formats.md), whose fields mean what they mean there:
 
 - `_ng_task_index`: the task's own id, text or number; `_ng_rollout_index`: the repeat, from 0;
-- `reward`: a number, or null where the attempt was not scored, never a 0 in its stead;
+- `reward`: a number, or null if the attempt was not scored, never 0 instead;
 - `responses_create_params.input`: what was asked, as messages with `role` and `content`;
 - `response.output`: what followed, as items (`message`, `reasoning`, `function_call`,
-  `function_call_output`); leave `output` out where no transcript was recorded: an empty one says
+  `function_call_output`); leave `output` out if no transcript was recorded: an empty one means
   that nothing was done;
 - `response.usage`, `response.model`; seconds in `total_run_time`; how it ended in `finish_reason`;
 - `score` and `scores`: lists of `{name, score, explanation}`, the one that the reward is and the
   others (`scores_of`); they become `checks`, and figures are of them (`mean/scores.<name>`);
 - `expected_calls`: the calls that the task expects, in order, as `{name, arguments}`, an empty list
-  where it expects none; leave it out where nothing says so (`expected_call`);
-- whatever else the row says, under names of the harness: short scalars become `record_fields`, and
+  if it expects none; leave it out if that is unknown (`expected_call`);
+- all other fields of the row, under names of the harness: short scalars become `record_fields`, and
   `metadata` of the task its slices.
 
-Where one file holds several runs, `Row.variant` tells them apart (as do agents in Gym's rows);
-`Row.benchmark` names the benchmark where the harness does. Where it does not number the repeats of
-a task, leave `_ng_rollout_index` out: they are ranked by `Row.order`. `Row.question` says what was
-asked where the words of it differ from one attempt to the next. `Row.limit_reached` is the cap that
-ended the attempt, in the harness's own word; set it only where the format calls it a cap.
+If one file contains several runs, `Row.variant` distinguishes them (as agents do in rows of Gym);
+`Row.benchmark` is the benchmark if the harness names it. If repeats of a task are not numbered,
+leave `_ng_rollout_index` out: they are ranked by `Row.order`. `Row.question` identifies the
+question if its words differ between attempts. `Row.limit_reached` is the cap that ended the
+attempt, in the word of the harness; set it only if the format calls it a cap.
 """
 
 from __future__ import annotations
@@ -56,26 +55,26 @@ import pyarrow as pa
 from pipeline import files
 from pipeline.artifact import COMPRESSIONS, Artifact, Kind, ListedFile
 
-# Files of any other name are asked of no format, and a folder without one imports none.
+# Files with other names belong to no format; a folder without such files imports none.
 ENDINGS = re.compile(r"\.(eval|json|jsonl|txt|parquet|toml)(\.gz|\.zst|-async)?$", re.IGNORECASE)
 HEAD_BYTES = 64 << 10
 as_json = json.JSONEncoder(ensure_ascii=False).encode
 LONGEST_LINE = 128 << 20
-# More attempts than anyone makes are not listed.
+# More expected attempts than this are not listed.
 MOST_EXPECTED = 1_000_000
 LARGEST_FIGURE = 1e50
-# Why a count that a harness published is another than ours.
+# Why a published count may differ from the count of rows.
 OTHER_ROWS = "the rows here are not those that it counts"
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A file that a format reads: what it holds, the run it is of, and what is read with it.
+    """A file of a format: its kind, its run, and the files that are read together with it.
 
-    `kind` is ROLLOUTS where rows are in it, else AGGREGATE_METRICS, CONFIG, LOG or OTHER: the first
-    two are read by the format. `mark` tells runs apart that share folder and stem; it is in the
-    run's name only then. `skipped` says why the file is not read at all, and is its reject. `owns`
-    is the folder of one attempt: whatever else lies in it is its log, and no other format's.
+    `kind` is ROLLOUTS if it has rows, else AGGREGATE_METRICS, CONFIG, LOG or OTHER: the format
+    reads the first two. `mark` distinguishes runs with the same folder and stem, and is part of the
+    name only then. `skipped` is why the file is not read, and becomes its reject. `owns` is the
+    folder of one attempt: all other files in it are its logs, and belong to no other format.
     """
 
     file: ListedFile
@@ -102,13 +101,13 @@ class Row:
 
     @property
     def transcript(self) -> str:
-        """Whether what was done is on record; an empty output says that nothing was."""
+        """Whether a transcript was recorded; an empty output means that nothing was done."""
         return "recorded" if "output" in fields(self.value.get("response")) else "none"
 
 
 @dataclass(frozen=True)
 class Reject:
-    """What cannot be used, and why; of an archive the reason names the member."""
+    """A line or member that cannot be used, and why; the reason names the member of an archive."""
 
     reason: str
     snippet: str = ""
@@ -116,12 +115,12 @@ class Reject:
 
 @dataclass(frozen=True)
 class Line:
-    """A line that is neither; it counts as blank."""
+    """A line that is neither a row nor a reject; it counts as blank."""
 
 
 @dataclass(frozen=True)
 class Expected:
-    """An attempt that was asked for, whether there is a row of it or not."""
+    """An attempt that was requested, whether it has a row or not."""
 
     task: str
     repeat: int
@@ -132,10 +131,10 @@ class Expected:
 class Figure:
     """One reported figure. `task` is a task index, `position` the row where none is given.
 
-    Of other harnesses `variant` is the run, `means` the figure in Gym's words (`mean/reward`,
-    `task_mean/reward`, `pass@2/reward`, `pass^2/reward`, `num_tasks`), where there is one, of which
-    it is `scale` times as much, `rounding` how far rounding may have taken it, and `reason` why
-    ours may differ by definition, or why we have none.
+    For other harnesses `variant` is the run, `means` is the name of the same figure in Gym, if any
+    (`mean/reward`, `task_mean/reward`, `pass@2/reward`, `pass^2/reward`, `num_tasks`), of which the
+    value is `scale` times as much, `rounding` is the largest rounding error, and `reason` is why
+    the figure of blade may differ by definition, or does not exist.
     """
 
     agent: str | None
@@ -152,10 +151,10 @@ class Figure:
 
 @dataclass(frozen=True)
 class Setting:
-    """A setting of the run, by a name of formats/config.py (SETTING_NAMES), or one of ours.
+    """A setting of the run, with a name of formats/config.py (SETTING_NAMES) or of blade.
 
-    Ours are `pass_threshold`, `task_args.<name>`, and `write_tools` (`names_of`): the tools that
-    change state, where the format says so.
+    Those of blade are `pass_threshold`, `task_args.<name>`, and `write_tools` (`names_of`): the
+    tools that change state, if the format records them.
     """
 
     name: str
@@ -166,7 +165,7 @@ Reading = Row | Reject | Line | Expected | Figure | Setting
 
 
 class Format(Protocol):
-    """What a module of this folder has; the module's docstring says how each is meant."""
+    """The interface of a module of this folder, as described above."""
 
     TITLE: str
     FILES: str
@@ -175,23 +174,23 @@ class Format(Protocol):
     NAMES: re.Pattern[str]
 
     def claims(self, files: Sequence[ListedFile]) -> Iterable[Claim]:
-        """The files that are this format's, each with its run."""
+        """The files of this format with their runs."""
 
     def read(self, artifact: Artifact) -> Iterator[Reading]:
-        """What a claimed file holds."""
+        """The contents of a claimed file."""
 
 
 @cache
 def modules() -> dict[str, Format]:
-    """All formats by the names of their modules: whatever file of this folder claims files."""
+    """All formats by module name: the modules of this folder that have `claims`."""
     names = sorted(info.name for info in pkgutil.iter_modules(__path__))
-    found = {name: importlib.import_module(f"{__name__}.{name}") for name in names}
-    return {name: module for name, module in found.items() if hasattr(module, "claims")}
+    imported = {name: importlib.import_module(f"{__name__}.{name}") for name in names}
+    return {name: module for name, module in imported.items() if hasattr(module, "claims")}
 
 
-def claims(found: Sequence[ListedFile]) -> dict[str, Claim]:
-    """The claimed files by name; of two formats that claim one file the first by name has it."""
-    candidates = [file for file in found if ENDINGS.search(file.base)]
+def claims(listed: Sequence[ListedFile]) -> dict[str, Claim]:
+    """The claimed files by name; if two formats claim a file, the first by name gets it."""
+    candidates = [file for file in listed if ENDINGS.search(file.base)]
     claimed: dict[str, Claim] = {}
     if not candidates:
         return claimed
@@ -201,7 +200,7 @@ def claims(found: Sequence[ListedFile]) -> dict[str, Claim]:
         for claim in own:
             claimed.setdefault(claim.file.name, claim)
         if folders := folders_owned(own):
-            # What lies in an attempt's own folder is that attempt's: no other need look at it.
+            # Files in the folder of an attempt belong to it; other formats need not look.
             candidates = [file for file in candidates if home(file.name, folders) is None]
     owned = folders_owned(claimed.values())
     return {
@@ -212,12 +211,12 @@ def claims(found: Sequence[ListedFile]) -> dict[str, Claim]:
 
 
 def folders_owned(claimed: Iterable[Claim]) -> set[str]:
-    """The folders of which each is one attempt's own."""
+    """The folders that belong to one attempt each."""
     return {claim.owns for claim in claimed if claim.owns is not None}
 
 
 def home(name: str, folders: Collection[str]) -> str | None:
-    """The nearest of the folders that a file lies in, at any depth."""
+    """The nearest of the folders that contain a file, at any depth."""
     while name and folders:
         name = name.rpartition("/")[0]
         if name in folders:
@@ -239,7 +238,7 @@ def _unpacked(path: Path) -> Iterator[Any]:
 
 
 def head(path: Path, n_bytes: int = HEAD_BYTES) -> bytes:
-    """The first bytes of a file, unpacked; none where it cannot be read."""
+    """The first bytes of a file, decompressed; empty if it cannot be read."""
     try:
         with _unpacked(path) as stream:
             return bytes(stream.read(n_bytes))
@@ -248,7 +247,7 @@ def head(path: Path, n_bytes: int = HEAD_BYTES) -> bytes:
 
 
 def document(path: Path) -> Any:
-    """A small JSON document, NaN as null; ValueError says why there is none."""
+    """A small JSON document, NaN as null; ValueError if it cannot be read."""
     try:
         return parsed(files.content(path))
     except files.UnreadableError as error:
@@ -256,14 +255,14 @@ def document(path: Path) -> Any:
 
 
 def documents(paths: Iterable[Path]) -> Iterator[Any]:
-    """Documents that are read beside a file; one that is none has a reject of its own."""
+    """The readable documents of several; the others have their own rejects."""
     for path in paths:
         with suppress(ValueError):
             yield document(path)
 
 
 def parsed(content: bytes | str) -> Any:
-    """JSON text, NaN and infinities as null; ValueError says why it is none."""
+    """Parse JSON, NaN and infinities as null; ValueError if it is invalid."""
     try:
         return json.loads(content, parse_constant=lambda _: None)
     except RecursionError as error:
@@ -275,7 +274,7 @@ def parsed(content: bytes | str) -> Any:
 
 
 def objects(path: Path) -> Iterator[dict[str, Any] | Reject | Line]:
-    """The lines of a JSONL file: objects, and the others as what they are."""
+    """The lines of a JSONL file: objects, rejects and blank lines."""
     with _unpacked(path) as stream:
         for line in _lines(stream):
             if not line.strip():
@@ -294,7 +293,7 @@ def objects(path: Path) -> Iterator[dict[str, Any] | Reject | Line]:
 
 
 def _lines(stream: Any) -> Iterator[bytes]:
-    """Lines without their ends; of one that is too long only as much as shows it."""
+    """Lines without newlines; an overlong line is cut."""
     waiting = b""
     is_cut = False
     while block := stream.read(1 << 20):
@@ -313,7 +312,7 @@ def _lines(stream: Any) -> Iterator[bytes]:
 
 
 def get(value: Any, *path: str | int) -> Any:
-    """What lies at a path of keys and places; None where anything on the way is something else."""
+    """The value at a path of keys and positions; None if it does not exist."""
     for key in path:
         if isinstance(key, str):
             value = value.get(key) if isinstance(value, dict) else None
@@ -325,7 +324,7 @@ def get(value: Any, *path: str | int) -> Any:
 
 
 def text(value: Any) -> str | None:
-    """A text that says something, or a number as one."""
+    """A text that is not empty, or a number as text."""
     if isinstance(value, str):
         return value or None
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
@@ -333,7 +332,7 @@ def text(value: Any) -> str | None:
 
 
 def number(value: Any) -> float | None:
-    """A finite number, or one in words; true is 1."""
+    """A finite number, also from text; true is 1."""
     if isinstance(value, str):
         try:
             value = float(value)
@@ -353,35 +352,35 @@ def fields(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def told(row: dict[str, Any]) -> dict[str, Any]:
-    """The row without what it does not say."""
+def without_empty(row: dict[str, Any]) -> dict[str, Any]:
+    """A row without null and empty values."""
     return {name: value for name, value in row.items() if value not in (None, {}, [])}
 
 
 def total(values: Iterable[float | None]) -> float | None:
-    """The sum of those that are known; None where none is."""
+    """The sum of the known values; None if there are none."""
     known = [value for value in values if value is not None]
     return sum(known) if known else None
 
 
 def scores_of(scores: Sequence[dict[str, Any]], reward: str | None) -> dict[str, Any]:
-    """The fields `score` and `scores` of a row: the reward's own would else explain itself."""
+    """The fields `score` and `scores` of a row: the reward, and all others."""
     own = [score for score in scores if score["name"] == reward]
     return {"score": own, "scores": [score for score in scores if score not in own]}
 
 
 def message(content: Any, role: str = "assistant") -> dict[str, Any]:
-    """An item of the output that someone said."""
+    """A message item."""
     return {"type": "message", "role": role, "content": content}
 
 
 def call(name: Any, arguments: Any, call_id: Any) -> dict[str, Any]:
-    """A tool call; arguments that are no text yet become JSON."""
-    given = arguments if isinstance(arguments, str) else as_json(arguments)
+    """A tool call item; arguments become JSON text."""
+    written = arguments if isinstance(arguments, str) else as_json(arguments)
     return {
         "type": "function_call",
         "name": text(name) or "",
-        "arguments": given,
+        "arguments": written,
         "call_id": text(call_id) or "",
     }
 
@@ -392,31 +391,31 @@ def expected_call(name: Any, arguments: Any) -> dict[str, Any]:
 
 
 def result(output: str, call_id: Any) -> dict[str, Any]:
-    """What a tool answered."""
+    """A tool result item."""
     return {"type": "function_call_output", "call_id": text(call_id) or "", "output": output}
 
 
 def expected(
     tasks: Collection[str], n_repeats: int, variant: str | None = None
 ) -> Iterator[Expected]:
-    """So many attempts at each of the tasks."""
+    """`n_repeats` attempts at each task."""
     if len(tasks) * n_repeats <= MOST_EXPECTED:
         for task in tasks:
             yield from (Expected(task, repeat, variant) for repeat in range(n_repeats))
 
 
 def settings(values: Mapping[str, Any]) -> Iterator[Setting]:
-    """Those of the settings that have a value."""
+    """The settings that have a value."""
     for name, value in values.items():
-        if said := text(value):
-            yield Setting(name, said)
+        if written := text(value):
+            yield Setting(name, written)
 
 
 def definitions(tools: Any) -> list[Any]:
     """What is read of a request's tools: names, and hints on what they do."""
-    told = [get(one, "function") or one for one in items(tools)]
+    written = [get(one, "function") or one for one in items(tools)]
     return [
-        {key: value for key in ("name", "annotations") if (value := get(one, key))} for one in told
+        {key: value for key in ("name", "annotations") if (value := get(one, key))} for one in written
     ]
 
 
@@ -435,13 +434,13 @@ def figure(
     reason: str | None = None,
     rounding: float = 0.0,
 ) -> Figure:
-    """A figure that a harness published of a run, in the words of `Figure`."""
+    """A published figure of a run."""
     of = (variant, means, scale, reason, rounding)
     return Figure(None, None, None, metric, number(value), *of)
 
 
 def counted(metric: str, value: Any, means: str, variant: str | None = None) -> Figure:
-    """How many tasks or attempts a harness says there are."""
+    """A published number of tasks or attempts."""
     return figure(metric, value, means, variant=variant, reason=OTHER_ROWS)
 
 

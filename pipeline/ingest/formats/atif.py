@@ -1,7 +1,7 @@
-"""ATIF trajectories (v1.0 to v1.8): what was asked of an agent, and what followed.
+"""ATIF trajectories (v1.0 to v1.8).
 
-A trajectory may go on in further files, each of which repeats some of what came before: steps that
-are marked as copied are left out. What a subagent did is told by its last words, where it answers.
+A trajectory may continue in further files, which repeat some steps: steps marked as copied are left
+out. A subagent is represented by its last message, in the result of its call.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from pipeline.ingest.formats import (
     number,
     result,
     text,
-    told,
     total,
+    without_empty,
 )
 
 TITLE = "ATIF"
@@ -57,11 +57,11 @@ TOTALS = {
 
 @dataclass(frozen=True)
 class Transcript:
-    """What a trajectory says: who acted, on what, how, and at what cost."""
+    """The contents of a trajectory: agent, model, question, output and usage."""
 
     agent: str | None
     model: str | None
-    asked: list[dict[str, Any]]
+    question: list[dict[str, Any]]
     output: list[dict[str, Any]]
     usage: dict[str, Any]
     begun: str | None
@@ -70,12 +70,12 @@ class Transcript:
 
 
 def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
-    """Trajectories by their mark; what continues one is read with it."""
-    found: dict[tuple[str, str], list[ListedFile]] = defaultdict(list)
+    """Trajectories, recognised by their schema version; continuations belong to the first file."""
+    by_stem: dict[tuple[str, str], list[ListedFile]] = defaultdict(list)
     for file in files:
         if MARK in head(file.path, FEW_BYTES) and (match := PARTS.match(file.base)):
-            found[file.folder, match["stem"]].append(file)
-    for (folder, _), parts in found.items():
+            by_stem[file.folder, match["stem"]].append(file)
+    for (folder, _), parts in by_stem.items():
         first, *further = sorted(parts, key=part)
         stem = first.path.parent.name or "trajectories"
         beside = tuple(file.path for file in further)
@@ -86,20 +86,20 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
 
 
 def part(file: ListedFile) -> tuple[str, int]:
-    """Where a file stands among those of its trajectory."""
+    """The sort key of a file among those of its trajectory."""
     match = PARTS.match(file.base)
     return (file.folder, int(match["part"] or 0) if match else 0)
 
 
 def read(artifact: Artifact) -> Iterator[Reading]:
-    """One attempt: Gym says in it which one it is, others by the file's name."""
+    """One attempt; exports of Gym contain its task, others have it in the file name."""
     documents = [trajectory(artifact.path)]
     for path in artifact.beside:
         try:
             documents.append(trajectory(path))
         except ValueError as error:
             yield Reject(f"{path.name}: {error}")
-    found = transcript(documents)
+    attempt = transcript(documents)
     origin = fields(get(documents, 0, "extra", "nemo_gym", "source"))
     name = re.sub(r"[._-]?trajectory", "", artifact.path.name.removesuffix(".json")).strip("._-")
     folders = [name for name in artifact.path.parts[:-1] if name not in ("agent", "trajectories")]
@@ -108,48 +108,50 @@ def read(artifact: Artifact) -> Iterator[Reading]:
     row = {
         "_ng_task_index": text(origin.get("task_index")) or text(origin.get("task_id")) or place,
         "_ng_rollout_index": index if isinstance(index, int) else None,
-        "agent_ref": told({"name": found.agent}),
-        "responses_create_params": told(
-            {"input": found.asked, "model": found.model, "tools": found.tools}
+        "agent_ref": without_empty({"name": attempt.agent}),
+        "responses_create_params": without_empty(
+            {"input": attempt.question, "model": attempt.model, "tools": attempt.tools}
         ),
-        "response": response([found], found.usage, found.model),
-        "total_run_time": found.seconds,
+        "response": response([attempt], attempt.usage, attempt.model),
+        "total_run_time": attempt.seconds,
         "session_id": text(get(documents, 0, "session_id")),
     }
-    variant = "-".join(name for name in (found.agent, found.model) if name) or None
+    variant = "-".join(name for name in (attempt.agent, attempt.model) if name) or None
     yield Row(
-        {"reward": None, **told(row)},
+        {"reward": None, **without_empty(row)},
         variant=variant,
         benchmark=folders[-1] if folders else None,
-        order=found.begun or "~",
+        order=attempt.begun or "~",
     )
 
 
 def trajectory(path: Path) -> Any:
-    """A file that holds the steps of one."""
-    found = document(path)
-    if not isinstance(get(found, "steps"), list):
+    """The document of a trajectory."""
+    content = document(path)
+    if not isinstance(get(content, "steps"), list):
         raise ValueError("no ATIF trajectory: it has no steps")
-    return found
+    return content
 
 
 def response(
-    told_in: Sequence[Transcript], usage: dict[str, Any], model: str | None
+    transcripts: Sequence[Transcript], usage: dict[str, Any], model: str | None
 ) -> dict[str, Any]:
-    """What was done, one trajectory after the other; where there is none nobody knows."""
-    if not told_in and not usage:
+    """The response of several trajectories in a row; without output if there are none."""
+    if not transcripts and not usage:
         return {}
     output = [
         item
-        for place, one in enumerate(told_in)
-        for item in (*(one.asked if place else ()), *one.output)
+        for place, one in enumerate(transcripts)
+        for item in (*(one.question if place else ()), *one.output)
     ]
-    said = told({"model": model or (told_in[0].model if told_in else None), "usage": usage})
-    return {"object": "response", **said, **({"output": output} if told_in else {})}
+    known = without_empty(
+        {"model": model or (transcripts[0].model if transcripts else None), "usage": usage}
+    )
+    return {"object": "response", **known, **({"output": output} if transcripts else {})}
 
 
 def seconds(begun: Any, ended: Any) -> float | None:
-    """The time between two timestamps, where both are some."""
+    """The seconds between two timestamps; None if one is invalid."""
     try:
         span = datetime.fromisoformat(str(ended)) - datetime.fromisoformat(str(begun))
     except (TypeError, ValueError):
@@ -158,7 +160,7 @@ def seconds(begun: Any, ended: Any) -> float | None:
 
 
 def transcript(documents: Sequence[Any]) -> Transcript:
-    """One trajectory of one file and those that continue it."""
+    """The transcript of a file and its continuations."""
     steps = [
         step
         for one in documents
@@ -178,7 +180,7 @@ def transcript(documents: Sequence[Any]) -> Transcript:
     return Transcript(
         agent=text(get(documents, 0, "agent", "name")),
         model=model or next((name for name in models if name), None),
-        asked=[message(_words(step.get("message")), _role(step)) for step in steps[:begun]],
+        question=[message(_words(step.get("message")), _role(step)) for step in steps[:begun]],
         output=[item for step in steps[begun:] for item in _items(step, subagents)],
         usage=_usage(documents, steps),
         begun=times[0] if times else None,
@@ -192,7 +194,7 @@ def _role(step: dict[str, Any]) -> str:
 
 
 def _words(content: Any) -> str:
-    """A text, or the texts of parts; of what is no text its kind and place."""
+    """A text, or the texts of parts; other parts as their type and path."""
     if isinstance(content, str):
         return content
     return "\n".join(
@@ -203,62 +205,62 @@ def _words(content: Any) -> str:
 
 
 def _items(step: dict[str, Any], subagents: dict[str | None, Any]) -> Iterator[dict[str, Any]]:
-    """Reasoning, message, calls, what they gave: the order of things within a step.
+    """The items of a step: reasoning, message, calls, results.
 
-    What our own export had no place for stands in `extra`, as it was.
+    `extra` has what `blade export` could not write elsewhere.
     """
     yield from (one for one in items(get(step, "extra", "blade", "items")) if isinstance(one, dict))
     if thought := _words(step.get("reasoning_content")):
         yield {"type": "reasoning", "content": thought}
-    if said := _words(step.get("message")):
-        yield message(said, _role(step))
+    if words := _words(step.get("message")):
+        yield message(words, _role(step))
     calls = [one for one in items(step.get("tool_calls")) if isinstance(one, dict)]
     for one in calls:
         written = get(one, "extra", "blade", "arguments")
-        given = written if isinstance(written, str) else one.get("arguments")
-        yield call(one.get("function_name"), given, one.get("tool_call_id"))
+        arguments = written if isinstance(written, str) else one.get("arguments")
+        yield call(one.get("function_name"), arguments, one.get("tool_call_id"))
     results = items(get(step, "observation", "results"))
     for place, one in enumerate(results):
-        # Results of as many calls that name none are theirs, in order.
+        # Results without a call id belong to the calls in order, if there are as many.
         own = get(calls, place, "tool_call_id") if len(calls) == len(results) else None
         answered = [
-            _last_words(reference, subagents)
+            _last_message(reference, subagents)
             for reference in items(get(one, "subagent_trajectory_ref"))
         ]
-        said = "\n".join(part for part in (_words(get(one, "content")), *answered) if part)
+        words = "\n".join(part for part in (_words(get(one, "content")), *answered) if part)
         ours = fields(get(one, "extra", "blade"))
         call_id = get(one, "source_call_id") or ours.get("source_call_id") or own
-        yield result(said, call_id) | told({"name": text(ours.get("name"))})
+        yield result(words, call_id) | without_empty({"name": text(ours.get("name"))})
 
 
-def _last_words(reference: Any, subagents: dict[str | None, Any]) -> str:
+def _last_message(reference: Any, subagents: dict[str | None, Any]) -> str:
     ids = [text(get(reference, key)) for key in ("trajectory_id", "session_id")]
-    found = next((subagents[name] for name in ids if name and name in subagents), None)
-    said = [
+    subagent = next((subagents[name] for name in ids if name and name in subagents), None)
+    messages = [
         _words(get(step, "message"))
-        for step in items(get(found, "steps"))
+        for step in items(get(subagent, "steps"))
         if get(step, "source") == "agent"
     ]
-    name = text(get(found, "agent", "name")) or next((name for name in ids if name), "subagent")
-    return f"[subagent {name}] {said[-1] if said else ''}".rstrip()
+    name = text(get(subagent, "agent", "name")) or next((name for name in ids if name), "subagent")
+    return f"[subagent {name}] {messages[-1] if messages else ''}".rstrip()
 
 
 def _usage(documents: Sequence[Any], steps: list[dict[str, Any]]) -> dict[str, Any]:
-    """Totals as the last file gives them, which count all before it; else the sums of steps."""
+    """The totals of the last file, which include earlier ones, else the sums of steps."""
     totals = fields(get(documents, -1, "final_metrics"))
-    found: dict[str, float | None] = {}
+    counts: dict[str, float | None] = {}
     for name, (of_all, single) in TOTALS.items():
-        found[name] = number(totals.get(of_all))
-        if found[name] is None:
-            found[name] = total(number(get(step, "metrics", single)) for step in steps)
-    return usage(found)
+        counts[name] = number(totals.get(of_all))
+        if counts[name] is None:
+            counts[name] = total(number(get(step, "metrics", single)) for step in steps)
+    return usage(counts)
 
 
-def usage(found: dict[str, float | None]) -> dict[str, Any]:
-    """What is known of tokens, which are whole, and cost."""
-    return told(
+def usage(counts: dict[str, float | None]) -> dict[str, Any]:
+    """The known token counts, as integers, and the cost."""
+    return without_empty(
         {
             name: value if value is None or name == "cost" else int(value)
-            for name, value in found.items()
+            for name, value in counts.items()
         }
     )

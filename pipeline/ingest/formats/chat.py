@@ -1,4 +1,4 @@
-"""Chat messages as items of an output: what was thought and said, tool calls, and their results."""
+"""Convert chat messages to output items: reasoning, messages, tool calls and results."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pipeline.ingest.formats import call, fields, get, items, message, parsed, r
 def chat(messages: Any, role_of_text: str = "assistant") -> Iterator[dict[str, Any]]:
     """Items of a list of messages; a text alone is one message.
 
-    Results that do not say which call they answer are of the calls in their order.
+    Results without a call id belong to the calls in order.
     """
     if isinstance(messages, str):
         yield message(messages, role_of_text)
@@ -28,14 +28,14 @@ def chat(messages: Any, role_of_text: str = "assistant") -> Iterator[dict[str, A
             yield {"type": "reasoning", "content": thought}
         if words:
             yield message(words, role)
-        for given in items(get(one, "tool_calls")):
+        for tool_call in items(get(one, "tool_calls")):
             try:
-                made = parsed(given) if isinstance(given, str) else given
+                content = parsed(tool_call) if isinstance(tool_call, str) else tool_call
             except ValueError:
-                made = {"name": "", "arguments": given}
-            asked = fields(get(made, "function")) or fields(made)
-            waiting.append(get(made, "id"))
-            yield call(asked.get("name"), asked.get("arguments"), get(made, "id"))
+                content = {"name": "", "arguments": tool_call}
+            function = fields(get(content, "function")) or fields(content)
+            waiting.append(get(content, "id"))
+            yield call(function.get("name"), function.get("arguments"), get(content, "id"))
 
 
 def _words(content: Any) -> str:

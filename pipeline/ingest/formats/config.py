@@ -1,11 +1,11 @@
-"""Settings that stand plainly in a config file: model, sampling, repeats, limits, checkpoint."""
+"""Plain settings of config files: model, sampling, repeats, limits, checkpoint."""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
 
-# Only these are read: configs also hold endpoints and keys, which are nobody's business.
+# Only these are read: configs also contain endpoints and keys, which must not be copied.
 SETTING_NAMES = frozenset(
     "policy_model_name model_name model model_id checkpoint checkpoint_path ckpt ckpt_path step "
     "global_step temperature top_p top_k max_output_tokens max_tokens num_repeats n_repeats "
@@ -24,7 +24,7 @@ LONGEST_VALUE = 300
 
 
 def settings(text: str) -> dict[str, str]:
-    """Known settings by name; one that a file gives two values for is not plain, and left out."""
+    """Known settings by name; a setting with two values is left out."""
     seen: dict[str, set[str]] = defaultdict(set)
     for match in SCALAR.finditer(text):
         _note(seen, match["key"], match["value"].strip().strip("\"'"))
@@ -42,12 +42,12 @@ def _plain(seen: dict[str, set[str]]) -> dict[str, str]:
 
 
 def resolved(text: str) -> dict[str, str]:
-    """The same of `S_resolved_config.yaml`, the whole configuration of a Gym run, as YAML has it.
+    """Known settings of `S_resolved_config.yaml`, the full configuration of a Gym run.
 
-    Nothing but settings by their names is kept: it holds endpoints and keys, too. An alias may
-    stand for a tree of aliases, so every node is looked at once.
+    Other values are ignored: they include endpoints and keys. Aliases may be nested, so every node
+    is visited only once.
     """
-    import yaml  # only where there is such a file
+    import yaml  # rarely needed
 
     seen: dict[str, set[str]] = defaultdict(set)
     known: set[int] = set()
@@ -72,7 +72,7 @@ def resolved(text: str) -> dict[str, str]:
 
 
 def checkpoint(text: str) -> dict[str, str]:
-    """A checkpoint reference: settings where it has some, else its first line."""
-    found = settings(text)
+    """A checkpoint file: its settings, else its first line."""
+    known = settings(text)
     first = text.strip()[:LONGEST_VALUE].splitlines()
-    return found or ({"checkpoint": first[0].strip()} if first else {})
+    return known or ({"checkpoint": first[0].strip()} if first else {})

@@ -33,7 +33,7 @@ from pipeline.ingest.formats import (
     scores_of,
     settings,
     text,
-    told,
+    without_empty,
 )
 
 TITLE = "Every Eval Ever"
@@ -63,24 +63,24 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
         begun = head(file.path)
         if all(name in begun for name in wanted):
             pairs[file.folder, ENDING.sub("", file.base)].append(file)
-    for (folder, name), found in pairs.items():
-        results = [file for file in found if file.base.lower().endswith(".json")]
-        samples = [file for file in found if file not in results]
+    for (folder, name), both in pairs.items():
+        results = [file for file in both if file.base.lower().endswith(".json")]
+        samples = [file for file in both if file not in results]
         stem = _name(results, samples) or name
-        for file in found if samples else ():
+        for file in both if samples else ():
             kind = Kind.AGGREGATE_METRICS if file in results else Kind.ROLLOUTS
             beside = tuple(one.path for one in (samples if file in results else results))
             yield Claim(file, kind, folder, stem, mark=name, beside=beside)
 
 
 def _name(results: list[ListedFile], samples: list[ListedFile]) -> str | None:
-    """As the run was called where we wrote it, else the model's name without its organization."""
+    """The name of the run if blade wrote the file, else that of the model."""
     names = []
-    for found in documents(file.path for file in results):
-        own = text(get(found, "source_metadata", "additional_details", "run_id"))
-        names += [own, *(text(get(found, "model_info", key)) for key in ("name", "id"))]
+    for source in documents(file.path for file in results):
+        own = text(get(source, "source_metadata", "additional_details", "run_id"))
+        names += [own, *(text(get(source, "model_info", key)) for key in ("name", "id"))]
     instances = (MODEL.search(head(file.path)) for file in samples)
-    names += [found[1].decode("utf-8", "replace") for found in instances if found]
+    names += [source[1].decode("utf-8", "replace") for source in instances if source]
     return next((name.rstrip("/").rpartition("/")[2] for name in names if name), None)
 
 
@@ -89,8 +89,8 @@ def read(artifact: Artifact) -> Iterator[Reading]:
     if artifact.kind is not Kind.ROLLOUTS:
         yield from _results(artifact)
         return
-    found = next(documents(artifact.beside), None)
-    by_id = {key: one for one in items(get(found, "evaluation_results")) for key in _keys(one)}
+    results = next(documents(artifact.beside), None)
+    by_id = {key: one for one in items(get(results, "evaluation_results")) for key in _keys(one)}
     seen: Counter[tuple[str, str]] = Counter()
     for row in objects(artifact.path):
         if not isinstance(row, dict):
@@ -107,13 +107,13 @@ def read(artifact: Artifact) -> Iterator[Reading]:
         yield Row(value, variant=variant, benchmark=benchmark)
 
 
-def _keys(said: Any) -> list[str]:
-    names = (get(said, "evaluation_result_id"), get(said, "evaluation_name"))
+def _keys(row: Any) -> list[str]:
+    names = (get(row, "evaluation_result_id"), get(row, "evaluation_name"))
     return [name for name in names if isinstance(name, str)]
 
 
-def _variant(said: Any) -> str | None:
-    return next(iter(_keys(said)), None)
+def _variant(row: Any) -> str | None:
+    return next(iter(_keys(row)), None)
 
 
 def _metric(of: Any) -> str:
@@ -131,9 +131,9 @@ def _row(row: dict[str, Any], task: str, repeat: int, of: Any) -> dict[str, Any]
     chosen = _metric(of) if _is_share(get(of, "metric_config")) else "is_correct"
     reward = next((one["score"] for one in known if one["name"] == chosen), None)
     reference = [one for one in items(get(row, "input", "reference")) if isinstance(one, str)]
-    asked = text(get(row, "input", "raw"))
+    question = text(get(row, "input", "raw"))
     details = fields(get(row, "performance", "additional_details"))
-    counts = {**details, **told(fields(row.get("token_usage")))}
+    counts = {**details, **without_empty(fields(row.get("token_usage")))}
     usage = {name: one for name in COUNTS if (one := _count(counts.get(name))) is not None}
     answers = [
         text(get(one, "extracted_value"))
@@ -142,12 +142,12 @@ def _row(row: dict[str, Any], task: str, repeat: int, of: Any) -> dict[str, Any]
     ]
     taken = [get(row, "performance", name) for name in ("latency_ms", "generation_time_ms")]
     milliseconds = next((one for one in map(number, taken) if one is not None), None)
-    response = {"model": text(row.get("model_id")), "usage": told(usage)}
+    response = {"model": text(row.get("model_id")), "usage": without_empty(usage)}
     value = {
         "_ng_task_index": task,
         "_ng_rollout_index": repeat,
-        "responses_create_params": {"input": [message(asked, "user")]} if asked else None,
-        "response": {"object": "response"} | told(response) | _output(row, asked),
+        "responses_create_params": {"input": [message(question, "user")]} if question else None,
+        "response": {"object": "response"} | without_empty(response) | _output(row, question),
         "reference": reference[0] if len(reference) == 1 else reference,
         "extracted_answer": next(reversed(answers), None),
         **scores_of(known, chosen),
@@ -156,14 +156,14 @@ def _row(row: dict[str, Any], task: str, repeat: int, of: Any) -> dict[str, Any]
         "metadata": fields(row.get("metadata")),
         "interaction_type": text(row.get("interaction_type")),
     }
-    return {**told(value), "reward": reward}
+    return {**without_empty(value), "reward": reward}
 
 
-def _count(given: Any) -> int | None:
-    """A count; those that the schema has no place for alone are texts among other details."""
-    if isinstance(given, str) and given.isdecimal() and len(given) < 16:
-        return int(given)
-    return given if isinstance(given, int) else None
+def _count(value: Any) -> int | None:
+    """A count; counts among other details are texts."""
+    if isinstance(value, str) and value.isdecimal() and len(value) < 16:
+        return int(value)
+    return value if isinstance(value, int) else None
 
 
 def _is_share(config: Any) -> bool:
@@ -172,42 +172,46 @@ def _is_share(config: Any) -> bool:
     return in_range and get(config, "lower_is_better") is not True
 
 
-def _output(row: dict[str, Any], asked: str | None) -> dict[str, Any]:
-    """Answers of a single turn, or messages after the question; nothing where none were kept."""
-    said = row.get("messages")
-    if isinstance(said, list):
-        first = next((n for n, one in enumerate(said) if get(one, "role") != "system"), len(said))
-        is_question = get(said, first, "role") == "user" and get(said, first, "content") == asked
-        rest = said[first + is_question :]
+def _output(row: dict[str, Any], question: str | None) -> dict[str, Any]:
+    """The answers of a single turn, or the messages after the question; empty if not recorded."""
+    messages = row.get("messages")
+    if isinstance(messages, list):
+        first = next(
+            (n for n, one in enumerate(messages) if get(one, "role") != "system"), len(messages)
+        )
+        is_question = (
+            get(messages, first, "role") == "user" and get(messages, first, "content") == question
+        )
+        rest = messages[first + is_question :]
         return {"output": [item for one in rest for item in _items(one)]}
     answers = [one for one in items(get(row, "output", "raw")) if isinstance(one, str)]
     thoughts = [_thought(one) for one in items(get(row, "output", "reasoning_trace"))]
-    found = [one for one in thoughts if one] + [message(one) for one in answers]
-    return {"output": found} if found else {}
+    output = [one for one in thoughts if one] + [message(one) for one in answers]
+    return {"output": output} if output else {}
 
 
-def _thought(said: Any) -> dict[str, Any] | None:
-    said = "\n\n".join(one for one in items(said) if isinstance(one, str)) or said
-    if not isinstance(said, str) or not said:
+def _thought(content: Any) -> dict[str, Any] | None:
+    content = "\n\n".join(one for one in items(content) if isinstance(one, str)) or content
+    if not isinstance(content, str) or not content:
         return None
-    return {"type": "reasoning", "summary": [{"type": "summary_text", "text": said}]}
+    return {"type": "reasoning", "summary": [{"type": "summary_text", "text": content}]}
 
 
-def _items(said: Any) -> Iterator[dict[str, Any]]:
-    role, content = text(get(said, "role")) or "assistant", get(said, "content")
+def _items(turn: Any) -> Iterator[dict[str, Any]]:
+    role, content = text(get(turn, "role")) or "assistant", get(turn, "content")
     if role == "tool":
-        yield result(text(content) or "", get(said, "tool_call_id", 0))
+        yield result(text(content) or "", get(turn, "tool_call_id", 0))
         return
-    if thought := _thought(get(said, "reasoning_trace")):
+    if thought := _thought(get(turn, "reasoning_trace")):
         yield thought
     if isinstance(content, str) and content:
         yield message(content, role)
-    for one in items(get(said, "tool_calls")):
+    for one in items(get(turn, "tool_calls")):
         yield call(get(one, "name"), fields(get(one, "arguments")), get(one, "id"))
 
 
 def _results(artifact: Artifact) -> Iterator[Reading]:
-    found = document(artifact.path)
+    published = document(artifact.path)
     rows = Counter(
         variant
         for path in artifact.beside
@@ -215,9 +219,9 @@ def _results(artifact: Artifact) -> Iterator[Reading]:
         if isinstance(row, dict) and (variant := _variant(row))
     )
     home = min(rows, default=None)
-    yield from settings({"model": get(found, "model_info", "id")})
-    is_copied = get(found, "source_metadata", "source_type") == "documentation"
-    for of in items(get(found, "evaluation_results")):
+    yield from settings({"model": get(published, "model_info", "id")})
+    is_copied = get(published, "source_metadata", "source_type") == "documentation"
+    for of in items(get(published, "evaluation_results")):
         variant = next((key for key in _keys(of) if key in rows), None)
         score = get(of, "score_details", "score")
         if home is None or isinstance(score, (dict, list, str)):
@@ -233,10 +237,10 @@ def _results(artifact: Artifact) -> Iterator[Reading]:
             means = f"mean/scores.{metric}"
         else:
             reason = "no instances of this result are here"
-        # A result of no instances of its own is of the same run where they are of one.
+        # A result without instances belongs to the only run.
         named = f"{_variant(of) or 'result'}/{metric}"
         one = variant or home
         yield figure(named, score, means, variant=one, scale=scale, reason=reason)
-    total = number(get(found, "detailed_evaluation_results", "total_rows"))
+    total = number(get(published, "detailed_evaluation_results", "total_rows"))
     if total is not None and len(rows) == 1:
         yield counted("total_rows", total, "num_rollouts", home)

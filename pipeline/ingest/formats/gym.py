@@ -1,4 +1,4 @@
-"""NeMo Gym rows: what is read from each, declared; and how an irregular one is made regular."""
+"""Rows of NeMo Gym: the declared columns, and the repair of irregular rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Column:
     type: str = "JSON"
 
 
-# What a reader of another format says of a row: it stands in lines of ours, and in no file.
+# Values that readers of other formats add to a row; no file contains this field.
 OWN_FIELD = "_blade"
 OWN_NAMES = ("variant", "benchmark", "order", "question", "transcript", "limit_reached")
 
@@ -59,7 +59,7 @@ COLUMNS = (
     *(Column(name, f"{OWN_FIELD}.{name}") for name in OWN_NAMES),
 )
 
-# Top-level fields that the format owns; every other one survives whole in `verifier`.
+# Top-level fields of the format; all other fields are kept in `verifier`.
 OWNED_FIELDS = tuple(
     dict.fromkeys(
         [column.path.partition(".")[0] for column in COLUMNS]
@@ -75,9 +75,9 @@ ID_FIELDS = tuple(
 )
 ID_PARENTS = ("verifier_metadata", "metadata", "responses_create_params.metadata")
 
-# Fields that state what a right answer is: they tell questions apart that read the same.
-# The calls that a reader of another format lists (EXPECTED_CALLS) do not: a harness corrects them
-# from one version to the next, and the question stays the same.
+# Fields that state the right answer: they distinguish questions with the same words. The expected
+# calls of other formats (EXPECTED_CALLS) do not: a harness may correct them in a later version, and
+# the question stays the same.
 EXPECTED_CALLS = "expected_calls"
 TRUTH_PATTERN = (
     "^(expected_.*|ground_truth.*|gt|gold.*|reference|reference_(answer|solution|response)"
@@ -104,17 +104,16 @@ EVENT_KINDS = {
     "function_call_output": "tool_result",
 }
 
-# An item that is no typed object travels inside one, under this name.
+# An item that is not a typed object is wrapped in one, under this name.
 WRAPPED = "blade_item"
 MOST_ITEMS = 1_000_000
 
-# What a tool's JSON answer may say of its own failure, for json_transform.
+# Fields of a tool's JSON answer that show a failure, for json_transform.
 TOOL_ANSWER_FIELDS = "exit_code returncode return_code error status isError is_error success"
 TOOL_ANSWER_SPEC = json.dumps(dict.fromkeys(TOOL_ANSWER_FIELDS.split(), "JSON"))
 
-# What the JSON reader lets through though Python's `json` does not, or takes as a number:
-# commas before a closing bracket, and not-a-number literals. A hit inside a string is harmless:
-# the row is then only read a second time, exactly.
+# What DuckDB accepts as JSON but Python does not: commas before a closing bracket, and NaN
+# literals. A match inside a string is harmless: the row is only read a second time, in Python.
 _LITERAL = r"\s*-?(?i:nan|inf(inity)?)\s*[,\]}]"
 SUSPECT_PATTERNS = (rf",(\s*[\]}}]|{_LITERAL})", rf":{_LITERAL}", rf"\[{_LITERAL}")
 
@@ -143,7 +142,7 @@ def transform_spec(fields: Iterable[str]) -> str:
 
 
 def regular(text: str) -> str:
-    """One irregular row as the JSON text of a regular one; ValueError says why it cannot be."""
+    """Repair an irregular row; returns JSON text, or raises ValueError with the reason."""
     try:
         row = json.loads(text, parse_constant=lambda _: None, parse_float=_finite)
         if not isinstance(row, dict):
@@ -160,7 +159,7 @@ def regular(text: str) -> str:
 
 
 def whole(text: str, *, mark: str = "\\u") -> str:
-    """Half a character cannot be text; it is shown, so that two names stay two."""
+    """Escape lone surrogates, which cannot be encoded; different texts stay different."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -174,7 +173,7 @@ def _finite(text: str) -> float | None:
 
 
 def json_type(value: object) -> str:
-    """What a JSON value is, in words."""
+    """The type of a JSON value, in words."""
     if value is None:
         return "null"
     names = {str: "a string", bool: "a boolean", list: "a list", dict: "an object"}
@@ -182,7 +181,7 @@ def json_type(value: object) -> str:
 
 
 def _response(value: Any) -> dict[str, Any]:
-    """A response that is text or bare items becomes an object with a list of typed items."""
+    """Convert a response that is text or a list of items to an object with typed items."""
     response = value if isinstance(value, dict) else {"output": value}
     items = _flat(response.get("output"))
     if len(items) > MOST_ITEMS:

@@ -1,7 +1,7 @@
 """Harbor: a folder per job with a folder per trial.
 
-A run is what one agent with one model did of one dataset in a job. A trial without a result was
-killed or goes on still: it is an attempt without a score.
+A run is one agent with one model on one dataset of a job. A trial without a result was killed or is
+still running: it is an attempt without a score.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from pipeline.ingest.formats import (
     number,
     scores_of,
     text,
-    told,
     total,
+    without_empty,
 )
 
 TITLE = "Harbor"
@@ -58,16 +58,16 @@ OF_A_TRIAL = re.compile(
 )
 TRIAL_FILES = ("result.json", "config.json")
 FEW_BYTES = 4096
-# Where trials have several rewards, means have the names of these.
+# If trials have several rewards, means have their names.
 MEANS = {"mean": "filled_mean/reward", "reward": "filled_mean/reward"}
 OF_SEVERAL = "how it counts trials without that reward is not recorded"
 ONGOING = ("n_running_trials", "n_pending_trials", "n_cancelled_trials")
-# Folders of tasks that say nothing of the benchmark: the one above may.
+# Names of task folders that do not identify the benchmark; the folder above may.
 PLAIN_FOLDERS = frozenset("task tasks dataset datasets harbor harbor_tasks harbor-tasks".split())
-# What ended the agent was a cap on its time; other timeouts are those of its setting up or judging.
+# A time limit of the agent; other timeouts are those of the setup or the verifier.
 CAPS = frozenset({"AgentTimeoutError"})
 MOST_TESTS = 500
-# Documents of the verifier that Harbor itself reads; any other is its task's own.
+# Documents of the verifier that Harbor itself reads; others belong to the task.
 OWN_FILES = frozenset({"ctrf.json", "reward.json"})
 MOST_DOCUMENT = 256 << 10
 LOG_BYTES = 4000
@@ -80,11 +80,13 @@ USAGE = {
 
 
 def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
-    """Trials by what stands in their results or configs, jobs by their trials."""
+    """Trials, recognised by their results or configs, and jobs, recognised by their trials."""
     by_folder: dict[str, dict[str, ListedFile]] = defaultdict(dict)
     for file in files:
         by_folder[file.folder][file.base] = file
-    trials = {folder: one for folder, held in by_folder.items() if (one := _trial_file(held))}
+    trials = {
+        folder: one for folder, files_here in by_folder.items() if (one := _trial_file(files_here))
+    }
     inside: dict[str | None, list[ListedFile]] = defaultdict(list)
     for file in files:
         if OF_A_TRIAL.search(file.name):
@@ -95,21 +97,21 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
         jobs[job, stem].append(file)
         beside = tuple(other.path for other in sorted(inside[folder], key=atif.part))
         yield Claim(file, Kind.ROLLOUTS, _up(job), stem, beside=beside, owns=folder)
-    for (job, stem), held in jobs.items():
+    for (job, stem), files_here in jobs.items():
         for name in TRIAL_FILES if job not in trials else ():
             if name in by_folder[job]:
                 lock = [one for base, one in by_folder[job].items() if base == "lock.json"]
-                beside = tuple(other.path for other in (*held, *lock))
+                beside = tuple(other.path for other in (*files_here, *lock))
                 own = by_folder[job][name]
                 yield Claim(own, Kind.AGGREGATE_METRICS, _up(job), stem, beside=beside)
 
 
-def _trial_file(held: dict[str, ListedFile]) -> ListedFile | None:
-    """The result of a trial, or the config of one that has none."""
-    # A job's own result may list its trials in full.
-    begun = [head(held[name].path, FEW_BYTES) for name in TRIAL_FILES if name in held]
-    if any(b'"trial_name"' in one and b'"n_total_trials"' not in one for one in begun):
-        return held.get("result.json") or held["config.json"]
+def _trial_file(files: dict[str, ListedFile]) -> ListedFile | None:
+    """The result of a trial, or the config if it has no result."""
+    # The result of a job may contain its trials.
+    heads = [head(files[name].path, FEW_BYTES) for name in TRIAL_FILES if name in files]
+    if any(b'"trial_name"' in one and b'"n_total_trials"' not in one for one in heads):
+        return files.get("result.json") or files["config.json"]
     return None
 
 
@@ -118,17 +120,17 @@ def _up(folder: str) -> str:
 
 
 def read(artifact: Artifact) -> Iterator[Reading]:
-    """A trial, or what a job says of its trials."""
+    """A trial, or the figures and expectations of a job."""
     if artifact.kind is Kind.ROLLOUTS:
         yield from _trial(artifact)
     elif artifact.path.name == "result.json":
         yield from _published(artifact)
     else:
-        yield from _asked(artifact)
+        yield from _requested(artifact)
 
 
-def _asked(artifact: Artifact) -> Iterator[Reading]:
-    """What a job was asked for: each trial of its lock, else so many attempts at each task seen."""
+def _requested(artifact: Artifact) -> Iterator[Reading]:
+    """The expected attempts of a job: the trials of its lock, else `n_attempts` per task seen."""
     config = fields(document(artifact.path))
     n_attempts = config.get("n_attempts")
     n_attempts = n_attempts if isinstance(n_attempts, int) and n_attempts > 0 else 1
@@ -136,7 +138,7 @@ def _asked(artifact: Artifact) -> Iterator[Reading]:
     locks = [path for path in artifact.beside if path.name == "lock.json"]
     locked = _counted(trial for lock in documents(locks) for trial in items(get(lock, "trials")))
     seen = _counted(documents(path for path in artifact.beside if path not in locks))
-    # Names that the lock does not have are names of another kind.
+    # If tasks are not in the lock, it uses other names.
     wanted = locked if locked and seen.keys() <= locked.keys() else dict.fromkeys(seen, n_attempts)
     if sum(wanted.values()) <= MOST_EXPECTED:
         for (variant, task), n_repeats in sorted(wanted.items()):
@@ -150,7 +152,7 @@ def _counted(trials: Iterable[Any]) -> Counter[tuple[str, str]]:
 
 
 def _published(artifact: Artifact) -> Iterator[Reading]:
-    """Statistics of a job by the names that Harbor gives to its groups of trials."""
+    """The published statistics of a job, by group of trials."""
     stats = fields(get(document(artifact.path), "stats"))
     groups = fields(stats.get("evals"))
     variants = _variants(artifact, groups.keys())
@@ -177,7 +179,7 @@ def _published(artifact: Artifact) -> Iterator[Reading]:
 
 
 def _of_group(group: Any) -> set[str]:
-    """The trials that a group's figures are of, as far as it names them."""
+    """The trials that a group of statistics names."""
     rewards = fields(get(group, "reward_stats")).values()
     lists = [names for by_value in rewards for names in fields(by_value).values()]
     lists += fields(get(group, "exception_stats")).values()
@@ -185,29 +187,29 @@ def _of_group(group: Any) -> set[str]:
 
 
 def _variants(artifact: Artifact, keys: Collection[str]) -> dict[str, str]:
-    """What each group is called here, by a trial of it; trials are asked until all are known."""
-    found: dict[str, str] = {}
+    """The variant of each group, from one of its trials."""
+    variants: dict[str, str] = {}
     for one in map(fields, documents(artifact.beside)):
         info = fields(one.get("agent_info"))
         names = (info.get("name"), get(info, "model_info", "name"), one.get("source") or "adhoc")
         key = "__".join(name for name in names if isinstance(name, str))
         if key in keys:
-            found[key] = _task_and_variant(one)[1]
-        if len(found) == len(keys):
+            variants[key] = _task_and_variant(one)[1]
+        if len(variants) == len(keys):
             break
-    return found
+    return variants
 
 
-def _task_and_variant(found: dict[str, Any]) -> tuple[str | None, str, str | None]:
-    """Task, what tells the run from others of its job, and dataset, of a result or a config.
+def _task_and_variant(trial: dict[str, Any]) -> tuple[str | None, str, str | None]:
+    """Task, variant and dataset of a result or a config.
 
-    Agent and model are those asked for: a trial without a result knows no others.
+    Agent and model are the requested ones: a trial without a result has no others.
     """
-    config = fields(found.get("config")) or found
-    agent, info = fields(config.get("agent")), fields(found.get("agent_info"))
-    task = text(found.get("task_name")) or text(get(config, "task", "name"))
+    config = fields(trial.get("config")) or trial
+    agent, info = fields(config.get("agent")), fields(trial.get("agent_info"))
+    task = text(trial.get("task_name")) or text(get(config, "task", "name"))
     task = task or (text(get(config, "task", "path")) or "").rstrip("/").rpartition("/")[2]
-    source = text(found.get("source")) or text(get(config, "task", "source"))
+    source = text(trial.get("source")) or text(get(config, "task", "source"))
     parts = (
         text(agent.get("name")) or text(agent.get("import_path")) or text(info.get("name")),
         text(agent.get("model_name")) or text(get(info, "model_info", "name")),
@@ -217,72 +219,74 @@ def _task_and_variant(found: dict[str, Any]) -> tuple[str | None, str, str | Non
 
 
 def _trial(artifact: Artifact) -> Iterator[Reading]:
-    """The row of a trial, and what of its files cannot be read."""
-    found = document(artifact.path)
-    task, variant, source = _task_and_variant(fields(found))
+    """The row of a trial, and rejects for unreadable files."""
+    trial = document(artifact.path)
+    task, variant, source = _task_and_variant(fields(trial))
     if not task:
         raise ValueError("no trial of Harbor: it names no task")
-    steps = [step for step in items(found.get("step_results")) if isinstance(step, dict)]
-    told_in, rejects = _transcripts(artifact, [text(step.get("step_name")) for step in steps])
-    usage = _usage([fields(one.get("agent_result")) for one in (found, *steps)])
-    usage = usage or (told_in[0].usage if len(told_in) == 1 else {})
-    model = _model(found)
-    checksum = text(found.get("task_checksum"))
-    request = {"input": told_in[0].asked, "tools": told_in[0].tools} if told_in else {}
-    ran = fields(found.get("agent_execution")) or found
+    steps = [step for step in items(trial.get("step_results")) if isinstance(step, dict)]
+    transcripts, rejects = _transcripts(artifact, [text(step.get("step_name")) for step in steps])
+    usage = _usage([fields(one.get("agent_result")) for one in (trial, *steps)])
+    usage = usage or (transcripts[0].usage if len(transcripts) == 1 else {})
+    model = _model(trial)
+    checksum = text(trial.get("task_checksum"))
+    request = (
+        {"input": transcripts[0].question, "tools": transcripts[0].tools} if transcripts else {}
+    )
+    ran = fields(trial.get("agent_execution")) or trial
     is_ended = artifact.path.name == "result.json"
-    ended = _exception([found, *steps])
-    response = atif.response(told_in, usage, model)
-    # ApiError and its kinds: the call of the model failed.
+    ended = _exception([trial, *steps])
+    response = atif.response(transcripts, usage, model)
+    # ApiError and similar: the call of the model failed.
     if (ended.get("exception_type") or "").startswith("Api"):
         response |= {"object": "response", "error": {"message": ended["error_message"]}}
     row = {
         "_ng_task_index": task,
-        "agent_ref": told({"name": text(get(found, "agent_info", "name"))}),
-        "responses_create_params": told({**request, "model": model}),
+        "agent_ref": without_empty({"name": text(get(trial, "agent_info", "name"))}),
+        "responses_create_params": without_empty({**request, "model": model}),
         "response": response,
-        **_scores(found, steps),
+        **_scores(trial, steps),
         **_tests(artifact),
         **_verifier_documents(artifact),
         **ended,
         "trial_state": None if is_ended else "no result: killed, or still running",
         "total_run_time": atif.seconds(ran.get("started_at"), ran.get("finished_at")),
-        "trial_name": text(found.get("trial_name")),
+        "trial_name": text(trial.get("trial_name")),
         "task_checksum": checksum,
-        "agent_version": text(get(found, "agent_info", "version")),
+        "agent_version": text(get(trial, "agent_info", "version")),
     }
     yield Row(
-        {"reward": None, **told(row)},
+        {"reward": None, **without_empty(row)},
         variant=variant,
-        benchmark=_benchmark(found, source),
-        order=text(found.get("started_at")) or "~",
+        benchmark=_benchmark(trial, source),
+        order=text(trial.get("started_at")) or "~",
         question=checksum,
         limit_reached=kind if (kind := ended.get("exception_type")) in CAPS else None,
     )
     yield from rejects
 
 
-def _benchmark(found: dict[str, Any], source: str | None) -> str | None:
-    """The dataset; of tasks in a folder of ours Harbor gives that folder's name for it."""
+def _benchmark(trial: dict[str, Any], source: str | None) -> str | None:
+    """The dataset; for local tasks Harbor uses the name of their folder."""
     if source is None or source.lower() not in PLAIN_FOLDERS:
         return source
-    folders = (text(get(fields(found.get("config")) or found, "task", "path")) or "").split("/")
-    telling = [
+    folders = (text(get(fields(trial.get("config")) or trial, "task", "path")) or "").split("/")
+    informative = [
         name for name in folders[:-1] if name.strip(".") and name.lower() not in PLAIN_FOLDERS
     ]
-    return telling[-1] if telling else None
+    return informative[-1] if informative else None
 
 
-def _model(found: dict[str, Any]) -> str | None:
-    info = fields(get(found, "agent_info", "model_info"))
+def _model(trial: dict[str, Any]) -> str | None:
+    info = fields(get(trial, "agent_info", "model_info"))
     named = [name for key in ("provider", "name") if (name := text(info.get(key)))]
-    asked_for = get(fields(found.get("config")) or found, "agent", "model_name")
-    return "/".join(named) or text(asked_for)
+    requested = get(fields(trial.get("config")) or trial, "agent", "model_name")
+    return "/".join(named) or text(requested)
 
 
-def _scores(found: dict[str, Any], steps: list[dict[str, Any]]) -> dict[str, Any]:
-    """The reward as Harbor takes it for its mean; all rewards, of the trial and of its steps."""
-    rewards = fields(get(found, "verifier_result", "rewards"))
+def _scores(trial: dict[str, Any], steps: list[dict[str, Any]]) -> dict[str, Any]:
+    """The reward that Harbor uses for its mean, and all rewards of the trial and its steps."""
+    rewards = fields(get(trial, "verifier_result", "rewards"))
     chosen = next(iter(rewards)) if len(rewards) == 1 else "reward"
     named = dict(rewards)
     for step in steps:
@@ -293,7 +297,7 @@ def _scores(found: dict[str, Any], steps: list[dict[str, Any]]) -> dict[str, Any
 
 
 def _verifier_documents(artifact: Artifact) -> dict[str, Any]:
-    """What else a task's own verifier wrote as JSON, each document under its file's name."""
+    """Other JSON documents of the verifier, by file name."""
     own = [
         path
         for path in artifact.beside
@@ -304,52 +308,54 @@ def _verifier_documents(artifact: Artifact) -> dict[str, Any]:
 
 
 def _exception(ended: list[dict[str, Any]]) -> dict[str, Any]:
-    """What ended the trial, or the first of its steps that one did."""
+    """The exception of the trial, or of its first step with one."""
     for one in ended:
         if info := fields(one.get("exception_info")):
             kind = text(info.get("exception_type"))
-            said = [part for part in (kind, text(info.get("exception_message"))) if part]
-            return {"exception_type": kind, "error_message": ": ".join(said) or None}
+            parts = [part for part in (kind, text(info.get("exception_message"))) if part]
+            return {"exception_type": kind, "error_message": ": ".join(parts) or None}
     return {}
 
 
 def _transcripts(
     artifact: Artifact, steps: list[str | None]
 ) -> tuple[list[atif.Transcript], list[Reject]]:
-    """The trajectory of a trial, or one for each of its steps, in their order; and what is none."""
+    """The trajectory of a trial, or those of its steps in order, and rejects."""
     by_place: dict[Path, list[Any]] = defaultdict(list)
     rejects = []
     for path in artifact.beside:
         if path.name.startswith("trajectory"):
             try:
-                found = atif.trajectory(path)
+                content = atif.trajectory(path)
             except ValueError as error:
                 rejects.append(Reject(f"{'/'.join(path.parts[-2:])}: {error}"))
             else:
-                by_place[path.parent].append(found)
+                by_place[path.parent].append(content)
     rank = {name: place for place, name in enumerate(steps)}
     places = sorted(by_place, key=lambda place: (rank.get(place.parent.name, -1), str(place)))
     return [atif.transcript(by_place[place]) for place in places], rejects
 
 
 def _usage(results: list[dict[str, Any]]) -> dict[str, Any]:
-    """Tokens and cost of the trial; where it gives none, the sums over its steps."""
-    found: dict[str, float | None] = {}
+    """Tokens and cost of the trial, else the sums over its steps."""
+    counts: dict[str, float | None] = {}
     for name, theirs in USAGE.items():
         own, *of_steps = [number(one.get(theirs)) for one in results]
-        found[name] = total(of_steps) if own is None else own
-    return atif.usage(found)
+        counts[name] = total(of_steps) if own is None else own
+    return atif.usage(counts)
 
 
 def _tests(artifact: Artifact) -> dict[str, Any]:
-    """Tests by name where a report lists them, else the end of what they printed."""
-    found: list[dict[str, Any]] = []
+    """The tests of the report, else the end of their output."""
+    tests: list[dict[str, Any]] = []
     printed = None
     for path in artifact.beside:
         try:
             if path.name == "ctrf.json":
-                found += [
-                    told({key: text(get(test, key)) for key in ("name", "status", "message")})
+                tests += [
+                    without_empty(
+                        {key: text(get(test, key)) for key in ("name", "status", "message")}
+                    )
                     for test in items(get(document(path), "results", "tests"))[:MOST_TESTS]
                 ]
             elif path.suffix == ".txt":
@@ -357,5 +363,5 @@ def _tests(artifact: Artifact) -> dict[str, Any]:
                     file.seek(max(0, path.stat().st_size - LOG_BYTES))
                     printed = file.read().decode("utf-8", "replace").strip() or None
         except (OSError, ValueError):
-            continue  # the verdict stands without them
-    return {"tests": found, "test_stdout": None if found else printed}
+            continue  # the verdict does not depend on them
+    return {"tests": tests, "test_stdout": None if tests else printed}

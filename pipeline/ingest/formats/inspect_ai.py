@@ -31,7 +31,7 @@ from pipeline.ingest.formats import (
     parsed,
     settings,
     text,
-    told,
+    without_empty,
 )
 from pipeline.ingest.formats.config import LONGEST_VALUE
 from pipeline.ingest.formats.inspect_sample import Log, row, sample
@@ -60,25 +60,29 @@ SECRET = re.compile(r"key|token|secret|passw|credential", re.IGNORECASE)
 
 
 def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
-    """Logs by their own word; of several of one task id, retries of one another, the latest."""
-    made, latest = [], dict[tuple[str | None, ...], Claim]()
+    """Logs, recognised by their header; of several retries of one task only the latest is read."""
+    claimed, latest = [], dict[tuple[str | None, ...], Claim]()
     for file in files:
-        said = _said(file)
-        if said is None:
+        evaluation = _evaluation(file)
+        if evaluation is None:
             continue
-        named = [_short(text(said.get(name)) or "") for name in ("task", "model")]
+        named = [_short(text(evaluation.get(name)) or "") for name in ("task", "model")]
         stem = "-".join(part for part in named if part) or file.base.rpartition(".")[0]
-        created = re.sub(r"[:+]", "-", text(said.get("created")) or "")
+        created = re.sub(r"[:+]", "-", text(evaluation.get("created")) or "")
         claim = Claim(file, Kind.ROLLOUTS, file.folder, stem, mark=created)
         # Some writers give one id to all they evaluate: a retry has the task and the model, too.
-        given = text(said.get("task_id"))
-        task = (given, text(said.get("task")), text(said.get("model"))) if given else (file.name,)
-        made.append((task, claim))
+        task_id = text(evaluation.get("task_id"))
+        task = (
+            (task_id, text(evaluation.get("task")), text(evaluation.get("model")))
+            if task_id
+            else (file.name,)
+        )
+        claimed.append((task, claim))
         if claim.mark > latest.setdefault(task, claim).mark:
             latest[task] = claim
-    shared = Counter((claim.folder, claim.stem, claim.mark) for _, claim in made)
+    shared = Counter((claim.folder, claim.stem, claim.mark) for _, claim in claimed)
     first: dict[Any, Claim] = {}
-    for task, claim in made:
+    for task, claim in claimed:
         other = latest[task]
         original = first.setdefault((task, claim.mark, _contents(claim.file)), claim)
         if claim.mark < other.mark:
@@ -87,14 +91,14 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
         elif original is not claim:
             yield replace(claim, skipped=f"holds the same as {original.file.name}")
         elif shared[claim.folder, claim.stem, claim.mark] > 1:
-            # Begun in one second: two runs all the same.
+            # Two runs that started in the same second.
             yield replace(claim, mark=f"{claim.mark}-{claim.file.base}")
         else:
             yield claim
 
 
 def _contents(file: ListedFile) -> object:
-    """What the members of an archive hold; a copy of it may be packed otherwise."""
+    """The checksums of the members of an archive; a copy may be compressed differently."""
     try:
         with file.path.open("rb") as archive:
             members = _directory(archive)[0] if file.base.lower().endswith(".eval") else []
@@ -103,30 +107,30 @@ def _contents(file: ListedFile) -> object:
         return file.name
 
 
-def _said(file: ListedFile) -> dict[str, Any] | None:
-    """What a log says of its evaluation; None where it is no log."""
-    begun = head(file.path, 4096)
+def _evaluation(file: ListedFile) -> dict[str, Any] | None:
+    """The `eval` section of a log; None if the file is no log."""
+    first_bytes = head(file.path, 4096)
     if file.base.lower().endswith(".eval"):
-        if not begun.startswith(b"PK"):
+        if not first_bytes.startswith(b"PK"):
             return None
         try:
             with file.path.open("rb") as archive:
                 return fields(get(_header(archive, _directory(archive)[0])[0], "eval"))
         except (OSError, ValueError):
             return {}
-    if not FIRST_OF_LOG.match(begun):
+    if not FIRST_OF_LOG.match(first_bytes):
         return None
     start = head(file.path, HEADER_BYTES).decode("utf-8", "replace")
     place = re.search(r'"eval"\s*:\s*(?=\{)', start)
     try:
-        said = fields(json.JSONDecoder().raw_decode(start, place.end())[0]) if place else {}
+        evaluation = fields(json.JSONDecoder().raw_decode(start, place.end())[0]) if place else {}
     except (ValueError, RecursionError):
-        return {}  # cut off, which reading it will say
-    return said if {"task", "model"} <= said.keys() else None
+        return {}  # cut off; reading it reports the error
+    return evaluation if {"task", "model"} <= evaluation.keys() else None
 
 
 def read(artifact: Artifact) -> Iterator[Reading]:
-    """The samples of a log, and what its header says."""
+    """The samples of a log, and the contents of its header."""
     if artifact.path.suffix.lower() == ".eval":
         yield from _archive(artifact.path)
     else:
@@ -141,7 +145,7 @@ def _directory(archive: Any) -> tuple[list[packed.Member], str | None]:
 
 
 def _header(archive: Any, members: list[packed.Member]) -> tuple[Any, list[str]]:
-    """The header, of an unfinished log its beginning; and why one of them could not be read."""
+    """The header, or the start of an unfinished log, and reading errors."""
     by_name = {member.name: member for member in members}
     faults: list[str] = []
     for name in ("header.json", "_journal/start.json"):
@@ -162,8 +166,8 @@ def _archive(path: Path) -> Iterator[Reading]:
         seen: set[str] = set()
         for member in samples:
             try:
-                yield (made := row(sample(packed.content(archive, member)), log))
-                seen.add(made.value["_ng_task_index"])
+                yield (attempt := row(sample(packed.content(archive, member)), log))
+                seen.add(attempt.value["_ng_task_index"])
             except ValueError as error:
                 yield Reject(f"{member.name}: {error}", member.name)
         yield from _expected(header, len(samples), seen)
@@ -172,7 +176,7 @@ def _archive(path: Path) -> Iterator[Reading]:
 
 
 def _document(path: Path) -> Iterator[Reading]:
-    """A log of one JSON document; what it says of itself stands before its samples."""
+    """A log that is one JSON document; its header comes before its samples."""
     header: dict[str, Any] = {}
     log: Log | None = None
     damage: ValueError | None = None
@@ -189,8 +193,8 @@ def _document(path: Path) -> Iterator[Reading]:
                 continue
             n_samples += 1
             try:
-                yield (made := row(value, log))
-                seen.add(made.value["_ng_task_index"])
+                yield (attempt := row(value, log))
+                seen.add(attempt.value["_ng_task_index"])
             except ValueError as error:
                 yield Reject(str(error))
     except ValueError as error:
@@ -203,26 +207,29 @@ def _document(path: Path) -> Iterator[Reading]:
 
 
 def _short(name: str) -> str:
-    """The last part of a name that has its organization or package before it."""
+    """A name without its organization or package."""
     return name.rstrip("/").rpartition("/")[2]
 
 
 def _log(header: Any) -> Generator[Reading, None, Log]:
     """Settings, expected attempts and published figures; returns what samples need to know."""
-    said = fields(get(header, "eval"))
-    config = {**fields(said.get("model_generate_config")), **fields(get(header, "plan", "config"))}
-    model = text(said.get("model"))
-    limits = {name: get(said, "config", name) for name in LIMITS}
+    evaluation = fields(get(header, "eval"))
+    config = {
+        **fields(evaluation.get("model_generate_config")),
+        **fields(get(header, "plan", "config")),
+    }
+    model = text(evaluation.get("model"))
+    limits = {name: get(evaluation, "config", name) for name in LIMITS}
     sampling = {name: config.get(name) for name in SAMPLING}
     repeats = {"num_repeats": _epochs(header)}
     yield from settings({"model": model, **sampling, **limits, **repeats})
-    yield from settings(_task_args(said))
+    yield from settings(_task_args(evaluation))
     status = text(get(header, "status"))
     yield from settings({"log_status": status if status != "success" else None})
     yield from _figures(header)
     if (total := _total(header)) is not None:
         yield counted("total_samples", total, "num_rollouts")
-    request = told(
+    request = without_empty(
         {
             "model": model,
             "temperature": number(config.get("temperature")),
@@ -230,14 +237,14 @@ def _log(header: Any) -> Generator[Reading, None, Log]:
             "max_output_tokens": config.get("max_tokens"),
         }
     )
-    return Log(_short(text(said.get("task")) or "inspect"), model, request, _headline(header))
+    return Log(_short(text(evaluation.get("task")) or "inspect"), model, request, _headline(header))
 
 
-def _task_args(said: dict[str, Any]) -> dict[str, str]:
-    """The arguments of the task, each a setting by its name; what may be a secret is left out."""
+def _task_args(evaluation: dict[str, Any]) -> dict[str, str]:
+    """The arguments of the task as settings, without possible secrets."""
     return {
         f"task_args.{name}": (value if isinstance(value, str) else as_json(value))[:LONGEST_VALUE]
-        for name, value in sorted(fields(said.get("task_args")).items())
+        for name, value in sorted(fields(evaluation.get("task_args")).items())
         if value is not None and not SECRET.search(name)
     }
 
@@ -248,16 +255,16 @@ def _epochs(header: Any) -> int:
 
 
 def _total(header: Any) -> float | None:
-    """How many samples a log holds that says it is whole."""
+    """The number of samples of a complete log."""
     is_whole = get(header, "status") == "success"
     return number(get(header, "results", "total_samples")) if is_whole else None
 
 
 def _expected(header: Any, n_samples: int | None, seen: set[str]) -> Iterator[Expected]:
-    """All samples at all epochs; those that were taken out of a whole log were not missed.
+    """All samples at all epochs; samples removed from a complete log are not missing.
 
-    A whole log that ran fewer samples than its dataset has was asked for no more. Some writers
-    list the numbers of rows where the samples have names: those name nobody.
+    A complete log that ran fewer samples than its dataset has was asked for no more. Some writers
+    list row numbers although samples have names; these are ignored.
     """
     total = _total(header)
     if n_samples is not None and n_samples < (total or 0):

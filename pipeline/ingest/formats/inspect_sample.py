@@ -1,7 +1,7 @@
 """A sample of Inspect AI as a row: an attempt is one sample at one epoch.
 
-Its transcript is `messages`; `events`, most of a sample's bytes, are read only where an agent kept
-its conversation to itself.
+The transcript is `messages`; `events`, most bytes of a sample, are read only if an agent did not
+record its conversation there.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from pipeline.ingest.formats import (
     result,
     scores_of,
     text,
-    told,
+    without_empty,
 )
 
 LETTERS = {"c": 1.0, "p": 0.5, "i": 0.0, "n": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
-# What a sample must say before its events for these to be passed over unread.
+# Fields that a sample must have before its events, so that these can be skipped.
 COUNTED = ("input_tokens", "input_tokens_cache_read", "input_tokens_cache_write")
 BEFORE_EVENTS = {"id", "epoch", "messages", "output", "scores"}
 
 
 @dataclass(frozen=True)
 class Log:
-    """What a log says before its samples; the first of `scores` that one has is its reward."""
+    """The header of a log; the first of `scores` that a sample has is its reward."""
 
     task: str
     model: str | None
@@ -46,10 +46,10 @@ class Log:
 
 
 def sample(content: bytes) -> Any:
-    """A sample without its events, where they can be told from the rest without reading them.
+    """Parse a sample, without its events if they can be cut out.
 
-    What stands before and behind a gap is JSON by itself only where the gap begins and ends
-    between fields of the sample.
+    The parts before and after the events are valid JSON only if the cut is between fields of the
+    sample.
     """
     start, end = content.find(b'"events":'), content.rfind(b'"model_usage":')
     before = content[:start].rstrip()
@@ -65,12 +65,12 @@ def sample(content: bytes) -> Any:
     return parsed(content)
 
 
-def _has_answer(said: dict[str, Any]) -> bool:
-    return any(get(one, "role") == "assistant" for one in items(said.get("messages")))
+def _has_answer(partial: dict[str, Any]) -> bool:
+    return any(get(one, "role") == "assistant" for one in items(partial.get("messages")))
 
 
 def row(sample: Any, log: Log) -> Row:
-    """A sample as a row; ValueError says why it is none."""
+    """A sample as a row; ValueError if it is invalid."""
     if not isinstance(sample, dict):
         raise ValueError("not a sample")
     task, epoch = text(sample.get("id")), sample.get("epoch", 1)
@@ -79,21 +79,21 @@ def row(sample: Any, log: Log) -> Row:
     attachments = fields(sample.get("attachments"))
     scores, output = _scores(sample, log), _output(sample, attachments)
     chosen = _chosen(scores, log.scores)
-    said = text(get(sample, "error", "message"))
+    error = text(get(sample, "error", "message"))
     value = {
         "_ng_task_index": task,
         "_ng_rollout_index": epoch - 1,
         "reward": chosen["score"] if chosen else None,
-        "responses_create_params": {**log.request, "input": _asked(sample, attachments)},
-        "response": told({"model": log.model, "usage": _usage(sample, log.model)})
+        "responses_create_params": {**log.request, "input": _question(sample, attachments)},
+        "response": without_empty({"model": log.model, "usage": _usage(sample, log.model)})
         | ({"output": output} if output or sample.get("messages") else {}),
         "target": sample.get("target"),
         "metadata": fields(sample.get("metadata")),
         **scores_of(scores, chosen["name"] if chosen else None),
         "stop_reason": _stop_reason(sample),
         "termination_reason": _limit(sample.get("limit")),
-        "error_message": said,
-        "exception_type": _exception(said),
+        "error_message": error,
+        "exception_type": _exception(error),
         "n_error_retries": len(items(sample.get("error_retries"))),
         "is_invalidated": sample.get("invalidation") is not None,
         "total_run_time": number(sample.get("total_time")),
@@ -106,9 +106,9 @@ def row(sample: Any, log: Log) -> Row:
 
 
 def _stop_reason(sample: dict[str, Any]) -> str | None:
-    """Why the model stopped; `unknown` is Inspect's word for what no one said."""
-    said = text(get(sample, "output", "choices", 0, "stop_reason"))
-    return None if said == "unknown" else said
+    """Why the model stopped; None if Inspect recorded `unknown`."""
+    reason = text(get(sample, "output", "choices", 0, "stop_reason"))
+    return None if reason == "unknown" else reason
 
 
 def _chosen(scores: list[dict[str, Any]], names: tuple[str, ...]) -> dict[str, Any] | None:
@@ -123,21 +123,21 @@ def _scores(sample: dict[str, Any], log: Log) -> list[dict[str, Any]]:
 
     The oldest samples have one score, which only the log names.
     """
-    given = fields(sample.get("scores"))
-    if not given and isinstance(sample.get("score"), dict):
-        given = {log.scores[0] if log.scores else "score": sample["score"]}
-    found = []
-    for name, score in given.items():
+    scores = fields(sample.get("scores"))
+    if not scores and isinstance(sample.get("score"), dict):
+        scores = {log.scores[0] if log.scores else "score": sample["score"]}
+    listed = []
+    for name, score in scores.items():
         value = get(score, "value")
         parts = value.items() if isinstance(value, dict) else [(None, value)]
         for key, part in parts:
-            said = {
+            details = {
                 "explanation": text(get(score, "explanation")),
                 "answer": text(get(score, "answer")),
             }
             named = {"name": name if key is None else f"{name}.{key}", "score": _number(part)}
-            found.append(named | told(said))
-    return found
+            listed.append(named | without_empty(details))
+    return listed
 
 
 def _number(value: Any) -> float | None:
@@ -154,13 +154,13 @@ def _limit(limit: Any) -> str | None:
     return f"{kind} limit" if kind else None
 
 
-def _exception(said: str | None) -> str | None:
-    match = re.match(r"([A-Za-z_]\w*)\s*[(:]", said or "")
+def _exception(error: str | None) -> str | None:
+    match = re.match(r"([A-Za-z_]\w*)\s*[(:]", error or "")
     return match[1] if match else None
 
 
 def _usage(sample: dict[str, Any], model: str | None) -> dict[str, Any] | None:
-    """The evaluated model's own: those of judges stand beside it."""
+    """The usage of the evaluated model, without that of judges."""
     every = fields(sample.get("model_usage"))
     used = every.get(model or "") or (next(iter(every.values())) if len(every) == 1 else None)
     if not isinstance(used, dict):
@@ -171,37 +171,45 @@ def _usage(sample: dict[str, Any], model: str | None) -> dict[str, Any] | None:
     output = (
         missing if used.get("output_tokens") == 0 and missing > 0 else used.get("output_tokens")
     )
-    return told({**used, "output_tokens": output, "cost": used.get("total_cost")})
+    return without_empty({**used, "output_tokens": output, "cost": used.get("total_cost")})
 
 
-def _asked(sample: dict[str, Any], attachments: dict[str, Any]) -> list[dict[str, Any]]:
-    """The system's message, where the transcript has one, and the input with its choices."""
+def _question(sample: dict[str, Any], attachments: dict[str, Any]) -> list[dict[str, Any]]:
+    """The system message, if there is one, and the input with its choices."""
     first = get(sample, "messages", 0)
     system = [first] if get(first, "role") == "system" else []
-    given = sample.get("input")
-    asked = given if isinstance(given, list) else [{"role": "user", "content": given}]
-    if any(get(one, "role") == "system" for one in asked):
+    sample_input = sample.get("input")
+    messages = (
+        sample_input
+        if isinstance(sample_input, list)
+        else [{"role": "user", "content": sample_input}]
+    )
+    if any(get(one, "role") == "system" for one in messages):
         system = []
-    said = [
+    question = [
         message(_content(get(one, "content"), attachments), text(get(one, "role")) or "user")
-        for one in [*system, *asked]
+        for one in [*system, *messages]
     ]
     choices = [text(one) or "" for one in items(sample.get("choices"))]
     if choices:
         listed = "\n".join(f"{chr(65 + place)}) {one}" for place, one in enumerate(choices))
-        said.append(message(listed, "user"))
-    return said
+        question.append(message(listed, "user"))
+    return question
 
 
 def _output(sample: dict[str, Any], attachments: dict[str, Any]) -> list[dict[str, Any]]:
-    """What came after the question; from the events where no answer is among the messages.
+    """The messages after the question; from the events if the messages have no answer.
 
-    Where those hold none either, the answer is what the sample gives for its output. What a solver
-    has users say besides the input came after it.
+    If the events have none either, the answer is the output of the sample. User messages that a
+    solver added come after the question.
     """
     messages = items(sample.get("messages"))
-    given = sample.get("input")
-    n_users = sum(get(one, "role") == "user" for one in given) if isinstance(given, list) else 1
+    sample_input = sample.get("input")
+    n_users = (
+        sum(get(one, "role") == "user" for one in sample_input)
+        if isinstance(sample_input, list)
+        else 1
+    )
     place = 0
     for one in messages:
         role = get(one, "role")
@@ -220,57 +228,57 @@ def _output(sample: dict[str, Any], attachments: dict[str, Any]) -> list[dict[st
 def _from_events(sample: dict[str, Any]) -> Iterator[Any]:
     for event in items(sample.get("events")):
         kind = get(event, "event")
-        if kind == "model" and (said := get(event, "output", "choices", 0, "message")):
-            yield said
+        if kind == "model" and (answer := get(event, "output", "choices", 0, "message")):
+            yield answer
         elif kind == "tool":
             answered = {"content": get(event, "result"), "error": get(event, "error")}
             yield {"role": "tool", "tool_call_id": get(event, "id"), **answered}
 
 
-def _items(said: Any, attachments: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    role = get(said, "role")
-    content = _content(get(said, "content"), attachments)
+def _items(turn: Any, attachments: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    role = get(turn, "role")
+    content = _content(get(turn, "content"), attachments)
     if role == "tool":
-        yield result(_answer(content, get(said, "error")), get(said, "tool_call_id"))
+        yield result(_answer(content, get(turn, "error")), get(turn, "tool_call_id"))
         return
     parts = content if isinstance(content, list) else [content]
     thoughts = [get(part, "reasoning") for part in parts if get(part, "type") == "reasoning"]
     if thought := "\n\n".join(one for one in thoughts if isinstance(one, str)):
         yield {"type": "reasoning", "summary": [{"type": "summary_text", "text": thought}]}
-    spoken: list[Any] = []
+    waiting: list[Any] = []
     for part in parts:
         if get(part, "type") == "tool_use":
-            # A tool that the model's own server ran: its call and its answer are one part.
-            yield from _said(spoken, role)
-            spoken = []
+            # A tool that the server of the model ran: call and result are one part.
+            yield from _message(waiting, role)
+            waiting = []
             yield call(get(part, "name"), get(part, "arguments"), get(part, "id"))
             yield result(_answer(get(part, "result"), get(part, "error")), get(part, "id"))
         elif get(part, "type") != "reasoning" and part:
-            spoken.append(part)
-    yield from _said(spoken if isinstance(content, list) else content, role)
-    for one in items(get(said, "tool_calls")):
+            waiting.append(part)
+    yield from _message(waiting if isinstance(content, list) else content, role)
+    for one in items(get(turn, "tool_calls")):
         yield call(get(one, "function"), get(one, "arguments"), get(one, "id"))
 
 
-def _said(content: Any, role: Any) -> Iterator[dict[str, Any]]:
+def _message(content: Any, role: Any) -> Iterator[dict[str, Any]]:
     if content:
         yield message(content, text(role) or "assistant")
 
 
 def _answer(content: Any, error: Any) -> str:
-    """What a tool answered; its error as JSON, which is known for one."""
-    spoken = content if isinstance(content, str) else as_json(content)
+    """The result of a tool; errors as JSON, which is recognised as an error."""
+    output = content if isinstance(content, str) else as_json(content)
     if isinstance(content, list) and all(get(part, "type") == "text" for part in content):
-        spoken = "".join(text(get(part, "text")) or "" for part in content)
+        output = "".join(text(get(part, "text")) or "" for part in content)
     if error is None:
-        return spoken
-    kind, said = text(get(error, "type")), text(get(error, "message")) or text(error)
-    whole = {"error": ": ".join(part for part in (kind, said) if part) or "error"}
-    return as_json(whole | ({"output": spoken} if content else {}))
+        return output
+    kind, reason = text(get(error, "type")), text(get(error, "message")) or text(error)
+    whole = {"error": ": ".join(part for part in (kind, reason) if part) or "error"}
+    return as_json(whole | ({"output": output} if content else {}))
 
 
 def _content(content: Any, attachments: dict[str, Any]) -> Any:
-    """Text, or parts with text: what is attached is put in, images and the like are only named."""
+    """Text or parts, with attachments inserted; images and the like are only named."""
     if isinstance(content, list):
         return [_part(part, attachments) for part in content]
     return _attached(content, attachments)
@@ -279,8 +287,8 @@ def _content(content: Any, attachments: dict[str, Any]) -> Any:
 def _part(part: Any, attachments: dict[str, Any]) -> dict[str, Any]:
     kind = text(get(part, "type")) or "part"
     if kind == "tool_use":
-        made = {name: get(part, name) for name in ("id", "name", "arguments", "error")}
-        return {"type": kind, **made, "result": _attached(get(part, "result"), attachments)}
+        called = {name: get(part, name) for name in ("id", "name", "arguments", "error")}
+        return {"type": kind, **called, "result": _attached(get(part, "result"), attachments)}
     for name in ("reasoning", "text"):
         if isinstance(get(part, name), str):
             return {"type": kind, name: _attached(part[name], attachments)}
@@ -288,7 +296,7 @@ def _part(part: Any, attachments: dict[str, Any]) -> dict[str, Any]:
 
 
 def _attached(value: Any, attachments: dict[str, Any]) -> str:
-    spoken = value if isinstance(value, str) else ""
-    if spoken.startswith("attachment://"):
-        return text(attachments.get(spoken.removeprefix("attachment://"))) or spoken
-    return spoken
+    written = value if isinstance(value, str) else ""
+    if written.startswith("attachment://"):
+        return text(attachments.get(written.removeprefix("attachment://"))) or written
+    return written

@@ -1,4 +1,4 @@
-"""One line of labels.jsonl: the root cause that a curator gives a task of a run, with evidence."""
+"""One line of labels.jsonl: the root cause of a task of a run, with evidence."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LONGEST_QUOTE = 60
 
 @dataclass(frozen=True)
 class Label:
-    """What a line says; whether what it names exists, only the whole warehouse can tell."""
+    """A label; whether its task and evidence exist is checked in the warehouse."""
 
     run_id: str
     task_id: str
@@ -31,7 +31,7 @@ class Label:
 
 
 def read(line: str) -> Label:
-    """The label of a line; ValueError says why it is none. Fields of other names are left alone."""
+    """Parse a label; ValueError if it is invalid. Unknown fields are ignored."""
     row = json.loads(gym.regular(line))
     return Label(
         run_id=_key(row, "run", str),
@@ -45,7 +45,7 @@ def read(line: str) -> Label:
 
 
 def _key(row: dict[str, Any], name: str, *types: type) -> str:
-    """`run` or `run_id`, `task` or `task_id`; both where they say the same."""
+    """`run` or `run_id`, `task` or `task_id`; both if they are equal."""
     values = set()
     for field in (name, f"{name}_id"):
         value = row.get(field)
@@ -91,18 +91,18 @@ def _intervention(row: dict[str, Any]) -> str | None:
 
 
 def _evidence(row: dict[str, Any]) -> tuple[Citation, ...]:
-    """One citation or a list of them; a label without any is still one."""
-    given = row.get("evidence")
-    listed = given if isinstance(given, list) else [] if given is None else [given]
-    found = []
+    """One citation, a list of them, or none."""
+    value = row.get("evidence")
+    listed = value if isinstance(value, list) else [] if value is None else [value]
+    citations = []
     for entry in listed:
         if not isinstance(entry, str):
             raise ValueError(f"evidence is {gym.json_type(entry)}, not {citation.SHAPE}")
         cited = citation.parse(entry)
         if cited is None:
             raise ValueError(f"evidence {_quoted(entry)} is not {citation.SHAPE}")
-        found.append(cited)
-    return tuple(found)
+        citations.append(cited)
+    return tuple(citations)
 
 
 def _quoted(text: str) -> str:

@@ -69,26 +69,26 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
         match = PARTS.match(file.base)
         if match and (of_rows := _is_samples(file, match)) is not None:
             (samples if of_rows else results)[file.folder, match["time"] or ""].append(file)
-    for (folder, time), found in samples.items():
+    for (folder, time), rows in samples.items():
         above = folder.rpartition("/")[0]
         about = results.get((folder, time)) or (results.get((above, time)) if time else None) or []
         models = map(_model, documents(file.path for file in about))
-        stem = _short(next(filter(None, models), found[0].path.parent.name))
-        for file in (*found, *about):
-            of_rows = file in found
-            beside = tuple(other.path for other in (about if of_rows else found))
+        stem = _short(next(filter(None, models), rows[0].path.parent.name))
+        for file in (*rows, *about):
+            of_rows = file in rows
+            beside = tuple(other.path for other in (about if of_rows else rows))
             kind = Kind.ROLLOUTS if of_rows else Kind.AGGREGATE_METRICS
             yield Claim(file, kind, folder, stem, mark=time, beside=beside)
 
 
 def _is_samples(file: ListedFile, match: re.Match[str]) -> bool | None:
-    """Whether a file holds rows, or results; None where it is neither."""
+    """True for a file of samples, False for results, None for others."""
     begun = head(file.path)
     if FIRST_OF_RESULTS.match(begun):
         return False
     has_answers = b'resps"' in begun
     if match["name"].startswith("samples_") and match["time"]:
-        # A first document may be longer than what was looked at.
+        # The first document may be longer than the sniffed part.
         is_rows = b'"doc_id"' in begun and (has_answers or len(begun) >= LONG)
     else:
         is_rows = bool(FIRST_OF_ROWS.match(begun)) and has_answers
@@ -96,10 +96,14 @@ def _is_samples(file: ListedFile, match: re.Match[str]) -> bool | None:
 
 
 def _model(results: Any) -> str | None:
-    """The model's name; of older results it stands among its arguments."""
-    given = get(results, "config", "model_args")
-    said = MODEL.search(given) if isinstance(given, str) else None
-    named = text(get(given, "pretrained")) or text(get(given, "model")) or (said and said[1])
+    """The name of the model; older results have it in the arguments."""
+    arguments = get(results, "config", "model_args")
+    named_model = MODEL.search(arguments) if isinstance(arguments, str) else None
+    named = (
+        text(get(arguments, "pretrained"))
+        or text(get(arguments, "model"))
+        or (named_model and named_model[1])
+    )
     return text(get(results, "model_name")) or named or text(get(results, "model_name_sanitized"))
 
 
@@ -116,7 +120,7 @@ def read(artifact: Artifact) -> Iterator[Reading]:
 
 
 def _task(path: Path, results: Any) -> str:
-    """The task of a file; older names begin with the model, and only results tell them apart."""
+    """The task of a file; older file names begin with the model, and results list the tasks."""
     match = PARTS.match(path.name)
     name = match["name"] if match else path.name
     if name.startswith("samples_"):
@@ -156,7 +160,7 @@ def _samples(artifact: Artifact) -> Iterator[Reading]:
         variant = _variant(task, of_filter)
         n_rows[variant] += 1
         yield Row(row(sample, config, model), variant=variant, benchmark=task)
-    # Results are written when all is done: what a shorter file lacks was left out of it.
+    # Results are written at the end, so rows missing from a shorter file were removed.
     n_expected = get(results, "n-samples", task, "effective")
     if isinstance(n_expected, int) and n_expected <= MOST_EXPECTED:
         for variant in (name for name, n in n_rows.items() if n + n_rejects >= n_expected):
@@ -173,33 +177,35 @@ def _rows(path: Path) -> Iterator[dict[str, Any] | Reject | Line]:
 
 
 def _results(artifact: Artifact) -> Iterator[Reading]:
-    found = document(artifact.path)
-    sampled = [_task(path, found) for path in artifact.beside]
-    given = get(found, "config", "gen_kwargs")
+    results = document(artifact.path)
+    sampled = [_task(path, results) for path in artifact.beside]
+    sampling = get(results, "config", "gen_kwargs")
     yield from settings(
         {
-            "max_tokens": get(given, "max_tokens"),
-            "temperature": get(given, "temperature"),
-            "model_name": _model(found),
-            "limit": get(found, "config", "limit"),
+            "max_tokens": get(sampling, "max_tokens"),
+            "temperature": get(sampling, "temperature"),
+            "model_name": _model(results),
+            "limit": get(results, "config", "limit"),
         }
     )
     variants = {
-        task: sorted({_variant(task, key.partition(",")[2]) for key in fields(held) if "," in key})
-        for task, held in fields(get(found, "results")).items()
+        task: sorted(
+            {_variant(task, key.partition(",")[2]) for key in fields(figures) if "," in key}
+        )
+        for task, figures in fields(get(results, "results")).items()
     }
     home = next((name for task in sampled for name in variants.get(task, ())), None)
     for task in variants:
-        yield from _figures(found, task, sampled, home)
-        n_documents = number(get(found, "n-samples", task, "effective"))
+        yield from _figures(results, task, sampled, home)
+        n_documents = number(get(results, "n-samples", task, "effective"))
         for variant in variants[task] if task in sampled and n_documents else ():
             yield counted("n-samples", n_documents, "num_tasks", variant)
 
 
-def _figures(found: Any, task: str, sampled: list[str], home: str | None) -> Iterator[Figure]:
-    """`<metric>,<filter>` of a task; of one without samples they are named with it, in `home`."""
-    aggregated = aggregations(get(found, "configs", task))
-    for key, value in fields(get(found, "results", task)).items():
+def _figures(results: Any, task: str, sampled: list[str], home: str | None) -> Iterator[Figure]:
+    """The figures `<metric>,<filter>` of a task; a task without samples is added to `home`."""
+    aggregated = aggregations(get(results, "configs", task))
+    for key, value in fields(get(results, "results", task)).items():
         metric, comma, of_filter = key.partition(",")
         if not comma or isinstance(value, (dict, list)):
             continue
@@ -208,7 +214,7 @@ def _figures(found: Any, task: str, sampled: list[str], home: str | None) -> Ite
         by = aggregated.get(field)
         means = reason = None
         if task not in sampled:
-            is_group = bool(get(found, "group_subtasks", task))
+            is_group = bool(get(results, "group_subtasks", task))
             reason = "of a group of tasks" if is_group else "no samples of this task were logged"
         elif by in ("mean", "nanmean", None):
             means = f"{statistic}/scores.{field}"

@@ -1,7 +1,7 @@
 """A row of samples of lm-evaluation-harness: one document under one filter.
 
-The metric is of the filtered response: repeats of a document inside a row cannot be scored apart,
-and stay in the row.
+The metric is of the filtered response: repeats of a document inside a row have no scores of their
+own, and stay in the row.
 """
 
 from __future__ import annotations
@@ -18,55 +18,55 @@ from pipeline.ingest.formats import (
     parsed,
     scores_of,
     text,
-    told,
+    without_empty,
 )
 
-# Names of metrics that say how right an answer is, the most usual first.
+# Metrics of correctness, the most usual first.
 USUAL = "exact_match acc acc_norm pass@1 f1 em bleu rouge1".split()
 NOT_METRICS = frozenset(
     "doc_id doc target arguments resps filtered_resps filter metrics doc_hash prompt_hash "
     "target_hash input".split()
 )
-# What stands for a score where nothing was to be scored.
+# The placeholder for a score if nothing is scored.
 NO_SCORE = "bypass"
-# Of these a row has a log likelihood, of which only all rows together make a figure.
+# For these a row has a log likelihood, which is a figure only over all rows.
 OF_ALL_ROWS = frozenset({"perplexity", "weighted_perplexity", "bits_per_byte"})
-# What the harness's regular expressions give where they find nothing.
+# What the regular expressions of the harness return without a match.
 INVALID = "[invalid]"
 LIKELIHOODS = frozenset({"multiple_choice", "loglikelihood", "loglikelihood_rolling"})
 FUNCTION = re.compile(r"\s*(?:def|<function)\s+([\w.]+)")
 
 
 def aggregations(config: Any) -> dict[str, str]:
-    """How the rows' values of each declared metric become one figure, in the order declared.
+    """The aggregation of each declared metric, in order.
 
-    A function of the task's own stands there as its source, or as Python shows it.
+    A custom function is recorded as its source, or as Python prints it.
     """
-    found = {}
+    by_metric = {}
     for entry in items(get(config, "metric_list")):
         if metric := text(get(entry, "metric")):
             by = text(get(entry, "aggregation")) or "mean"
             named = FUNCTION.match(by)
-            found[metric] = named[1] if named else by[:60]
-    return found
+            by_metric[metric] = named[1] if named else by[:60]
+    return by_metric
 
 
 def row(sample: dict[str, Any], config: dict[str, Any], model: str | None) -> dict[str, Any]:
-    """A line of samples as a row of ours."""
+    """A line of samples as a row of Gym."""
     scores, own = _scores(sample, config)
-    asked, given = _request(sample.get("arguments"))
-    is_choice = text(config.get("output_type")) in LIKELIHOODS or isinstance(given, str)
+    question, arguments = _request(sample.get("arguments"))
+    is_choice = text(config.get("output_type")) in LIKELIHOODS or isinstance(arguments, str)
     answer = None if is_choice else _answer(sample.get("filtered_resps"))
     request = {
-        "input": asked,
+        "input": question,
         "model": model,
-        "temperature": number(get(given, "temperature")),
-        "max_output_tokens": get(given, "max_gen_toks"),
+        "temperature": number(get(arguments, "temperature")),
+        "max_output_tokens": get(arguments, "max_gen_toks"),
     }
     value = {
         "_ng_task_index": sample.get("doc_id"),
         "_ng_rollout_index": 0,
-        "responses_create_params": told(request),
+        "responses_create_params": without_empty(request),
         "response": _response(sample, model, answer, is_choice=is_choice),
         "target": sample.get("target"),
         **scores_of(scores, own),
@@ -79,18 +79,18 @@ def row(sample: dict[str, Any], config: dict[str, Any], model: str | None) -> di
         "prompt_hash": sample.get("prompt_hash"),
     }
     reward = next((score["score"] for score in scores if score["name"] == own), None)
-    # A text that is too long to be an answer says nothing of whether there is one.
+    # A text that is too long to be an answer does not show whether there is one.
     found = None if answer == INVALID else answer
     extracted = {} if answer is None else {"extracted_answer": found}
-    return {"reward": reward, **told(value), **extracted}
+    return {"reward": reward, **without_empty(value), **extracted}
 
 
 def _scores(
     sample: dict[str, Any], config: dict[str, Any]
 ) -> tuple[list[dict[str, Any]], str | None]:
-    """Every metric of the row that is one number or none, and which of them is the reward.
+    """All scalar metrics of the row, and the name of the reward.
 
-    Older rows do not list their metrics: they are what is no other field.
+    Older rows do not list their metrics: these are all fields that are not known otherwise.
     """
     declared = aggregations(config)
     worse = {
@@ -116,49 +116,49 @@ def _scores(
 
 
 def _request(arguments: Any) -> tuple[list[dict[str, Any]], Any]:
-    """What was asked first, and how, or what was to follow; older versions list arguments."""
+    """The first question, and its arguments or continuation; older versions have a list."""
     first = get(arguments, "gen_args_0") or get(arguments, 0)
-    asked = get(first, "arg_0") or get(first, 0)
-    given = get(first, "arg_1") if isinstance(first, dict) else get(first, 1)
-    if isinstance(asked, list) and asked and isinstance(asked[0], str):
-        asked = asked[0]
-    messages = _messages(asked)
-    words = asked if isinstance(asked, str) else ""
-    return messages or [message(words, "user")], given
+    question = get(first, "arg_0") or get(first, 0)
+    arguments_of_it = get(first, "arg_1") if isinstance(first, dict) else get(first, 1)
+    if isinstance(question, list) and question and isinstance(question[0], str):
+        question = question[0]
+    messages = _messages(question)
+    words = question if isinstance(question, str) else ""
+    return messages or [message(words, "user")], arguments_of_it
 
 
-def _messages(asked: Any) -> list[dict[str, Any]]:
+def _messages(question: Any) -> list[dict[str, Any]]:
     """The messages of a chat template: a list, or that list as JSON."""
-    if isinstance(asked, str) and asked.startswith("[{"):
+    if isinstance(question, str) and question.startswith("[{"):
         try:
-            asked = parsed(asked)
+            question = parsed(question)
         except ValueError:
             return []
     return [
-        message(said, text(get(one, "role")) or "user")
-        for one in items(asked)
-        if (said := text(get(one, "content")))
+        message(words, text(get(one, "role")) or "user")
+        for one in items(question)
+        if (words := text(get(one, "content")))
     ]
 
 
 def _response(
     sample: dict[str, Any], model: str | None, answer: str | None, *, is_choice: bool
 ) -> dict[str, Any]:
-    """What was generated; nothing is where only likelihoods were asked for.
+    """The generated text; none if only likelihoods were computed.
 
-    Of several repeats none was scored alone: those that gave the filter's answer come last.
+    Several repeats have one score: those with the answer of the filter come last.
     """
     response: dict[str, Any] = {"object": "response"} | ({"model": model} if model else {})
     if is_choice:
         return response
-    said = [one for one in items(get(sample, "resps", 0)) if isinstance(one, str)]
-    shown = [f"[repeat {n}] {one}" for n, one in enumerate(said)] if len(said) > 1 else said
+    texts = [one for one in items(get(sample, "resps", 0)) if isinstance(one, str)]
+    shown = [f"[repeat {n}] {one}" for n, one in enumerate(texts)] if len(texts) > 1 else texts
     shown.sort(key=lambda one: answer is not None and answer in one)
-    return {**response, "output": [message(one) for one in shown]} if said else response
+    return {**response, "output": [message(one) for one in shown]} if texts else response
 
 
 def _answer(filtered: Any) -> str | None:
-    """The filter's answer, which some filters leave in a list."""
+    """The answer of the filter, which may be in a list."""
     first = filtered
     while isinstance(first, list):
         first = get(first, 0)
@@ -166,7 +166,7 @@ def _answer(filtered: Any) -> str | None:
 
 
 def filters(config: dict[str, Any], figures: dict[str, Any]) -> list[str]:
-    """The task's filters in the order of its rows: as declared, else as its figures name them."""
+    """The filters of a task in the order of its rows: as declared, else from its figures."""
     declared = [text(get(one, "name")) for one in items(config.get("filter_list"))]
     named = [key.partition(",")[2] for key in fields(figures) if "," in key]
     return list(dict.fromkeys(name for name in (declared if any(declared) else named) if name))

@@ -1,4 +1,4 @@
-"""Figures a run reported of itself: aggregate metrics, agent metrics, reward profiles."""
+"""Reported figures: aggregate metrics, agent metrics, reward profiles."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import Any
 
 from pipeline.ingest.formats import LARGEST_FIGURE, Figure, fields, get, gym, items
 
-# Fields of an entry that hold no figures; `sample` is a whole input row.
+# Fields of an entry without figures; `sample` is an input row.
 NOT_FIGURES = frozenset({"agent_ref", "sample", "rollout_infos", "group_level_metrics"})
 SAMPLE_FIELDS = ("_ng_task_index", "agent_ref")
 
 
 def parse(text: str) -> Any:
-    """A metrics document without the input rows it repeats: they would be most of its memory."""
+    """Parse a metrics document without its copies of input rows, which would take most memory."""
     return json.loads(text, object_hook=_slim)
 
 
 def reason(error: Exception) -> str:
-    """Why there are no figures in what was given."""
-    told = "nested too deeply" if isinstance(error, RecursionError) else str(error)
-    return f"not JSON: {told}"
+    """Why a document has no figures."""
+    message = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+    return f"not JSON: {message}"
 
 
 def _slim(entry: dict[str, Any]) -> dict[str, Any]:
@@ -57,13 +57,13 @@ def aggregate_figures(document: Any) -> Iterator[Figure]:
 
 
 def profile_figures(row: Any, position: int, *, agent: str | None = None) -> Iterator[Figure]:
-    """One task's figures; the older form has no index, its rows ascend by it."""
+    """The figures of one task; the older form has no index, and its rows are in order."""
     if not isinstance(row, dict):
         raise ValueError("not a JSON object")
     sample = fields(row.get("sample"))
     index = row.get("_ng_task_index", sample.get("_ng_task_index"))
     task = None if index is None else gym.whole(str(index))
-    # The entry's own agent before the sample's, which aggregate files fill with a placeholder.
+    # The agent of the sample is a placeholder in aggregate files, so it comes last.
     agent = _agent(row) or agent or _agent(sample)
     for metric, value in _flat(row):
         if not metric.startswith("_ng_"):
@@ -71,14 +71,14 @@ def profile_figures(row: Any, position: int, *, agent: str | None = None) -> Ite
 
 
 def _flat(figures: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, float | None]]:
-    """Numbers by name, nested ones joined with `/`; null where one was given but is none."""
+    """Numbers by name, nested names joined with `/`; None for values that are no number."""
     for name, value in figures.items():
         if name in NOT_FIGURES or isinstance(value, (bool, str, list)):
             continue
         if isinstance(value, dict):
             yield from _flat(value, f"{prefix}{name}/")
         else:
-            # As rows are read: beyond that no number was measured, and sums would overflow.
+            # Larger numbers are not measurements, and sums would overflow.
             is_figure = value is not None and abs(value) <= LARGEST_FIGURE
             yield gym.whole(prefix + name), float(value) if is_figure else None
 

@@ -29,7 +29,7 @@ from pipeline.ingest.formats import (
     objects,
     scores_of,
     text,
-    told,
+    without_empty,
 )
 
 TITLE = "NeMo-Skills"
@@ -77,10 +77,10 @@ OF_ALL = re.compile(r"-(_all_|all)$")
 AVERAGE = re.compile(r"pass@1\[(?:avg-of-)?(\d+)\]")
 SHARED = re.compile(r"(pass|majority)@\d+")
 OF_PARTS = re.compile(r"^(instruction_|average_score$|subtask_)")
-ASKED = ("problem", "question", "prompt", "instruction")
-# What stands elsewhere in a row of ours; all else is of the dataset.
+QUESTION_FIELDS = ("problem", "question", "prompt", "instruction")
+# Fields that are mapped to other columns; all others belong to the dataset.
 USED = {
-    *ASKED,
+    *QUESTION_FIELDS,
     *"generation predicted_answer expected_answer judgement num_input_tokens".split(),
     *"num_generated_tokens num_reasoning_tokens generation_start_time generation_end_time".split(),
     *"generation_time finish_reason reward_model_score strict_eval loose_eval".split(),
@@ -89,7 +89,7 @@ USED = {
     "eval_status",
 }
 VERDICT = re.compile(r"judgement\*{0,2}\s*:[\s*]*(yes|no)?", re.IGNORECASE)
-# What judges of questions with one short answer say, in place of yes and no.
+# Verdicts of judges of short answers, instead of yes and no.
 GRADES = {"a": "judge_correct", "b": "judge_incorrect", "c": "judge_partially_correct"}
 PARTS = ("reward", "f2p", "p2p", "partial")
 STATES = ("pass", "fail", "timeout", "error")
@@ -105,10 +105,10 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
             outputs[file.folder.rpartition("/")[0]].append(file)
     homes: dict[str, str] = {}
     finished: dict[str, tuple[Path, ...]] = {}
-    for home, found in outputs.items():
-        stem = _stem(found[0].path)
-        finished[home] = tuple(one.path for one in found if not UNFINISHED.search(one.base))
-        for file in found:
+    for home, outputs_here in outputs.items():
+        stem = _stem(outputs_here[0].path)
+        finished[home] = tuple(one.path for one in outputs_here if not UNFINISHED.search(one.base))
+        for file in outputs_here:
             skipped = "unfinished: not merged yet" if file.path not in finished[home] else None
             homes |= {file.folder: home, home: home, home.rpartition("/")[0]: home}
             yield Claim(file, Kind.ROLLOUTS, home, stem, beside=finished[home], skipped=skipped)
@@ -122,7 +122,7 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
 
 
 def _stem(output: Path) -> str:
-    """The folder that `eval-results` lies in, else the one of the benchmarks."""
+    """The name of the folder that contains `eval-results`, else that of the benchmarks."""
     home = output.parent.parent
     return (home.parent.name if home.name == "eval-results" else home.name) or "nemo_skills"
 
@@ -146,14 +146,14 @@ def read(artifact: Artifact) -> Iterator[Reading]:
 
 
 def _metrics(artifact: Artifact) -> Iterator[Reading]:
-    found = fields(document(artifact.path))
+    published = fields(document(artifact.path))
     sampled = sorted({path.parent.name for path in artifact.beside})
-    if any("@" in name for name in found):
-        found = {artifact.path.parent.name: found}  # of one benchmark alone
-    for named, groups in found.items():
-        # Where rows are of subsets, their whole has a name like one.
+    if any("@" in name for name in published):
+        published = {artifact.path.parent.name: published}  # of one benchmark alone
+    for named, groups in published.items():
+        # If rows are of subsets, their union has a similar name.
         benchmark = OF_ALL.sub("", named)
-        benchmark = benchmark if benchmark in sampled and benchmark not in found else named
+        benchmark = benchmark if benchmark in sampled and benchmark not in published else named
         whole = [name for name in sampled if benchmark.startswith(f"{name}-")]
         reason = None
         if benchmark not in sampled:
@@ -169,7 +169,7 @@ def _metrics(artifact: Artifact) -> Iterator[Reading]:
 def _figures(
     metric: str, group: str, name: str, value: Any, variant: str, reason: str | None
 ) -> Iterator[Figure]:
-    """A figure, or those of a score's statistics, of which the mean is one of ours."""
+    """A figure, or the statistics of a score, whose mean can be checked."""
     is_apart = reason is not None
     if isinstance(value, dict):
         of = name.removesuffix("_statistics")
@@ -204,18 +204,22 @@ def _meaning(group: str, name: str) -> str | None:
 
 
 def row_of(row: dict[str, Any], task: int, repeat: int) -> dict[str, Any]:
-    """A line of an output as a row of ours."""
+    """A line of an output as a row of Gym."""
     scores = _scores(row)
-    asked = next((_words(row[name]) for name in ASKED if row.get(name)), None)
+    question = next((_words(row[name]) for name in QUESTION_FIELDS if row.get(name)), None)
     usage = {
         "input_tokens": row.get("num_input_tokens"),
         "output_tokens": row.get("num_generated_tokens"),
         "reasoning_tokens": row.get("num_reasoning_tokens"),
     }
-    # What a judge says is the answer itself where judging is the task.
+    # If judging is the task, the verdict is the answer.
     is_judging = "expected_judgement" in row
-    said = row.get("generation", row.get("judgement") if is_judging else None)
-    output = {"output": [message(said)]} if isinstance(said, str) else {"object": "response"}
+    answer_text = row.get("generation", row.get("judgement") if is_judging else None)
+    output = (
+        {"output": [message(answer_text)]}
+        if isinstance(answer_text, str)
+        else {"object": "response"}
+    )
     verdict = {True: "yes", False: "no", None: None}[_verdict(row.get("judgement"))]
     answer = verdict if is_judging else row.get("predicted_answer")
     is_answered = answer is not None
@@ -226,36 +230,36 @@ def row_of(row: dict[str, Any], task: int, repeat: int) -> dict[str, Any]:
     value = {
         "_ng_task_index": task,
         "_ng_rollout_index": repeat,
-        "responses_create_params": {"input": [message(asked, "user")]} if asked else None,
-        "response": output | told({"usage": told(usage)}),
+        "responses_create_params": {"input": [message(question, "user")]} if question else None,
+        "response": output | without_empty({"usage": without_empty(usage)}),
         **scores_of(scores, scores[0]["name"] if scores else None),
         "extracted_answer": text(answer),
         **empty,
         **{name: row.get(name) for name in ("expected_answer", "expected_judgement", "error")},
         "judgement": row.get("judgement") if not is_judging else None,
-        # Not under its own name: it grades an answer, it does not fail it.
-        "reward_model": told({"estimate": row.get("reward_model_score")}),
+        # Renamed: it is an estimate, not a check.
+        "reward_model": without_empty({"estimate": row.get("reward_model_score")}),
         "strict_eval": _instructions(row.get("strict_eval")),
         "swe-bench-metrics": _solved(row),
         "eval_status": _subtasks(row),
         "proof_status": text(row.get("proof_status")),
         "finish_reason": text(row.get("finish_reason")),
         "total_run_time": _seconds(row),
-        "metadata": {name: given for name, given in row.items() if name not in USED},
+        "metadata": {name: field_value for name, field_value in row.items() if name not in USED},
     }
-    return {**told(value), "reward": scores[0]["score"] if scores else None}
+    return {**without_empty(value), "reward": scores[0]["score"] if scores else None}
 
 
-def _instructions(given: Any) -> dict[str, Any]:
-    """The verdict of each instruction; that of all together is a score."""
-    return {name: one for name, one in fields(given).items() if isinstance(one, list)}
+def _instructions(evaluated: Any) -> dict[str, Any]:
+    """The verdict on each instruction; the verdict on all of them is a score."""
+    return {name: one for name, one in fields(evaluated).items() if isinstance(one, list)}
 
 
 def _words(value: Any) -> str | None:
     if isinstance(value, str):
         return value
-    said = [text(get(part, "content")) for part in items(value)]
-    return "\n\n".join(part for part in said if part) or None
+    parts = [text(get(part, "content")) for part in items(value)]
+    return "\n\n".join(part for part in parts if part) or None
 
 
 def _seconds(row: dict[str, Any]) -> float | None:
@@ -267,17 +271,17 @@ def _seconds(row: dict[str, Any]) -> float | None:
 
 
 def _verdict(judgement: Any) -> bool | None:
-    """What a judge said, where it said it in the form that was asked for."""
+    """The verdict of a judge; None if it has another form."""
     if not isinstance(judgement, str):
         return None
     if (grade := judgement.strip().lower()) in (*GRADES, "d"):
         return grade == "a"
-    found = VERDICT.search(judgement)
-    return found[1].lower() == "yes" if found and found[1] else None
+    match = VERDICT.search(judgement)
+    return match[1].lower() == "yes" if match and match[1] else None
 
 
 def _solved(row: dict[str, Any]) -> dict[str, Any]:
-    """What became of a patch."""
+    """The evaluation of a patch."""
     return fields(row.get("swe-bench-metrics")) or fields(row.get("deep-swe-metrics"))
 
 
@@ -292,43 +296,43 @@ def _subtasks(row: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _accuracy(row: dict[str, Any]) -> Any:
-    """Whether a program passed its tests, or how right an answer is, by whatever name."""
+    """Whether a program passed its tests, or the correctness of an answer, from any field."""
     state = row.get("status")
-    said = get(row, "graded_list", 0), row.get("passed"), row.get("is_correct")
+    verdicts = get(row, "graded_list", 0), row.get("passed"), row.get("is_correct")
     by_state = state == "pass" if state in STATES else None
-    return next((one for one in (*said, by_state) if one is not None), None)
+    return next((one for one in (*verdicts, by_state) if one is not None), None)
 
 
 def _scores(row: dict[str, Any]) -> list[dict[str, Any]]:
     """Every score of the row by its published name, the one that is the reward first."""
-    found: dict[str, Any] = {}
+    scores: dict[str, Any] = {}
     if "expected_judgement" in row:
         wanted = _verdict(row["expected_judgement"])
-        found["correct_judgements"] = _verdict(row.get("judgement")) == wanted
+        scores["correct_judgements"] = _verdict(row.get("judgement")) == wanted
     else:
         has_answer = "predicted_answer" in row
-        found["symbolic_correct"] = row.get(
+        scores["symbolic_correct"] = row.get(
             "symbolic_correct", row.get("is_correct") if has_answer else None
         )
         if isinstance(row.get("judgement"), str):
-            found["judge_correct"] = _verdict(row["judgement"]) is True
+            scores["judge_correct"] = _verdict(row["judgement"]) is True
             grade = GRADES.get(row["judgement"].strip().lower())
-            found |= {name: name == grade for name in GRADES.values() if grade}
-            both = found["symbolic_correct"], found["judge_correct"]
+            scores |= {name: name == grade for name in GRADES.values() if grade}
+            both = scores["symbolic_correct"], scores["judge_correct"]
             if isinstance(both[0], bool):
-                found |= {"both_correct": all(both), "any_correct": any(both)}
+                scores |= {"both_correct": all(both), "any_correct": any(both)}
     if "is_correct-plus" in row:
-        found["passing_base_tests"] = row.get("is_correct")
-        found["passing_plus_tests"] = row["is_correct-plus"]
+        scores["passing_base_tests"] = row.get("is_correct")
+        scores["passing_plus_tests"] = row["is_correct-plus"]
     elif "predicted_answer" not in row:
-        found["accuracy"] = _accuracy(row)
+        scores["accuracy"] = _accuracy(row)
     if isinstance(row.get("proof_status"), str):
-        found["lean4_correct"] = row["proof_status"] == "completed"
+        scores["lean4_correct"] = row["proof_status"] == "completed"
     for kind in ("strict", "loose"):
-        found[f"prompt_{kind}_accuracy"] = get(row, f"{kind}_eval", "follow_all_instructions")
-    found["issues_resolved"] = _solved(row).get("resolved")
-    found |= {name: get(row, "deep-swe-metrics", name) for name in PARTS}
+        scores[f"prompt_{kind}_accuracy"] = get(row, f"{kind}_eval", "follow_all_instructions")
+    scores["issues_resolved"] = _solved(row).get("resolved")
+    scores |= {name: get(row, "deep-swe-metrics", name) for name in PARTS}
     if subtasks := _subtasks(row):
-        found["problem_accuracy"] = all(one["passed"] for one in subtasks)
-    known = {name: number(value) for name, value in found.items()}
+        scores["problem_accuracy"] = all(one["passed"] for one in subtasks)
+    known = {name: number(value) for name, value in scores.items()}
     return [{"name": name, "score": score} for name, score in known.items() if score is not None]

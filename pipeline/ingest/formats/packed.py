@@ -1,7 +1,7 @@
-"""What is read bit by bit: members of a zip archive, and elements of a list in a JSON document.
+"""Read members of a zip archive, and elements of a list in a JSON document, one at a time.
 
-Neither is believed: a member is unpacked no further than the limit and its own stated size, and
-must have the checksum that the directory states; of a document memory holds one element at a time.
+Neither is trusted: a member is decompressed only up to the limit and its stated size, and must have
+its stated checksum; only one element of a document is in memory.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ BLANK = " \t\r\n"
 
 @dataclass(frozen=True)
 class Member:
-    """A member of an archive: where it lies, and what the archive says of it."""
+    """A member of an archive: its position, sizes and checksum."""
 
     name: str
     method: int
@@ -41,13 +41,13 @@ class Member:
 
 
 def members(file: BinaryIO) -> list[Member]:
-    """All members, of one name the last; ValueError where there is no directory of them."""
+    """All members, the last of each name; ValueError if there is no directory."""
     try:
         with zipfile.ZipFile(file) as archive:
             listed = archive.infolist()
     except (zipfile.BadZipFile, NotImplementedError, struct.error, OverflowError) as error:
         raise ValueError(f"not a whole zip archive: {error}") from error
-    # Members that share their bytes would unpack to any amount.
+    # Overlapping members could decompress to any size.
     if sum(one.compress_size for one in listed) > file.seek(0, 2):
         raise ValueError("not a whole zip archive: its members overlap")
     last = {
@@ -65,53 +65,53 @@ def members(file: BinaryIO) -> list[Member]:
 
 
 def salvaged(file: BinaryIO) -> list[Member]:
-    """The whole members at the beginning of an archive that was never finished."""
-    found: dict[str, Member] = {}
+    """The complete members at the beginning of an unfinished archive."""
+    members: dict[str, Member] = {}
     place, end = 0, file.seek(0, 2)
     while place + LOCAL.size <= end:
         file.seek(place)
         header = LOCAL.unpack(file.read(LOCAL.size))
         sign, _, flags, method, _, _, checksum, n_packed, n_bytes, n_name, n_extra = header
         start = place + LOCAL.size + n_name + n_extra
-        # Sizes that follow their member are not known before it is read.
+        # Sizes written after a member are unknown before it is read.
         if sign != b"PK\x03\x04" or flags & 8 or start + n_packed > end:
             break
         name = file.read(n_name).decode("utf-8", "replace")
-        found[name] = Member(name, method, place, n_packed, n_bytes, checksum)
+        members[name] = Member(name, method, place, n_packed, n_bytes, checksum)
         place = start + n_packed
-    return list(found.values())
+    return list(members.values())
 
 
 def content(file: BinaryIO, member: Member) -> bytes:
-    """What a member holds; ValueError says why that is not read."""
+    """The content of a member; ValueError if it is invalid or too large."""
     if max(member.n_bytes, member.n_packed) > MOST_BYTES:
         raise ValueError(f"has more than {MOST_BYTES >> 20} MB")
     file.seek(member.offset)
     header = file.read(LOCAL.size)
     if len(header) < LOCAL.size or header[:4] != b"PK\x03\x04":
-        raise ValueError("is not where the archive says")
+        raise ValueError("is not at its stated position")
     n_name, n_extra = LOCAL.unpack(header)[-2:]
     file.seek(n_name + n_extra, 1)
     packed = file.read(member.n_packed)
     try:
         if member.method == DEFLATED:
-            found = zlib.decompressobj(-zlib.MAX_WBITS).decompress(packed, member.n_bytes + 1)
+            unpacked = zlib.decompressobj(-zlib.MAX_WBITS).decompress(packed, member.n_bytes + 1)
         elif member.method == ZSTD:
             codec = pa.Codec("zstd")
-            found = codec.decompress(packed, member.n_bytes, asbytes=True) if packed else b""
+            unpacked = codec.decompress(packed, member.n_bytes, asbytes=True) if packed else b""
         elif member.method == STORED:
-            found = packed
+            unpacked = packed
         else:
-            raise ValueError(f"is packed by a method we do not know, {member.method}")
+            raise ValueError(f"has an unknown compression method, {member.method}")
     except (zlib.error, OSError, pa.ArrowException) as error:
-        raise ValueError("is damaged, it cannot be unpacked") from error
-    if len(found) != member.n_bytes or zlib.crc32(found) != member.checksum:
-        raise ValueError("is damaged, or not what the archive says of it")
-    return found
+        raise ValueError("is damaged, it cannot be decompressed") from error
+    if len(unpacked) != member.n_bytes or zlib.crc32(unpacked) != member.checksum:
+        raise ValueError("is damaged: its size or checksum is wrong")
+    return unpacked
 
 
 def check_size(text: str | bytes) -> None:
-    """ValueError where so many lists and objects would take more memory than any sample needs."""
+    """ValueError if the lists and objects of a text would take too much memory."""
     if isinstance(text, str):
         n_values = text.count("[") + text.count("{")
     else:
@@ -121,9 +121,9 @@ def check_size(text: str | bytes) -> None:
 
 
 def fields(path: Path, streamed: str) -> Iterator[tuple[str, Any]]:
-    """The fields of a JSON object in a file, those of the list `streamed` one element at a time.
+    """The fields of a JSON object in a file, with the list `streamed` one element at a time.
 
-    ValueError, after what could be read, says where the document is damaged.
+    A damaged document raises ValueError after its readable part.
     """
     with path.open("rb") as file:
         text = _Text(file)
@@ -140,19 +140,19 @@ def fields(path: Path, streamed: str) -> Iterator[tuple[str, Any]]:
 
 
 def elements(path: Path) -> Iterator[Any]:
-    """The elements of a JSON list in a file, one at a time; ValueError as of `fields`."""
+    """The elements of a JSON list in a file, one at a time; ValueError as in `fields`."""
     with path.open("rb") as file:
         yield from _Text(file).elements()
 
 
 class _Text:
-    """Text of a file as it is needed: what was read is let go."""
+    """The text of a file, read in blocks and dropped after use."""
 
     def __init__(self, file: BinaryIO) -> None:
         self.file = file
         self.decode = codecs.getincrementaldecoder("utf-8-sig")().decode
         self.json = json.JSONDecoder(parse_constant=lambda _: None)
-        self.held = ""
+        self.buffer = ""
         self.place = 0
         self.is_whole = False
 
@@ -160,18 +160,18 @@ class _Text:
         block = self.file.read(n_bytes)
         self.is_whole = not block
         try:
-            self.held = self.held[self.place :] + self.decode(block, self.is_whole)
+            self.buffer = self.buffer[self.place :] + self.decode(block, self.is_whole)
         except UnicodeDecodeError as error:
             raise ValueError("not UTF-8") from error
         self.place = 0
 
     def at(self, sign: str) -> bool:
-        """Whether the next character that is not blank is this one."""
+        """Whether this is the next character that is not blank."""
         while True:
-            while self.place < len(self.held) and self.held[self.place] in BLANK:
+            while self.place < len(self.buffer) and self.buffer[self.place] in BLANK:
                 self.place += 1
-            if self.place < len(self.held) or self.is_whole:
-                return self.held.startswith(sign, self.place)
+            if self.place < len(self.buffer) or self.is_whole:
+                return self.buffer.startswith(sign, self.place)
             self.more(BLOCK)
 
     def expect(self, sign: str) -> None:
@@ -189,23 +189,23 @@ class _Text:
         self.expect("]")
 
     def value(self) -> Any:
-        """The next value; read again with more text where it does not end yet."""
+        """The next value; more text is read until it is complete."""
         self.at("")
         n_bytes = BLOCK
         while True:
             try:
-                found, end = self.json.raw_decode(self.held, self.place)
-                # A number may go on in what was not read yet.
-                if end < len(self.held) or self.is_whole:
+                value, end = self.json.raw_decode(self.buffer, self.place)
+                # A number may continue in the next block.
+                if end < len(self.buffer) or self.is_whole:
                     self.place = end
-                    return found
+                    return value
             except json.JSONDecodeError as error:
                 if self.is_whole:
                     raise ValueError(f"not JSON: {error.msg}") from error
             except RecursionError as error:
                 raise ValueError("not JSON: nested too deeply") from error
-            if len(self.held) - self.place > MOST_BYTES:
+            if len(self.buffer) - self.place > MOST_BYTES:
                 raise ValueError(f"not JSON, or a value of more than {MOST_BYTES >> 20} MB")
             self.more(n_bytes)
-            check_size(self.held)
+            check_size(self.buffer)
             n_bytes *= 2

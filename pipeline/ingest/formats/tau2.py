@@ -1,9 +1,9 @@
 """tau2-bench: one JSON document per run, or results.json with an index and a file per simulation.
 
-A simulation is one attempt of an agent at the task of a simulated user. Documents made by others
-may have simulations only, with the domain and the model beside them. The task of a `task_id` is not
-believed where the criteria that a simulation was checked by are those of another task: public files
-were renumbered. What was asked is then that task's scenario, and `criteria_of_task` names it.
+A simulation is one attempt of an agent at the task of a simulated user. Documents of other tools
+may have only simulations, domain and model. A `task_id` is not trusted if the checked criteria are
+those of another task, since public files were renumbered: the question is then the scenario of that
+task, and `criteria_of_task` names it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from pipeline.ingest.formats import (
     result,
     settings,
     text,
-    told,
+    without_empty,
 )
 
 TITLE = "tau2-bench"
@@ -60,17 +60,16 @@ NOTES = (
 )
 NAMES = re.compile(r"\.json$", re.IGNORECASE)
 SUBMISSION = "submission.json"
-HEIGHT = 3  # a submission lies so many folders above at most: trajectories/<run>/results.json
+HEIGHT = 3  # how many folders up a submission may be: trajectories/<run>/results.json
 ONE_SIMULATION = re.compile(r"(^|/)simulations/[^/]+\.json$", re.IGNORECASE)
-# Checks that are a task's own, in the order of its criteria.
+# Checks of a task, in the order of its criteria.
 OWN = {
     "action_checks": ("action", "action_id"),
     "communicate_checks": ("info",),
     "nl_assertions": ("nl_assertion",),
 }
-SAID = ("reason_for_call", "known_info", "unknown_info", "task_instructions")
-# Lists of what was checked: where the name of each check stands.
-# What each part of a reward is judged by.
+SCENARIO_FIELDS = ("reason_for_call", "known_info", "unknown_info", "task_instructions")
+# The checks behind each part of a reward.
 BEHIND = {
     "DB": "db_check",
     "ACTION": "action_checks",
@@ -78,6 +77,7 @@ BEHIND = {
     "ENV_ASSERTION": "env_assertions",
     "NL_ASSERTION": "nl_assertions",
 }
+# Lists of checks, and the path of the name of each check.
 CHECKS = {
     "action_checks": ("action", "name"),
     "communicate_checks": ("info",),
@@ -85,9 +85,9 @@ CHECKS = {
     "nl_assertions": ("nl_assertion",),
 }
 
-# Reasons for an end that are caps of the run.
+# Termination reasons that are caps.
 CAPS = frozenset({"max_steps", "timeout", "too_many_errors", "context_window_exceeded"})
-# Tools that tau2's own code declares to change state (`ToolType.WRITE`, or `mutates_state`).
+# Tools that tau2 declares to change state (`ToolType.WRITE`, or `mutates_state`).
 TELECOM_TOOLS = (
     "disable_roaming",
     "enable_roaming",
@@ -149,7 +149,7 @@ WRITE_TOOLS = {
 
 @dataclass(frozen=True)
 class Header:
-    """What a document says besides simulations; ids of tasks by criteria that no other has."""
+    """The fields of a document besides simulations; `by_criteria` maps unique criteria to tasks."""
 
     info: Any
     domain: str
@@ -159,7 +159,7 @@ class Header:
 
 
 def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
-    """Documents by their first bytes; submissions and single simulations by what lies near them."""
+    """Documents, recognised by their first bytes; submissions and simulations near them."""
     documents = [file for file in files if _is_document(file)]
     folders = {file.folder: file for file in documents if file.base.lower() == "results.json"}
     submissions = {file.folder: file for file in files if file.base == SUBMISSION}
@@ -200,18 +200,18 @@ def _parent(folder: str, path: Path) -> str:
 
 def _header_of(path: Path) -> Header:
     state = path.stat()
-    return _kept_header(path, (state.st_size, state.st_mtime_ns))
+    return _cached_header(path, (state.st_size, state.st_mtime_ns))
 
 
 @lru_cache(maxsize=1)
-def _kept_header(path: Path, _state: tuple[int, int]) -> Header:
-    """Hundreds of files beside a results.json need it; of a damaged one what stands before that."""
-    given = {}
-    with suppress(ValueError):  # its own reject says so
+def _cached_header(path: Path, _state: tuple[int, int]) -> Header:
+    """The header, cached: hundreds of simulation files need it. Damage after it is ignored."""
+    document_fields = {}
+    with suppress(ValueError):  # reported as its own reject
         for name, value in packed.fields(path, "simulations"):
             if name != "simulations":
-                given[name] = value
-    return _header(given)
+                document_fields[name] = value
+    return _header(document_fields)
 
 
 def read(artifact: Artifact) -> Iterator[Reading]:
@@ -221,23 +221,23 @@ def read(artifact: Artifact) -> Iterator[Reading]:
             yield from _simulation(document(artifact.path), _header_of(home))
             return
     about: Header | None = None
-    given: dict[str, Any] = {}
+    document_fields: dict[str, Any] = {}
     for name, value in packed.fields(artifact.path, "simulations"):
         if name != "simulations":
-            given[name] = value
+            document_fields[name] = value
             continue
         if about is None:
-            is_late = not {"info", "tasks"} <= given.keys()
-            about = _header_of(artifact.path) if is_late else _header(given)
-            yield from _said(about, artifact)
+            is_late = not {"info", "tasks"} <= document_fields.keys()
+            about = _header_of(artifact.path) if is_late else _header(document_fields)
+            yield from _about_run(about, artifact)
         if value is not None:
             yield from _simulation(value, about)
     if about is None:
-        yield from _said(_header(given), artifact)
+        yield from _about_run(_header(document_fields), artifact)
 
 
-def _said(about: Header, artifact: Artifact) -> Iterator[Reading]:
-    """Settings, expected attempts and the figures of a submission, which is of all of them."""
+def _about_run(about: Header, artifact: Artifact) -> Iterator[Reading]:
+    """Settings, expected attempts, and the figures of a submission."""
     n_trials = get(about.info, "num_trials")
     yield from settings(
         {
@@ -271,75 +271,81 @@ def _published(path: Path, domain: str) -> Iterator[Reading]:
             yield figure(metric, value, means, rounding=0.05 if k else 0.0)
 
 
-def _header(given: dict[str, Any]) -> Header:
-    """Of all fields but simulations; files made by others name domain and model themselves."""
-    tasks = {task: one for one in items(given.get("tasks")) if (task := text(get(one, "id")))}
+def _header(document_fields: dict[str, Any]) -> Header:
+    """The header of a document; files of other tools have domain and model at the top."""
+    tasks = {
+        task: one for one in items(document_fields.get("tasks")) if (task := text(get(one, "id")))
+    }
     by_criteria: dict[str, str | None] = {}
     for task, one in tasks.items():
         key = as_json(_criteria(one))
         by_criteria[key] = None if key in by_criteria else task
-    info = given.get("info")
-    named = text(get(info, "environment_info", "domain_name")) or text(given.get("domain"))
-    model = text(get(info, "agent_info", "llm")) or text(given.get("model"))
+    info = document_fields.get("info")
+    named = text(get(info, "environment_info", "domain_name")) or text(
+        document_fields.get("domain")
+    )
+    model = text(get(info, "agent_info", "llm")) or text(document_fields.get("model"))
     return Header(info, named or "tau2", model, tasks, by_criteria)
 
 
 def _criteria(task: Any) -> list[list[Any]]:
-    """Actions by their ids, facts to be said, assertions: what tells tasks apart."""
-    given = fields(get(task, "evaluation_criteria"))
-    actions = [get(one, "action_id") for one in items(given.get("actions"))]
-    return [actions, items(given.get("communicate_info")), items(given.get("nl_assertions"))]
+    """Action ids, facts to communicate and assertions, which identify a task."""
+    criteria = fields(get(task, "evaluation_criteria"))
+    actions = [get(one, "action_id") for one in items(criteria.get("actions"))]
+    return [actions, items(criteria.get("communicate_info")), items(criteria.get("nl_assertions"))]
 
 
-def _simulation(said: Any, header: Header) -> Iterator[Reading]:
-    """The row of a simulation, or why it is none."""
-    task, trial = text(get(said, "task_id")), get(said, "trial")
+def _simulation(simulation: Any, header: Header) -> Iterator[Reading]:
+    """The row of a simulation, or a reject."""
+    task, trial = text(get(simulation, "task_id")), get(simulation, "trial")
     if task is None or not isinstance(trial, (int, type(None))):
-        yield Reject("not a simulation: no task_id, or a trial that is no number", str(said)[:200])
+        yield Reject(
+            "not a simulation: no task_id, or a trial that is no number", str(simulation)[:200]
+        )
         return
-    info, rewards = header.info, fields(get(said, "reward_info"))
+    info, rewards = header.info, fields(get(simulation, "reward_info"))
     checks = {name: _checks(rewards.get(name), path) for name, path in CHECKS.items()}
-    asked_as = _task_of(rewards, task, header)
-    ended = text(get(said, "termination_reason"))
+    checked_task = _task_of(rewards, task, header)
+    ended = text(get(simulation, "termination_reason"))
     is_scored = ended != "infrastructure_error"
     value = {
         "_ng_task_index": task,
         "_ng_rollout_index": trial,
-        "responses_create_params": told(
+        "responses_create_params": without_empty(
             {
-                "input": _asked(info, header.tasks.get(asked_as)),
+                "input": _question(info, header.tasks.get(checked_task)),
                 "model": header.model,
                 "temperature": number(get(info, "agent_info", "llm_args", "temperature")),
             }
         ),
-        "response": _response(said, header.model),
-        # A part with nothing behind it is met by nobody.
+        "response": _response(simulation, header.model),
+        # A part without checks means nothing.
         "reward_breakdown": {
             part: value
             for part, value in fields(rewards.get("reward_breakdown")).items()
             if rewards.get(BEHIND.get(part, ""), True)
         },
-        "db_check": told({"db_match": get(rewards, "db_check", "db_match")}),
+        "db_check": without_empty({"db_match": get(rewards, "db_check", "db_match")}),
         **checks,
         "finish_reason": ended,
         "termination_reason": ended,
         "error_message": text(get(rewards, "info", "note")),
-        "review_agent_error": get(said, "review", "agent_error"),
-        "review_user_error": get(said, "review", "user_error"),
-        "user_cost": number(get(said, "user_cost")),
-        "total_run_time": number(get(said, "duration")),
-        "simulation_id": text(get(said, "id")),
-        "criteria_of_task": asked_as if asked_as != task else None,
+        "review_agent_error": get(simulation, "review", "agent_error"),
+        "review_user_error": get(simulation, "review", "user_error"),
+        "user_cost": number(get(simulation, "user_cost")),
+        "total_run_time": number(get(simulation, "duration")),
+        "simulation_id": text(get(simulation, "id")),
+        "criteria_of_task": checked_task if checked_task != task else None,
     }
     reward = number(rewards.get("reward")) if is_scored else None
-    # A simulation that was cut off has a reward of 0, and no verdict behind it.
+    # A simulation that was cut off has a reward of 0 without a verdict.
     is_ungraded = rewards.get("reward_basis", ()) is None and not rewards.get("reward_breakdown")
     unknown = {"reward_breakdown": None} if is_ungraded else {}
-    order = text(get(said, "start_time")) or text(get(said, "timestamp"))
-    calls = _expected_calls(rewards, header.tasks.get(asked_as))
+    order = text(get(simulation, "start_time")) or text(get(simulation, "timestamp"))
+    calls = _expected_calls(rewards, header.tasks.get(checked_task))
     yield Row(
         {
-            **told(value),
+            **without_empty(value),
             **unknown,
             **({} if calls is None else {"expected_calls": calls}),
             "reward": reward,
@@ -351,14 +357,14 @@ def _simulation(said: Any, header: Header) -> Iterator[Reading]:
 
 
 def _expected_calls(rewards: dict[str, Any], task: Any) -> list[dict[str, Any]] | None:
-    """The actions that were checked, else those of the task's criteria; None where neither is.
+    """The checked actions, else those of the criteria; None if there are neither.
 
-    Where the evaluator notes that there were none to check, none is expected.
+    If the evaluator notes that there was nothing to check, none is expected.
     """
     checks = rewards.get("action_checks")
     actions = get(task, "evaluation_criteria", "actions")
     if isinstance(checks, list):
-        # What the evaluator accepted was made, whatever we would compare.
+        # An action that the evaluator accepted counts as made.
         return [
             _expected_call(fields(get(one, "action")))
             | ({"met": True} if get(one, "action_match") is True else {})
@@ -372,7 +378,7 @@ def _expected_calls(rewards: dict[str, Any], task: Any) -> list[dict[str, Any]] 
 
 
 def _expected_call(action: dict[str, Any]) -> dict[str, Any]:
-    """An action with the arguments that count; those of the simulated user are told by name."""
+    """An action with its relevant arguments; those of the simulated user have a prefix."""
     name = text(action.get("name")) or ""
     arguments, compared = fields(action.get("arguments")), action.get("compare_args")
     if isinstance(compared, list):
@@ -382,50 +388,54 @@ def _expected_call(action: dict[str, Any]) -> dict[str, Any]:
 
 
 def _task_of(rewards: dict[str, Any], task: str, header: Header) -> str:
-    """The task whose criteria were checked: the one that is named, unless they contradict it."""
+    """The task whose criteria were checked: the named one, unless they contradict it."""
     checked = [[get(one, *path) for one in items(rewards.get(name))] for name, path in OWN.items()]
     pairs = zip(OWN, checked, _criteria(header.tasks.get(task)), strict=True)
-    if all(found == wanted for name, found, wanted in pairs if rewards.get(name) is not None):
+    if all(actual == wanted for name, actual, wanted in pairs if rewards.get(name) is not None):
         return task
     return header.by_criteria.get(as_json(checked)) or task
 
 
-def _checks(given: Any, path: tuple[str, ...]) -> list[dict[str, Any]]:
-    """Checks with a name, a verdict and a reason; actions with what they should have been."""
-    found = []
-    for one in items(given):
+def _checks(listed: Any, path: tuple[str, ...]) -> list[dict[str, Any]]:
+    """Checks with name, verdict and reason; actions with their expected arguments."""
+    checks = []
+    for one in items(listed):
         verdict = next(
             (get(one, key) for key in ("action_match", "met") if key in fields(one)), None
         )
         arguments = get(one, "action", "arguments")
         wanted = as_json(arguments) if arguments else None
-        said = text(get(one, "justification")) or text(get(one, "reasoning")) or wanted
-        entry = {"name": text(get(one, *path)), "met": verdict, "explanation": said}
-        found.append(told(entry))
-    return [entry for entry in found if "name" in entry]
+        reason = text(get(one, "justification")) or text(get(one, "reasoning")) or wanted
+        entry = {"name": text(get(one, *path)), "met": verdict, "explanation": reason}
+        checks.append(without_empty(entry))
+    return [entry for entry in checks if "name" in entry]
 
 
-def _asked(info: Any, task: Any) -> list[dict[str, Any]]:
-    """The agent's policy, and the scenario that the simulated user plays."""
+def _question(info: Any, task: Any) -> list[dict[str, Any]]:
+    """The policy of the agent, and the scenario of the simulated user."""
     policy = text(get(info, "environment_info", "policy"))
-    told_to = get(task, "user_scenario", "instructions")
-    parts = [told_to] if isinstance(told_to, str) else [fields(told_to).get(name) for name in SAID]
+    instructions = get(task, "user_scenario", "instructions")
+    parts = (
+        [instructions]
+        if isinstance(instructions, str)
+        else [fields(instructions).get(name) for name in SCENARIO_FIELDS]
+    )
     scenario = "\n\n".join(one for one in [*parts, get(task, "ticket")] if isinstance(one, str))
-    said = [("system", policy), ("user", scenario)]
-    return [message(one, role) for role, one in said if one] if scenario else []
+    messages = [("system", policy), ("user", scenario)]
+    return [message(one, role) for role, one in messages if one] if scenario else []
 
 
-def _response(said: Any, model: str | None) -> dict[str, Any]:
-    messages = get(said, "messages")
-    spoken = [one for one in items(messages) if get(one, "role") == "assistant"]
+def _response(simulation: Any, model: str | None) -> dict[str, Any]:
+    messages = get(simulation, "messages")
+    agent_messages = [one for one in items(messages) if get(one, "role") == "assistant"]
     usage = {
-        "input_tokens": _sum(spoken, "prompt_tokens"),
-        "output_tokens": _sum(spoken, "completion_tokens"),
-        "cost": number(get(said, "agent_cost")),
+        "input_tokens": _sum(agent_messages, "prompt_tokens"),
+        "output_tokens": _sum(agent_messages, "completion_tokens"),
+        "cost": number(get(simulation, "agent_cost")),
     }
-    response = told({"model": model, "usage": told(usage)})
+    response = without_empty({"model": model, "usage": without_empty(usage)})
     if not isinstance(messages, list):
-        return response | {"object": "response"}  # voice: ticks, which are no transcript
+        return response | {"object": "response"}  # voice: ticks instead of messages
     return {**response, "output": [item for one in messages for item in _items(one)]}
 
 
@@ -435,18 +445,18 @@ def _sum(messages: list[Any], name: str) -> int | None:
     return sum(known) if known else None
 
 
-def _items(said: Any) -> Iterator[dict[str, Any]]:
-    """Items of one message; tools that the simulated user calls are told apart by name."""
-    role, content = text(get(said, "role")) or "assistant", get(said, "content")
+def _items(turn: Any) -> Iterator[dict[str, Any]]:
+    """Items of one message; tools of the simulated user have a prefix."""
+    role, content = text(get(turn, "role")) or "assistant", get(turn, "content")
     if role == "tool":
         answer = content if isinstance(content, str) else as_json(content)
-        if get(said, "error") is True:
+        if get(turn, "error") is True:
             answer = as_json({"error": answer})
-        yield result(answer, get(said, "id"))
+        yield result(answer, get(turn, "id"))
         return
     if isinstance(content, str) and content:
         yield message(content, role)
-    for one in items(get(said, "tool_calls")):
+    for one in items(get(turn, "tool_calls")):
         name = text(get(one, "name")) or ""
         by_user = role == "user" or get(one, "requestor") == "user"
         yield call(f"user:{name}" if by_user else name, get(one, "arguments"), get(one, "id"))

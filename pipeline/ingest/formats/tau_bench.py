@@ -25,7 +25,7 @@ from pipeline.ingest.formats import (
     parsed,
     settings,
     text,
-    told,
+    without_empty,
 )
 from pipeline.ingest.formats.chat import chat
 from pipeline.ingest.formats.tau2 import WRITE_TOOLS
@@ -47,7 +47,7 @@ REQUIRED = (b'"task_id"', b'"reward"', b'"info"')
 RUN = re.compile(
     r"^(?:tool-calling|react|act|few-shot)-(?P<model>.+)-(?P<temperature>\d+\.\d+)_range_-?\d+-"
 )
-# What the act and react agents write for a call, and what its answer begins with.
+# How the act and react agents write a call, and how its answer begins.
 ACTION = re.compile(r"Action:\s*(\{(?:(?!Action:).)*\})\s*$", re.DOTALL)
 ANSWER = "API output"
 POLICY = re.compile(r"\s*#\s*(\w+) agent policy", re.IGNORECASE)
@@ -65,39 +65,41 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
 def read(artifact: Artifact) -> Iterator[Reading]:
     """One attempt after the other."""
     named = RUN.match(artifact.path.name)
-    said = named.groupdict() if named else {}
-    # Who names no model writes none, behind a strategy of any name.
-    if said.get("model", "").endswith("none"):
-        said["model"] = None
-    yield from settings(said)
+    named_settings = named.groupdict() if named else {}
+    # Without a model the name contains `none`, after any strategy.
+    if named_settings.get("model", "").endswith("none"):
+        named_settings["model"] = None
+    yield from settings(named_settings)
     domains = set()
-    for said in packed.elements(artifact.path):
-        task, trial = text(get(said, "task_id")), get(said, "trial")
+    for attempt in packed.elements(artifact.path):
+        task, trial = text(get(attempt, "task_id")), get(attempt, "trial")
         if task is None or not isinstance(trial, (int, type(None))):
             reason = "not an attempt: no task_id, or a trial that is no number"
-            yield Reject(reason, str(said)[:200])
+            yield Reject(reason, str(attempt)[:200])
         else:
-            domain = _domain(said)
+            domain = _domain(attempt)
             domains.add(domain)
-            yield Row(_row(said, task, trial or 0), benchmark=domain)
+            yield Row(_row(attempt, task, trial or 0), benchmark=domain)
     # The tools of a domain are those of tau2.
     tools = [tool for domain in domains for tool in WRITE_TOOLS.get(domain or "", ())]
     yield from settings({"write_tools": names_of(tools)})
 
 
-def _domain(said: Any) -> str | None:
-    """What the policy calls itself, which the agent is told first."""
-    found = POLICY.match(text(get(said, "traj", 0, "content")) or "")
-    return found[1].lower() if found else None
+def _domain(attempt: Any) -> str | None:
+    """The domain in the title of the policy, which is the first message."""
+    match = POLICY.match(text(get(attempt, "traj", 0, "content")) or "")
+    return match[1].lower() if match else None
 
 
-def _row(said: Any, task: str, trial: int) -> dict[str, Any]:
-    info = fields(get(said, "info"))
+def _row(attempt: Any, task: str, trial: int) -> dict[str, Any]:
+    info = fields(get(attempt, "info"))
     scored = fields(get(info, "reward_info", "info"))
     error = text(info.get("error")) if not get(info, "reward_info") else None
-    system, spoken = _parts(items(get(said, "traj")))
+    system, messages = _parts(items(get(attempt, "traj")))
     instruction = text(get(info, "task", "instruction"))
-    asked = [message(one, role) for role, one in (("system", system), ("user", instruction)) if one]
+    question = [
+        message(one, role) for role, one in (("system", system), ("user", instruction)) if one
+    ]
     outputs = [
         {"name": name, "met": bool(met)} for name, met in fields(scored.get("outputs")).items()
     ]
@@ -105,18 +107,20 @@ def _row(said: Any, task: str, trial: int) -> dict[str, Any]:
     value = {
         "_ng_task_index": task,
         "_ng_rollout_index": trial,
-        "responses_create_params": {"input": asked} if instruction else None,
-        # Of an attempt that broke down nothing is kept: an empty list is no silence.
-        "response": {"output": list(chat(list(_with_calls(spoken))))}
-        if items(get(said, "traj"))
+        "responses_create_params": {"input": question} if instruction else None,
+        # An attempt that failed has no transcript: its empty list does not mean silence.
+        "response": {"output": list(chat(list(_with_calls(messages))))}
+        if items(get(attempt, "traj"))
         else {"object": "response"},
-        "reward_info": told({"r_actions": actions, "r_outputs": number(scored.get("r_outputs"))}),
+        "reward_info": without_empty(
+            {"r_actions": actions, "r_outputs": number(scored.get("r_outputs"))}
+        ),
         "output_checks": outputs,
         "error_message": error,
         "user_cost": number(info.get("user_cost")),
     }
-    row = {**told(value), "reward": None if error else number(get(said, "reward"))}
-    # An attempt that was never graded says so: its reward of 0 has no verdict behind it.
+    row = {**without_empty(value), "reward": None if error else number(get(attempt, "reward"))}
+    # An attempt that was never graded has a reward of 0 without a verdict.
     if "reward_info" in info and info["reward_info"] is None and not error:
         row["reward_info"] = None
     actions = get(info, "task", "actions")
@@ -128,10 +132,10 @@ def _row(said: Any, task: str, trial: int) -> dict[str, Any]:
 
 
 def _with_calls(messages: list[Any]) -> Iterator[Any]:
-    """The messages, those of the act and react agents with the call that they write as text.
+    """The messages, with the calls that act and react agents write as text.
 
-    Such an agent ends with `Action:` and a JSON object; `respond` speaks to the user, any other
-    name is a tool, and what it answers comes as a user's message.
+    Their messages end with `Action:` and a JSON object; `respond` is a message to the user, any
+    other name is a tool, and its result follows as a user message.
     """
     is_waiting = False
     for number_, one in enumerate(messages):
@@ -146,26 +150,26 @@ def _with_calls(messages: list[Any]) -> Iterator[Any]:
         if action is None or written is None:
             yield one
             continue
-        said = content[: written.start()].strip()
+        words = content[: written.start()].strip()
         if action["name"] == "respond":
-            spoken = text(get(action, "arguments", "content"))
-            yield {**one, "content": "\n\n".join(part for part in (said, spoken) if part)}
+            answer = text(get(action, "arguments", "content"))
+            yield {**one, "content": "\n\n".join(part for part in (words, answer) if part)}
             continue
         is_waiting = True
-        yield {**one, "content": said, "tool_calls": [{"id": f"action-{number_}", **action}]}
+        yield {**one, "content": words, "tool_calls": [{"id": f"action-{number_}", **action}]}
 
 
 def _action(written: str) -> dict[str, Any] | None:
-    """The call that is written there; none where it cannot be read."""
+    """The call in a text; None if it cannot be parsed."""
     try:
-        found = fields(parsed(written))
+        action = fields(parsed(written))
     except ValueError:
         return None
-    name = text(found.get("name"))
-    return {"name": name, "arguments": found.get("arguments")} if name else None
+    name = text(action.get("name"))
+    return {"name": name, "arguments": action.get("arguments")} if name else None
 
 
 def _parts(messages: list[Any]) -> tuple[str | None, list[Any]]:
-    """The system's words, and what follows."""
+    """The system message, and the others."""
     is_system = get(messages, 0, "role") == "system"
     return text(get(messages, 0, "content")) if is_system else None, messages[is_system:]

@@ -30,7 +30,7 @@ from pipeline.ingest.formats import (
     number,
     settings,
     text,
-    told,
+    without_empty,
 )
 from pipeline.ingest.formats.atif import seconds
 
@@ -50,7 +50,7 @@ CAPS = frozenset({"agent_timeout", "context_length_exceeded", "output_length_exc
 
 
 def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
-    """Runs by their results, with the trials that they lack; a trial's folder is its own."""
+    """Runs, recognised by their results, and trials that are missing in them."""
     runs: dict[tuple[str, str], dict[str, ListedFile]] = defaultdict(dict)
     trials = []
     metadata = {
@@ -71,13 +71,13 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
         run = "/".join(file.folder.split("/")[:-2])
         stem = file.path.parents[2].name if len(file.path.parents) > 2 else "trials"
         runs[run, stem][file.folder] = file
-    for (run, stem), held in runs.items():
-        whole = held.pop("results.json", None)
+    for (run, stem), files_of_run in runs.items():
+        whole = files_of_run.pop("results.json", None)
         known = _trials(whole) if whole else set()
         about = metadata.get(run)
         beside = (about.path,) if about else ()
         place = run.rpartition("/")[0]
-        for folder, file in held.items():
+        for folder, file in files_of_run.items():
             kind = Kind.OTHER if file.path.parent.name in known else Kind.ROLLOUTS
             yield Claim(file, kind, place, stem, beside=beside, owns=folder)
         if whole:
@@ -87,26 +87,28 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
 
 
 def _trials(whole: ListedFile) -> set[str]:
-    found = next(documents([whole.path]), None)
-    return {name for one in items(get(found, "results")) if (name := text(get(one, "trial_name")))}
+    results = next(documents([whole.path]), None)
+    return {
+        name for one in items(get(results, "results")) if (name := text(get(one, "trial_name")))
+    }
 
 
 def read(artifact: Artifact) -> Iterator[Reading]:
-    """Trials, and what a run says of them."""
-    found = document(artifact.path)
-    if not isinstance(found, dict):
+    """The trials of a file, and figures and settings of a run."""
+    results = document(artifact.path)
+    if not isinstance(results, dict):
         raise ValueError("not a JSON object")
     if artifact.kind is not Kind.ROLLOUTS:
-        yield from _about(found)
+        yield from _about(results)
         return
     run = fields(next(documents(artifact.beside), None))
-    listed = items(found["results"]) if "results" in found else [found]
+    listed = items(results["results"]) if "results" in results else [results]
     for one in listed:
         if text(get(one, "task_id")) and "is_resolved" in one:
             yield _row(one, run)
         else:
             yield Reject("no trial of Terminal-Bench: no task_id or no is_resolved", str(one)[:200])
-    yield from _figures(found)
+    yield from _figures(results)
 
 
 def _row(trial: dict[str, Any], run: dict[str, Any]) -> Row:
@@ -127,12 +129,14 @@ def _row(trial: dict[str, Any], run: dict[str, Any]) -> Row:
     row = {
         "_ng_task_index": text(trial.get("task_id")),
         "_ng_rollout_index": max(0, int(nth[1]) - 1) if nth else None,
-        "agent_ref": told({"name": agent}),
-        "responses_create_params": told(
+        "agent_ref": without_empty({"name": agent}),
+        "responses_create_params": without_empty(
             {"input": [message(text(trial.get("instruction")) or "", "user")], "model": model}
         ),
-        # Nothing says what was done: a response with no items would say that nothing was.
-        "response": {"object": "response", "usage": spent} if (spent := told(usage)) else None,
+        # There is no transcript: an empty output would mean that nothing was done.
+        "response": {"object": "response", "usage": spent}
+        if (spent := without_empty(usage))
+        else None,
         "parser_results": fields(trial.get("parser_results")),
         "failure_mode": failure,
         "error_type": failure if reward is None else None,
@@ -140,8 +144,8 @@ def _row(trial: dict[str, Any], run: dict[str, Any]) -> Row:
         "trial_name": text(trial.get("trial_name")),
     }
     cap = failure if failure in CAPS else None
-    value = {"reward": reward, **told(row)}
-    # An attempt that was never graded says so.
+    value = {"reward": reward, **without_empty(row)}
+    # An attempt that was never graded has null here.
     if "parser_results" in trial and trial["parser_results"] is None:
         value["parser_results"] = None
     return Row(value, benchmark=_dataset(run), limit_reached=cap)
@@ -152,21 +156,21 @@ def _dataset(run: dict[str, Any]) -> str | None:
     return f"{name}-{version}" if name and version else name
 
 
-def _about(found: dict[str, Any]) -> Iterator[Reading]:
-    """Settings of a run, what it was asked for, and its figures once more."""
-    n_attempts = found.get("n_attempts")
+def _about(metadata: dict[str, Any]) -> Iterator[Reading]:
+    """The settings, expected attempts and figures of a run."""
+    n_attempts = metadata.get("n_attempts")
     n_attempts = n_attempts if isinstance(n_attempts, int) and n_attempts > 0 else 1
-    yield from settings({"model_name": found.get("model_name"), "num_repeats": n_attempts})
-    tasks = [task for one in items(found.get("task_ids")) if (task := text(one))]
+    yield from settings({"model_name": metadata.get("model_name"), "num_repeats": n_attempts})
+    tasks = [task for one in items(metadata.get("task_ids")) if (task := text(one))]
     yield from expected(tasks, n_attempts)
     if tasks:
         yield counted("task_ids x n_attempts", len(tasks) * n_attempts, "num_rollouts")
-    yield from _figures(found)
+    yield from _figures(metadata)
 
 
-def _figures(found: dict[str, Any]) -> Iterator[Reading]:
-    """What has no verdict counts as unresolved."""
-    if number(found.get("accuracy")) is not None:
-        yield figure("accuracy", found["accuracy"], "filled_mean/reward")
-    for k, value in fields(found.get("pass_at_k")).items():
+def _figures(results: dict[str, Any]) -> Iterator[Reading]:
+    """Figures that count a trial without a verdict as unresolved."""
+    if number(results.get("accuracy")) is not None:
+        yield figure("accuracy", results["accuracy"], "filled_mean/reward")
+    for k, value in fields(results.get("pass_at_k")).items():
         yield figure(f"pass_at_k/{k}", value, f"pass@{k}/filled_reward", scale=0.01)

@@ -32,7 +32,7 @@ from pipeline.ingest.formats import (
     scores_of,
     settings,
     text,
-    told,
+    without_empty,
 )
 from pipeline.ingest.formats.chat import chat
 
@@ -42,18 +42,18 @@ SCORE = "`reward`, which passes from `pass_threshold` of the metadata on; `metri
 NOTES = (
     "One run per folder, named after environment and model. An errored rollout has the reward 0 "
     "that verifiers gives it, and its error is a field of the outcome. Before 0.1.9 an example has "
-    "an `id`; where one stands for several questions, tasks are told apart by what was asked."
+    "an `id`; if several questions share one, tasks are distinguished by their questions."
 )
 NAMES = re.compile(r"(^|/)(results\.jsonl(\.gz|\.zst)?|metadata\.json)$")
 FIRST_OF_OLD = re.compile(rb'\s*\{\s*"id"\s*:\s*\d+\s*,\s*"prompt"\s*:')
-# Metrics that count what happened: they say nothing of how right it was.
+# Metrics that are counts, not measures of correctness.
 COUNTERS = re.compile(r"^num_|^total_|(^|_)(calls|count|turns|tokens|size|ms|seconds)$")
-# What older rows have at their top besides metrics.
+# Fields of older rows that are not metrics.
 NOT_METRICS = frozenset(
     "id example_id prompt completion task answer info reward state generation_ms scoring_ms "
     "total_ms is_truncated is_completed error".split()
 )
-# What ended the rollout was a cap on its turns.
+# Stop conditions that are caps.
 CAPS = frozenset({"max_turns_reached"})
 
 
@@ -82,7 +82,7 @@ def read(artifact: Artifact) -> Iterator[Reading]:
         return
     metadata = fields(next(documents(artifact.beside), None))
     environment = text(metadata.get("env_id")) or text(metadata.get("env"))
-    is_told = not _has_ids_of_several(artifact.path)
+    has_unique_ids = not _has_ids_of_several(artifact.path)
     seen: Counter[str] = Counter()
     for place, row in enumerate(objects(artifact.path), start=1):
         if not isinstance(row, dict):
@@ -95,28 +95,28 @@ def read(artifact: Artifact) -> Iterator[Reading]:
         seen[example] += 1
         start = number(get(row, "timing", "start_time"))
         order = f"{place:012}" if start is None else f"{start:020.6f}"
-        value = _row(row, metadata) | ({"_ng_task_index": example} if is_told else {})
+        value = _row(row, metadata) | ({"_ng_task_index": example} if has_unique_ids else {})
         yield Row(value, benchmark=environment, order=order, limit_reached=_cap(row))
-    yield from _expected(seen, metadata) if is_told else ()
+    yield from _expected(seen, metadata) if has_unique_ids else ()
 
 
 def _has_ids_of_several(path: Path) -> bool:
-    """Whether an `id` stands for several questions: some versions numbered rows by their place."""
-    asked: dict[Any, int] = {}
+    """Whether an `id` has several questions: some versions numbered rows by position."""
+    first_questions: dict[Any, int] = {}
     for row in objects(path):
         if isinstance(row, dict):
             if "example_id" in row:
                 return False
             key = hash(as_json([row.get(name) for name in ("prompt", "answer")]))
-            if asked.setdefault(text(row.get("id")), key) != key:
+            if first_questions.setdefault(text(row.get("id")), key) != key:
                 return True
     return False
 
 
 def _expected(seen: Counter[str], metadata: dict[str, Any]) -> Iterator[Reading]:
-    """So many repeats of the first examples where those are what was seen; else of the seen.
+    """The expected repeats of the first examples, or of those seen.
 
-    Some versions count what was repeated as examples: they say nothing of repeats.
+    Some versions count repeats as examples; then the repeats are unknown.
     """
     n_examples, n_repeats = metadata.get("num_examples"), metadata.get("rollouts_per_example")
     if not isinstance(n_repeats, int) or n_repeats < max(seen.values(), default=1):
@@ -159,7 +159,7 @@ def _about(metadata: dict[str, Any]) -> Iterator[Reading]:
 
 
 def _row(row: dict[str, Any], metadata: dict[str, Any]) -> dict[str, Any]:
-    """A line of results as a row of ours, without the task's id."""
+    """A line of results as a row of Gym, without its task id."""
     metrics = fields(row.get("metrics"))
     if "metrics" not in row:
         names = row.keys() - NOT_METRICS
@@ -173,13 +173,13 @@ def _row(row: dict[str, Any], metadata: dict[str, Any]) -> dict[str, Any]:
     ]
     model = text(metadata.get("model"))
     sampling = fields(metadata.get("sampling_args"))
-    completion = _spoken(row)
+    completion = _completion(row)
     usage = {
         name: int(count)
         for name, value in fields(row.get("token_usage")).items()
         if (count := number(value)) is not None
     }
-    response = told({"model": model, "usage": usage})
+    response = without_empty({"model": model, "usage": usage})
     if isinstance(completion, (str, list)):
         response["output"] = list(chat(completion))
     ended = _ended(row)
@@ -192,8 +192,8 @@ def _row(row: dict[str, Any], metadata: dict[str, Any]) -> dict[str, Any]:
         "max_output_tokens": sampling.get("max_tokens"),
         "tools": definitions(metadata.get("tools")),
     }
-    said = {
-        "responses_create_params": told(request),
+    value = {
+        "responses_create_params": without_empty(request),
         "response": {"object": "response", **response} if response else None,
         **scores_of(scores, own if own in metrics else "reward"),
         **{name: number(metrics[name]) for name in metrics if COUNTERS.search(name)},
@@ -202,7 +202,7 @@ def _row(row: dict[str, Any], metadata: dict[str, Any]) -> dict[str, Any]:
         "metadata": _info(row.get("info")),
         **ended,
     }
-    return {"reward": reward, **told(said)}
+    return {"reward": reward, **without_empty(value)}
 
 
 def _cap(row: dict[str, Any]) -> str | None:
@@ -210,25 +210,27 @@ def _cap(row: dict[str, Any]) -> str | None:
     return ended if ended in CAPS else None
 
 
-def _spoken(row: dict[str, Any]) -> Any:
-    """The completion, without the prompt where it begins with that."""
-    said, asked = row.get("completion"), items(row.get("prompt"))
-    begun = [[get(one, key) for key in ("role", "content")] for one in items(said)[: len(asked)]]
-    is_repeated = begun and begun == [[get(one, "role"), get(one, "content")] for one in asked]
-    return said[len(asked) :] if is_repeated and isinstance(said, list) else said
+def _completion(row: dict[str, Any]) -> Any:
+    """The completion, without the prompt if it begins with it."""
+    completion, prompt = row.get("completion"), items(row.get("prompt"))
+    begun = [
+        [get(one, key) for key in ("role", "content")] for one in items(completion)[: len(prompt)]
+    ]
+    is_repeated = begun and begun == [[get(one, "role"), get(one, "content")] for one in prompt]
+    return completion[len(prompt) :] if is_repeated and isinstance(completion, list) else completion
 
 
 def _own(metadata: dict[str, Any]) -> str | None:
-    """The metric that the reward is: by its average, since no weights are recorded."""
+    """The metric that is the reward: the one with the same average, since weights are unknown."""
     means, reward = _averages(metadata), number(metadata.get("avg_reward"))
     same = (name for name, value in means.items() if number(value) == reward is not None)
     return next(same, None)
 
 
 def _averages(metadata: dict[str, Any]) -> dict[str, Any]:
-    """Averages of metrics by name; older metadata has them at its top."""
-    if isinstance(given := metadata.get("avg_metrics"), dict):
-        return given
+    """Averages of metrics by name; older metadata has them at the top."""
+    if isinstance(averages := metadata.get("avg_metrics"), dict):
+        return averages
     names = [name for name in metadata if name.startswith("avg_") and name != "avg_error"]
     return {name.removeprefix("avg_"): metadata[name] for name in names if name != "avg_reward"}
 

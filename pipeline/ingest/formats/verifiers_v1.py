@@ -25,8 +25,8 @@ from pipeline.ingest.formats import (
     scores_of,
     settings,
     text,
-    told,
     total,
+    without_empty,
 )
 from pipeline.ingest.formats.chat import chat
 
@@ -42,7 +42,7 @@ NOTES = (
     "has is a field of the row. No figures are published."
 )
 NAMES = re.compile(r"(^|/)(traces\.jsonl(\.gz|\.zst)?|configs/resolved/eval\.json)$")
-# What a task brings for its machine, not for its question.
+# Fields of a task about its machine, not about its question.
 OF_THE_MACHINE = frozenset(
     "idx prompt answer skills network_allow network_block artifacts artifact_max_bytes timeout "
     "resources system_prompt name".split()
@@ -88,8 +88,8 @@ def read(artifact: Artifact) -> Iterator[Reading]:
 
 def _settings(config: dict[str, Any]) -> Iterator[Reading]:
     sampling = {
-        **told(fields(config.get("sampling"))),
-        **told(fields(get(config, "env", "agent", "sampling"))),
+        **without_empty(fields(config.get("sampling"))),
+        **without_empty(fields(get(config, "env", "agent", "sampling"))),
     }
     yield from settings(
         {
@@ -102,13 +102,13 @@ def _settings(config: dict[str, Any]) -> Iterator[Reading]:
 
 
 def _row(episode: dict[str, Any], data: dict[str, Any], task: str) -> Row:
-    # An episode that failed before any agent began is an attempt all the same.
+    # An episode that failed before an agent started is an attempt too.
     traces = [trace for trace in items(episode["traces"]) if isinstance(trace, dict)] or [{}]
     trainable = (one for one in traces if get(one, "agent", "trainable") is True)
     trace = next(trainable, traces[0])
     config = fields(get(trace, "agent", "config"))
     model = text(config.get("model"))
-    asked, output, n_ends = _transcript(trace, data.get("prompt"))
+    question, output, n_ends = _transcript(trace, data.get("prompt"))
     calls = [one for one in items(trace.get("calls")) if isinstance(one, dict)]
     usage = {
         "input_tokens": trace.get("num_input_tokens"),
@@ -116,15 +116,15 @@ def _row(episode: dict[str, Any], data: dict[str, Any], task: str) -> Row:
         "cost": total(number(get(one, "usage", "cost")) for one in calls),
     }
     request = {
-        "input": asked,
+        "input": question,
         "model": model,
         "temperature": number(get(config, "sampling", "temperature")),
         "top_p": number(get(config, "sampling", "top_p")),
         "max_output_tokens": get(config, "sampling", "max_tokens"),
         "tools": definitions(trace.get("tools")),
     }
-    response = told({"model": model, "usage": told(usage)})
-    # Where tokens were counted something was said: no messages are no record of it.
+    response = without_empty({"model": model, "usage": without_empty(usage)})
+    # If output tokens were counted, missing messages mean that there is no transcript.
     if output or ("nodes" in trace and not trace.get("num_output_tokens")):
         response["output"] = output
     ended = _ended(episode, trace)
@@ -135,8 +135,8 @@ def _row(episode: dict[str, Any], data: dict[str, Any], task: str) -> Row:
     began = number(get(trace, "timing", "start"))
     value = {
         "_ng_task_index": task,
-        "agent_ref": told({"name": text(get(trace, "agent", "name"))}),
-        "responses_create_params": told(request),
+        "agent_ref": without_empty({"name": text(get(trace, "agent", "name"))}),
+        "responses_create_params": without_empty(request),
         "response": {"object": "response", **response} if response else None,
         **scores,
         # What a dataset calls the answer is the key.
@@ -153,12 +153,12 @@ def _row(episode: dict[str, Any], data: dict[str, Any], task: str) -> Row:
     order = None if began is None else f"{began:020.6f}"
     env = text(get(episode, "env", "id"))
     cap = "is_timeout" if ended["is_timeout"] else None
-    row = {"reward": reward, **told(value)}
+    row = {"reward": reward, **without_empty(value)}
     return Row(row, benchmark=env, order=order, limit_reached=cap)
 
 
 def _scores(trace: dict[str, Any]) -> tuple[float | None, dict[str, Any]]:
-    """The reward, and all scores; a lone reward with the weight 1 is the reward itself."""
+    """The reward, and all scores; a single reward with weight 1 is the reward itself."""
     rewards = fields(trace.get("rewards"))
     parts = {
         name: (number(get(one, "score")), number(get(one, "weight")))
@@ -180,11 +180,11 @@ def _scores(trace: dict[str, Any]) -> tuple[float | None, dict[str, Any]]:
 def _ended(episode: dict[str, Any], trace: dict[str, Any]) -> dict[str, Any]:
     """How it ended: its stop condition, and the first error of the agent or the episode."""
     errors = [*items(trace.get("errors")), *items(episode.get("errors"))]
-    kind, said = text(get(errors, 0, "type")), text(get(errors, 0, "message"))
+    kind, reason = text(get(errors, 0, "type")), text(get(errors, 0, "message"))
     return {
         "stop_condition": text(trace.get("stop_condition")),
         "error_type": kind,
-        "error_message": ": ".join(part for part in (kind, said) if part),
+        "error_message": ": ".join(part for part in (kind, reason) if part),
         "is_timeout": True
         if True in (trace.get("is_timeout"), episode.get("is_timeout"))
         else None,
@@ -192,18 +192,18 @@ def _ended(episode: dict[str, Any], trace: dict[str, Any]) -> dict[str, Any]:
 
 
 def _transcript(trace: dict[str, Any], prompt: Any) -> tuple[list[Any], list[Any], int]:
-    """What was asked, what followed on the way to the last message, and how many ends there are."""
+    """The question, the output on the path to the last message, and the number of leaves."""
     nodes = items(trace.get("nodes"))
     parents = [get(node, "parent") for node in nodes]
     way: list[int] = []
     at: Any = len(nodes) - 1
-    # A parent stands before its child: anything else would be no tree.
+    # A parent comes before its child, else it is no tree.
     while isinstance(at, int) and 0 <= at < (way[-1] if way else len(nodes)):
         way.append(at)
         at = parents[at]
     path = [nodes[place] for place in reversed(way)]
     begun = next((n for n, node in enumerate(path) if get(node, "sampled") is True), len(path))
-    asked = list(chat([get(node, "message") for node in path[:begun]]))
+    question = list(chat([get(node, "message") for node in path[:begun]]))
     output = list(chat([get(node, "message") for node in path[begun:]]))
     n_ends = len(nodes) - len({at for at in parents if isinstance(at, int)})
-    return asked or list(chat(prompt, "user")), output, n_ends
+    return question or list(chat(prompt, "user")), output, n_ends

@@ -1,0 +1,143 @@
+"""Plain English: words that readers tripped over are not used in the rooms that are clean of them.
+
+A room is a folder or a pattern of files. Rooms are added as they are cleaned, until the whole
+repository is one. A word that a reader has to read twice is added to a list, with what to write.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+ROOMS = (
+    "pipeline/*.py",
+    "pipeline/answers/*",
+    "pipeline/engines/*",
+    "pipeline/export/*",
+    "pipeline/ingest/**/*",
+    "pipeline/profile/*",
+    "pipeline/view/*",
+    "pipeline/warehouse/*",
+    "pipeline/cli/__init__.py",
+    "pipeline/cli/analyze.*",
+    "pipeline/cli/clean.py",
+    "pipeline/cli/commands.toml",
+    "pipeline/cli/compare*.py",
+    "pipeline/cli/export.py",
+    "pipeline/cli/failures.py",
+    "pipeline/cli/health.py",
+    "pipeline/cli/mcp.py",
+    "pipeline/cli/metrics.py",
+    "pipeline/cli/options.py",
+    "pipeline/cli/page.py",
+    "pipeline/cli/plan.py",
+    "pipeline/cli/show.py",
+    "pipeline/cli/sql.py",
+    "pipeline/cli/terminal.py",
+    "pipeline/cli/view.py",
+    "pipeline/cli/why.py",
+)
+# Names that say nothing of what they are. Write the noun: message, rows, match, previous_output.
+EMPTY_NAMES = frozenset(
+    "asked found given heard held kept left made said spoken stood thing things told".split()
+)
+# Words of comments, docstrings, help and messages, and what to write instead.
+WORDS = {
+    "anew": "again",
+    "bears": "has",
+    "fares": "does",
+    "hears": "receives",
+    "kin": "related",
+    "lies": "is",
+    "mend": "fix",
+    "speaks": "is about",
+    "spoken": "said by whom? name it: message, answer",
+    "stands": "is",
+    "stood": "was",
+    "told": "reported, recognised, distinguished",
+    "unto": "to",
+    "whoever": "who",
+    "cannot be said": "is not known",
+    "hold against": "compare with",
+    "is not there to be read": "not found",
+    "makes anew": "rebuilds",
+    "tell apart": "distinguish",
+    "tells apart": "distinguishes",
+}
+PATTERN = re.compile(rf"\b({'|'.join(map(re.escape, WORDS))})\b", re.IGNORECASE)
+
+
+def files() -> list[Path]:
+    """The files of the clean rooms that people read."""
+    found = {path for room in ROOMS for path in ROOT.glob(room)}
+    return sorted(path for path in found if path.suffix in (".py", ".sql", ".toml"))
+
+
+def prose(path: Path) -> Iterator[tuple[int, str]]:
+    """Comments and texts by line; of a file that is not Python every line."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix != ".py":
+        yield from enumerate(text.splitlines(), start=1)
+        return
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type in (tokenize.COMMENT, tokenize.STRING):
+            yield from enumerate(token.string.split("\n"), start=token.start[0])
+
+
+def names(path: Path) -> Iterator[tuple[int, str]]:
+    """The names that a Python file gives: variables, parameters, functions and classes."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.lineno, node.id
+        elif isinstance(node, ast.arg):
+            yield node.lineno, node.arg
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            yield node.lineno, node.name
+
+
+def faults(path: Path, place: str) -> list[str]:
+    """File, line, word, and what to write instead."""
+    found = [
+        f"{place}:{line}: {match[0]!r} reads oddly; write: {WORDS[match[0].lower()]}"
+        for line, text in prose(path)
+        for match in PATTERN.finditer(text)
+    ]
+    if path.suffix == ".py":
+        found += [
+            f"{place}:{line}: the name {name!r} says nothing; name what it is"
+            for line, name in names(path)
+            if name.strip("_").lower() in EMPTY_NAMES
+        ]
+    return found
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_rooms_exist(room: str) -> None:
+    """A room that matches no file would be clean for nothing."""
+    assert list(ROOT.glob(room))
+
+
+def test_plain_words() -> None:
+    """No clean room has a word of the lists."""
+    found = [fault for path in files() for fault in faults(path, path.relative_to(ROOT).as_posix())]
+    assert not found, "\n" + "\n".join(found)
+
+
+def test_words_are_found(tmp_path: Path) -> None:
+    """A name, a comment and a docstring are found, a part of a word and an attribute are not."""
+    path = tmp_path / "sample.py"
+    text = '"""It stands here."""\ntold = 1  # made anew\nx.left = relies = told\n'
+    path.write_text(text, encoding="utf-8")
+    assert faults(path, "sample.py") == [
+        "sample.py:1: 'stands' reads oddly; write: is",
+        "sample.py:2: 'anew' reads oddly; write: again",
+        "sample.py:2: the name 'told' says nothing; name what it is",
+    ]
