@@ -16,7 +16,13 @@ suspects as (
         ) as is_placeholder,
         status in ('failed', 'error', 'cancelled') as is_failed
     from (
-        select record_id, is_scored, status, has_output, output_tokens, final_text
+        select
+            record_id,
+            is_scored,
+            status,
+            has_output,
+            output_tokens,
+            final_text
         from staging.rollouts
         left join staging.final_texts using (record_id)
     )
@@ -62,11 +68,17 @@ found as (
         ]) as finding
     from responses
     union all
-    select record_id, unnest(findings) as finding
+    select
+        record_id,
+        unnest(findings) as finding
     from staging.trajectories
 ),
 shared as (
-    select run_id, task_id, rollout_index, max(rank) as n_rows
+    select
+        run_id,
+        task_id,
+        rollout_index,
+        max(rank) as n_rows
     from staging.keys
     where role = 'rollout' and rank > 1
     group by all
@@ -76,7 +88,9 @@ shared as (
 -- be told twice.
 every as (
     select
-        run_id, task_id, rollout_index,
+        run_id,
+        task_id,
+        rollout_index,
         finding(
             'rollout_duplicate_identity', records.source_file || ':' || records.source_line,
             shared.n_rows || ' rows share the task and the repeat',
@@ -88,7 +102,9 @@ every as (
     where keys.role = 'rollout'
     union all
     select
-        run_id, task_id, rollout_index,
+        run_id,
+        task_id,
+        rollout_index,
         finding(
             'rollout_infrastructure_failure', '',
             'the machinery failed, not the model, and nothing was scored',
@@ -98,7 +114,9 @@ every as (
     where not attempts.is_scored and attempts.is_infrastructure and attempts.failure_class is not null
     union all
     select
-        run_id, task_id, rollout_index,
+        run_id,
+        task_id,
+        rollout_index,
         finding(
             'rollout_unsafe_reward', '',
             'the run was verified again by force: its rewards are not to be trusted', null
@@ -108,7 +126,9 @@ every as (
     where runs.is_unsafe
     union all
     select
-        run_id, task_id, rollout_index,
+        run_id,
+        task_id,
+        rollout_index,
         finding(
             'rollout_masked_sample', '',
             'the harness masks the sample: it takes the reward for unreliable', 'mask_sample true'
@@ -118,7 +138,9 @@ every as (
     union all
     -- A reward without a verdict behind it: no claim rests on it.
     select
-        run_id, task_id, rollout_index,
+        run_id,
+        task_id,
+        rollout_index,
         finding(
             'verdict_unsupported', '',
             'the reward has no verdict of the verifier behind it',
@@ -128,14 +150,21 @@ every as (
     inner join staging.rollouts using (record_id)
     where is_scored
     union all
-    select keys.run_id, keys.task_id, keys.rollout_index, found.finding
+    select
+        keys.run_id,
+        keys.task_id,
+        keys.rollout_index,
+        found.finding
     from found
     inner join staging.rollout_keys as keys using (record_id)
     where found.finding is not null
 )
 select
-    run_id, task_id, rollout_index,
-    finding.check_id, finding.subject,
+    run_id,
+    task_id,
+    rollout_index,
+    finding.check_id,
+    finding.subject,
     min(finding.message) as message,
     min(finding.evidence) as evidence
 from every

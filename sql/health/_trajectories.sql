@@ -66,7 +66,8 @@ observed as (
 ),
 lists as (
     select
-        record_id, is_unreadable,
+        record_id,
+        is_unreadable,
         is_observed and not regexp_matches(
             gaps, '(?m)^tool_calls?_.*(unavailable|incomplete|unreadable)$'
         ) as has_tools,
@@ -227,7 +228,9 @@ ended as (
     from owned
 ),
 responses as (
-    select record_id, list(tool order by tool) as tools
+    select
+        record_id,
+        list(tool order by tool) as tools
     from raw.events
     semi join (select record_id from raw.records where trajectory is not null) as recorded
         using (record_id)

@@ -3,7 +3,8 @@
 -- kind: table
 with repeats as (
     select
-        run_id, task_id,
+        run_id,
+        task_id,
         count(*) as n_repeats,
         count(*) filter (where health <> 'unobserved') as n_computable,
         count(*) filter (where health = 'unhealthy') as n_unhealthy
@@ -13,7 +14,8 @@ with repeats as (
 -- Only where every repeat is fully bound can it be said that none succeeded.
 bound as (
     select
-        keys.run_id, keys.task_id,
+        keys.run_id,
+        keys.task_id,
         count(*) as n_bound,
         sum(trajectories.n_owned) as n_calls,
         sum(trajectories.n_successful) as n_successful
@@ -24,7 +26,11 @@ bound as (
 ),
 rows_read as (
     select
-        keys.run_id, records.model, records.temperature, records.top_p, records.max_output_tokens,
+        keys.run_id,
+        records.model,
+        records.temperature,
+        records.top_p,
+        records.max_output_tokens,
         records.skills_hash,
         count(*) as n_rows
     from staging.rollout_keys as keys
@@ -35,7 +41,12 @@ found as (
     select
         run_id,
         'rollout' as scope,
-        task_id, rollout_index, check_id, subject, message, evidence
+        task_id,
+        rollout_index,
+        check_id,
+        subject,
+        message,
+        evidence
     from staging.rollout_findings
     union all by name
     -- Tasks of which no repeat can be trusted, or no repeat reached the model.

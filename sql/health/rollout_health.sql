@@ -3,7 +3,9 @@
 -- kind: table
 with findings as (
     select
-        run_id, task_id, rollout_index,
+        run_id,
+        task_id,
+        rollout_index,
         count(*) as n_findings,
         list(distinct check_id order by check_id) as findings
     from staging.rollout_findings
@@ -12,7 +14,9 @@ with findings as (
 -- A plain response serves where calls or turns are not there.
 evidence as (
     select
-        rollouts.run_id, rollouts.task_id, rollouts.rollout_index,
+        rollouts.run_id,
+        rollouts.task_id,
+        rollouts.rollout_index,
         {
             'turns': coalesce(has_turns, false),
             'calls': coalesce(has_calls, false),
@@ -53,7 +57,9 @@ unobserved as (
     from patterns
 )
 select
-    evidence.run_id, evidence.task_id, evidence.rollout_index,
+    evidence.run_id,
+    evidence.task_id,
+    evidence.rollout_index,
     case
         when findings.n_findings > 0 then 'unhealthy'
         when length(unobserved.unobserved_checks) > 0 then 'unobserved'

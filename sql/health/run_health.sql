@@ -16,12 +16,16 @@ files as (
     from main.artifacts
 ),
 rejects as (
-    select run_id, cast(sum(n_rejects) as bigint) as n_rejects
+    select
+        run_id,
+        cast(sum(n_rejects) as bigint) as n_rejects
     from files
     group by all
 ),
 differing as (
-    select run_id, count(*) as n_differences
+    select
+        run_id,
+        count(*) as n_differences
     from main.reported_checks
     where status = 'differs'
     group by all
@@ -35,14 +39,16 @@ findings as (
     group by all
 )
 select
-    runs.run_id, runs.n_rollouts,
+    runs.run_id,
+    runs.n_rollouts,
     coalesce(counted.n_healthy, 0) as n_healthy,
     coalesce(counted.n_unhealthy, 0) as n_unhealthy,
     coalesce(counted.n_unobserved, 0) as n_unobserved,
     (runs.n_rollouts - counted.n_unhealthy) / nullif(runs.n_rollouts, 0) as clean_rate,
     coalesce(rejects.n_rejects, 0) as n_rejects,
     coalesce(findings.n_stale_failures, 0) as n_stale_failures,
-    runs.n_models, metrics.coverage,
+    runs.n_models,
+    metrics.coverage,
     coalesce(differing.n_differences, 0) as n_reported_differences,
     coalesce(findings.findings, []) as findings
 from main.runs

@@ -28,7 +28,8 @@ with opened as (
 ),
 sorted as (
     select
-        record_id, has_records,
+        record_id,
+        has_records,
         coalesce(
             nullif(list_transform(
                 list_filter(records, lambda entry: entry.kind = 'agent_invocation'),

@@ -2,7 +2,10 @@
 -- grain: prompt_sha
 -- kind: step
 with prompts as (
-    select prompt_sha, truth_hash, min(record_id) as record_id
+    select
+        prompt_sha,
+        truth_hash,
+        min(record_id) as record_id
     from staging.records
     where
         has_prompt
@@ -13,7 +16,9 @@ with prompts as (
 ),
 written as (
     select
-        prompts.prompt_sha, prompts.truth_hash, texts.prompt,
+        prompts.prompt_sha,
+        prompts.truth_hash,
+        texts.prompt,
         trim(regexp_replace(texts.prompt, '\s+', ' ', 'g')) as words
     from prompts
     inner join raw.texts using (record_id)
@@ -24,12 +29,17 @@ written as (
 ),
 -- Prompts of the very same words differ in something else.
 same_words as (
-    select truth_hash, words, min(prompt_sha) as question
+    select
+        truth_hash,
+        words,
+        min(prompt_sha) as question
     from written
     group by all
     having count(*) > 1 and count(distinct prompt) = count(*)
 )
-select written.prompt_sha, same_words.question
+select
+    written.prompt_sha,
+    same_words.question
 from written
 inner join same_words
     on same_words.words = written.words

@@ -9,7 +9,9 @@ several as (
     where agent_key <> ''
 ),
 records as (
-    select run_keys.run_id, records.*
+    select
+        run_keys.run_id,
+        records.*
     from staging.records
     left join several using (run_name)
     inner join staging.run_keys
@@ -27,7 +29,10 @@ runs as (
 ),
 -- A row without an index still belongs to the indexed task that asks the same question.
 indexed as (
-    select run_id, prompt_sha, min(task_index) as task_index
+    select
+        run_id,
+        prompt_sha,
+        min(task_index) as task_index
     from records
     semi join (from runs where has_nameless) as nameless using (run_id)
     where task_index is not null and has_prompt
@@ -35,13 +40,17 @@ indexed as (
     having count(distinct task_index) = 1
 ),
 offered as (
-    select run_id, unnest(map_entries(json_fields(ids))) as entry
+    select
+        run_id,
+        unnest(map_entries(json_fields(ids))) as entry
     from records
     where task_index is null
 ),
 -- The field that names the tasks of a run whose rows have no index: the first that always does.
 id_fields as (
-    select offered.run_id, arg_min(offered.name, id_fields.rank) as name
+    select
+        offered.run_id,
+        arg_min(offered.name, id_fields.rank) as name
     from (
         select
             run_id,
@@ -53,7 +62,9 @@ id_fields as (
     ) as offered
     inner join raw.id_fields using (name)
     inner join (
-        select run_id, count(*) as n_rows
+        select
+            run_id,
+            count(*) as n_rows
         from records
         where task_index is null
         group by all
@@ -64,7 +75,8 @@ id_fields as (
 -- Every row with its task: by index, else by explicit id, else by content.
 named as materialized (
     select
-        records.run_id, records.record_id,
+        records.run_id,
+        records.record_id,
         bounded_name(coalesce(
             records.task_index,
             indexed.task_index,
@@ -79,7 +91,11 @@ named as materialized (
             when coalesce(records.task_index, indexed.task_index) is not null then 'index'
             else coalesce(id_fields.name, 'content')
         end as task_id_source,
-        records.role, records.seed, records.chunk, records.rollout_index, records.attempt_index,
+        records.role,
+        records.seed,
+        records.chunk,
+        records.rollout_index,
+        records.attempt_index,
         case when records.rollout_index is null then records.content_hash end as content_hash,
         case when records.chunk is not null then records.prompt_sha end as prompt_sha,
         records.has_prompt
@@ -98,7 +114,12 @@ named as materialized (
 rekeyed as (
     select distinct run_id
     from (
-        select run_id, task_id, chunk, min(prompt_sha) as prompt_sha, bool_or(has_prompt) as has_prompt
+        select
+            run_id,
+            task_id,
+            chunk,
+            min(prompt_sha) as prompt_sha,
+            bool_or(has_prompt) as has_prompt
         from named
         where chunk is not null
         group by all
@@ -143,7 +164,9 @@ colliding as (
 -- How far each shard's repeat numbers must move so that the shards of a run do not collide.
 offsets as (
     select
-        run_id, repeat_seed, repeat_chunk,
+        run_id,
+        repeat_seed,
+        repeat_chunk,
         cast(sum(1 + coalesce(max(rollout_index), -1)) over (
             partition by run_id
             order by repeat_seed, repeat_chunk
@@ -162,14 +185,19 @@ moved as (
     left join offsets using (run_id, repeat_seed, repeat_chunk)
 ),
 last_given as (
-    select run_id, task_id, role, max(rollout_index) as last_index
+    select
+        run_id,
+        task_id,
+        role,
+        max(rollout_index) as last_index
     from moved
     semi join (select distinct run_id from moved where rollout_index is null) as ranked using (run_id)
     group by all
 ),
 -- Rows without a repeat number are ranked by what they say, so that their order does not matter.
 keyed as materialized (
-    from moved where rollout_index is not null
+    from moved
+    where rollout_index is not null
     union all
     select moved.* replace (
         coalesce(last_given.last_index, -1) + row_number() over (
@@ -181,7 +209,11 @@ keyed as materialized (
     where rollout_index is null
 ),
 shared as (
-    select role, run_id, task_id, rollout_index
+    select
+        role,
+        run_id,
+        task_id,
+        rollout_index
     from keyed
     group by all
     having count(*) > 1

@@ -5,7 +5,9 @@ select
     records.record_id,
     files.path as source_file,
     records.record_id % 1099511627776 as source_line,
-    files.run_name, files.seed, files.chunk,
+    files.run_name,
+    files.seed,
+    files.chunk,
     -- Where a row of Gym has no `reward`: the field that was read in its place.
     case
         when
@@ -60,7 +62,8 @@ select
             then json_as_measure(json_extract(records.verifier, '$."' || reward_field || '"'))
         else json_as_number(records.reward)
     end as reward,
-    records.reward_components, records.mask_sample,
+    records.reward_components,
+    records.mask_sample,
     -- Some environments put it into their copy of the instance.
     coalesce(
         json_as_boolean(records.mask_sample),
@@ -91,7 +94,8 @@ select
             when status = 'incomplete' and records.incomplete_reason is null then 'incomplete'
         end
     ) as limit_reached,
-    records.response_error, records.usage,
+    records.response_error,
+    records.usage,
     json_as_number(records.created_at) as created_at,
     json_as_number(records.completed_at) as completed_at,
     coalesce(json_as_number(records.request_temperature), json_as_number(records.response_temperature))
@@ -103,14 +107,21 @@ select
     bounded_name(json_as_text(records.failure_class)) as failure_class,
     case records.failure_terminal::varchar when 'true' then true when 'false' then false end as is_terminal,
     json_as_text(records.failure_judge_error) as judge_error,
-    records.perf, records.outline,
+    records.perf,
+    records.outline,
     case when files.format is not null then json_as_text(records.transcript) end as transcript,
     -- The last letter m of the outline, counted from 1.
     cast(nullif(length(regexp_replace(records.outline, '[^m]*$', '')), 0) as integer)
         as last_message_seq,
     records.prompt <> '' or json_as_text(records.question) is not null as has_prompt,
     coalesce(question_matches.prompt_sha, records.prompt_sha) as prompt_sha,
-    records.write_tools, records.tools, records.truth_hash, records.prefill_hash, records.request_hash, records.ids, records.task_hash,
+    records.write_tools,
+    records.tools,
+    records.truth_hash,
+    records.prefill_hash,
+    records.request_hash,
+    records.ids,
+    records.task_hash,
     records.content_hash
 from raw.records
 inner join raw.files

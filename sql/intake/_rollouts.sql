@@ -57,12 +57,18 @@ totals as (
 ),
 read as (
     select
-        keys.run_id, keys.task_id, keys.rollout_index,
+        keys.run_id,
+        keys.task_id,
+        keys.rollout_index,
         records.*,
-        texts.verifier, shown.n_tool_errors,
+        texts.verifier,
+        shown.n_tool_errors,
         coalesce(shown.is_spoken, false) as is_spoken,
-        has_items, observations.n_subagents, observations.n_compactions,
-        observations.n_tool_timeouts, observations.sandbox_outcome,
+        has_items,
+        observations.n_subagents,
+        observations.n_compactions,
+        observations.n_tool_timeouts,
+        observations.sandbox_outcome,
         observations.duration_s as agent_duration_s,
         coalesce(
             json_field_count(usage, 'input_tokens'), json_field_count(usage, 'prompt_tokens')
@@ -84,7 +90,9 @@ read as (
     from staging.rollout_keys as keys
     inner join staging.records using (record_id)
     inner join (
-        select run_id, bool_or(outline <> '') as has_items
+        select
+            run_id,
+            bool_or(outline <> '') as has_items
         from staging.rollout_keys
         inner join staging.records using (record_id)
         where role = 'rollout'
@@ -138,13 +146,21 @@ observed as (
     from measured
 )
 select
-    run_id, task_id, rollout_index,
+    run_id,
+    task_id,
+    rollout_index,
     task_id || ':' || rollout_index as rollout_id,
     reward,
     reward is not null as is_scored,
     reward >= benchmarks.pass_threshold - 1e-9 as is_pass,
-    is_masked, totals.n_checks_met, totals.n_checks_total,
-    status, model, agent, finish_reason, limit_reached,
+    is_masked,
+    totals.n_checks_met,
+    totals.n_checks_total,
+    status,
+    model,
+    agent,
+    finish_reason,
+    limit_reached,
     case
         when limit_reached is not null or status = 'incomplete' then true
         when coalesce(status, finish_reason) is not null or has_text is not null then false
@@ -159,14 +175,25 @@ select
         as n_turns,
     length(outline) - length(replace(outline, 'c', '')) as n_tool_calls,
     case when is_observed then coalesce(n_tool_errors, 0) end as n_tool_errors,
-    n_subagents, n_compactions, n_tool_timeouts, sandbox_outcome,
-    input_tokens, output_tokens, duration_s,
+    n_subagents,
+    n_compactions,
+    n_tool_timeouts,
+    sandbox_outcome,
+    input_tokens,
+    output_tokens,
+    duration_s,
     case when cost between 0 and 1e12 then cost end as cost,
     case
         when settings.answer_path is null then extracted_answer(verifier)
         else json_as_text(row_field(verifier, reward_components, settings.answer_path))
     end as answer,
-    prompt_sha, has_prompt, source_file, source_line, record_id, last_message_seq, is_observed
+    prompt_sha,
+    has_prompt,
+    source_file,
+    source_line,
+    record_id,
+    last_message_seq,
+    is_observed
 from observed
 inner join staging.run_benchmarks as benchmarks using (run_id)
 left join totals using (record_id)

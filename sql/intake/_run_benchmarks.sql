@@ -4,7 +4,8 @@
 -- kind: table
 with recursive asked as materialized (
     select
-        keys.run_id, keys.task_id,
+        keys.run_id,
+        keys.task_id,
         records.has_prompt,
         coalesce(same.question, records.prompt_sha) as question,
         records.ids,
@@ -16,7 +17,10 @@ with recursive asked as materialized (
 ),
 -- Another harness may name the benchmark in its rows.
 named as (
-    select run_keys.run_id, run_name, coalesce(min(said.benchmark), min(files.package)) as package
+    select
+        run_keys.run_id,
+        run_name,
+        coalesce(min(said.benchmark), min(files.package)) as package
     from staging.run_keys
     inner join raw.files using (run_name)
     left join (
@@ -32,9 +36,14 @@ named as (
 -- Where no question was recorded, the first explicit id that tells all tasks of a run apart. An index
 -- says nothing of a task, and nor does an id that only counts.
 id_fields as (
-    select run_id, name
+    select
+        run_id,
+        name
     from (
-        select run_id, task_id, unnest(map_entries(json_fields(ids))) as entry
+        select
+            run_id,
+            task_id,
+            unnest(map_entries(json_fields(ids))) as entry
         from asked
         where not has_prompt
     ) as offered
@@ -53,7 +62,8 @@ id_fields as (
 -- A task by its question, by its explicit id where no question was recorded; else it is the run's own.
 tasks as (
     select distinct
-        run_id, task_id,
+        run_id,
+        task_id,
         case
             when has_prompt then 'prompt ' || question
             else coalesce('id ' || json_field(ids, id_fields.name), 'own ' || run_id || ' ' || task_id)
@@ -78,36 +88,54 @@ sizes as (
     )
 ),
 firsts as (
-    select distinct tasks.run_id, tasks.token, sizes.n_tasks
+    select distinct
+        tasks.run_id,
+        tasks.token,
+        sizes.n_tasks
     from tasks
     inner join sizes using (run_id)
     where run_id = first_run
 ),
 -- Runs belong together that share half of the smaller one's tasks, or a package.
 related as (
-    select firsts.run_id, others.run_id as other_run
+    select
+        firsts.run_id,
+        others.run_id as other_run
     from firsts
     inner join firsts as others using (token)
     where firsts.run_id < others.run_id
     group by firsts.run_id, others.run_id, firsts.n_tasks, others.n_tasks
     having 2 * count(*) >= least(firsts.n_tasks, others.n_tasks)
     union all
-    select run_id, first_run as other_run from sizes
+    select
+        run_id,
+        first_run as other_run
+    from sizes
     union all
-    select run_id, min(run_id) over (partition by package) as other_run
+    select
+        run_id,
+        min(run_id) over (partition by package) as other_run
     from named
     where package is not null
 ),
 links as (
     from related
     union all
-    select other_run as run_id, run_id as other_run from related
+    select
+        other_run as run_id,
+        run_id as other_run
+    from related
 ),
 -- Joined up: every run takes the least name that reaches it.
 groups (run_id, group_id) using key (run_id) as (
-    select run_id, run_id from named
+    select
+        run_id,
+        run_id
+    from named
     union
-    select links.other_run, min(groups.group_id)
+    select
+        links.other_run,
+        min(groups.group_id)
     from groups
     inner join links using (run_id)
     inner join recurring.groups as known on known.run_id = links.other_run
@@ -116,7 +144,9 @@ groups (run_id, group_id) using key (run_id) as (
 ),
 runs as (
     select
-        groups.group_id, named.run_id, named.run_name,
+        groups.group_id,
+        named.run_id,
+        named.run_name,
         min(named.package) over by_group as package,
         min(named.run_name) over by_group as first_name,
         count(distinct named.run_name) over by_group as n_names
@@ -126,9 +156,14 @@ runs as (
 ),
 -- The innermost folder that all runs of a group lie in.
 folders as (
-    select group_id, arg_max(name, depth) as name
+    select
+        group_id,
+        arg_max(name, depth) as name
     from (
-        select runs.group_id, places.depth, min(places.name) as name
+        select
+            runs.group_id,
+            places.depth,
+            min(places.name) as name
         from runs
         inner join raw.files using (run_name)
         inner join raw.places using (file_no)
@@ -142,11 +177,18 @@ folders as (
 -- The words that the names of all runs of a group share, in the order of the first name. Words that
 -- every name may hold, and sizes such as 8b, say nothing of the benchmark.
 words as (
-    select group_id, string_agg(word, '_' order by position, word) as name
+    select
+        group_id,
+        string_agg(word, '_' order by position, word) as name
     from (
-        select group_id, word, min(strpos(first_name, word)) as position
+        select
+            group_id,
+            word,
+            min(strpos(first_name, word)) as position
         from (
-            select *, unnest(str_split_regex(run_name, '[-_.]+')) as word
+            select
+                *,
+                unnest(str_split_regex(run_name, '[-_.]+')) as word
             from runs
             where n_names > 1
         ) as split
@@ -227,7 +269,9 @@ facts as (
 ),
 -- What the harness itself says that passes.
 declared as (
-    select run_keys.run_id, max(try_cast(said.value as double)) as pass_threshold
+    select
+        run_keys.run_id,
+        max(try_cast(said.value as double)) as pass_threshold
     from raw.config_values as said
     inner join raw.files using (file_no)
     inner join staging.run_keys using (run_name)

@@ -9,13 +9,18 @@ families as (
     where kind in ('rollouts', 'inputs', 'failures')
 ),
 parts as (
-    select run_name, part, case when min(agent) = max(agent) then min(agent) end as agent
+    select
+        run_name,
+        part,
+        case when min(agent) = max(agent) then min(agent) end as agent
     from staging.records
     group by all
 ),
 counted as (
     select
-        run_name, parts.part, parts.agent,
+        run_name,
+        parts.part,
+        parts.agent,
         count(parts.part) over (partition by run_name) > 1 as has_several,
         min(parts.agent) over (partition by run_name) as only_agent,
         min(parts.part) over (partition by run_name) as only_part
@@ -35,7 +40,10 @@ candidates as (
     from counted
 )
 select
-    run_name, agent_key, part, agent,
+    run_name,
+    agent_key,
+    part,
+    agent,
     -- It becomes the name of a folder.
     safe_name(bounded_name(
         case

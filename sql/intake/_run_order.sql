@@ -2,7 +2,9 @@
 -- grain: run_id
 -- kind: table
 with settings as (
-    select run_id, max(value) as step
+    select
+        run_id,
+        max(value) as step
     from staging.run_settings
     where name in ('step', 'global_step')
     group by all
@@ -44,7 +46,8 @@ checkpoints as (
 -- noise.
 pieces as (
     select
-        runs.benchmark, runs.run_id,
+        runs.benchmark,
+        runs.run_id,
         string_split_regex(runs.run_id, '\d+') as words,
         regexp_extract_all(runs.run_id, '\d+') as numbers,
         unnest(generate_series(1, len(numbers))) as place
@@ -54,7 +57,8 @@ pieces as (
 ),
 numbered as (
     select
-        benchmark, run_id,
+        benchmark,
+        run_id,
         place,
         json_as_number(numbers[place]) as step,
         array_to_string(
@@ -75,13 +79,17 @@ varying as (
     qualify min(step) over by_stem < max(step) over by_stem
 ),
 last_varying as (
-    select run_id, arg_max(stem, place) as stem, arg_max(step, place) as step
+    select
+        run_id,
+        arg_max(stem, place) as stem,
+        arg_max(step, place) as step
     from varying
     group by all
 ),
 ordered as (
     select
-        runs.benchmark, run_id,
+        runs.benchmark,
+        run_id,
         coalesce(checkpoints.stem, last_varying.stem, run_id) as stem,
         coalesce(checkpoints.step, last_varying.step) as step,
         checkpoints.run_id is not null as is_checkpoint

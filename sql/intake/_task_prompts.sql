@@ -5,8 +5,13 @@ with
 -- The question of every row: what its run asked, and for which task.
 questions as (
     select
-        keys.record_id, keys.run_id, run_benchmarks.benchmark, keys.task_id, keys.role,
-        records.prompt_sha, records.has_prompt,
+        keys.record_id,
+        keys.run_id,
+        run_benchmarks.benchmark,
+        keys.task_id,
+        keys.role,
+        records.prompt_sha,
+        records.has_prompt,
         records.outline is null as is_bare,
         texts.system_prompt
     from staging.keys
@@ -16,7 +21,9 @@ questions as (
     where keys.rank = 1 and keys.role in ('rollout', 'input')
 ),
 recorded as (
-    select run_id, task_id
+    select
+        run_id,
+        task_id
     from questions
     where role = 'rollout'
     group by all
@@ -28,7 +35,8 @@ asked as (
     where questions.role = 'rollout' or recorded.task_id is null
 )
 select
-    run_id, task_id,
+    run_id,
+    task_id,
     prompt_sha,
     -- The same for prompts that differ in white space only.
     min(coalesce(same.question, asked.prompt_sha)) as question,

@@ -2,7 +2,9 @@
 -- grain: benchmark, task_id, name
 -- kind: table
 with keys as (
-    select run_benchmarks.benchmark, keys.*
+    select
+        run_benchmarks.benchmark,
+        keys.*
     from staging.keys
     inner join staging.run_benchmarks using (run_id)
     where keys.rank = 1 and keys.role in ('rollout', 'input')
@@ -10,10 +12,16 @@ with keys as (
 -- A few rows of a task show whether a field belongs to the task or to the attempt, those that ended
 -- differently best; an input row speaks only for a task that has no rollout.
 sampled as (
-    select benchmark, run_id, task_id, record_id, reward
+    select
+        benchmark,
+        run_id,
+        task_id,
+        record_id,
+        reward
     from (
         select
-            keys.*, records.reward,
+            keys.*,
+            records.reward,
             row_number() over (
                 partition by benchmark, task_id, keys.role, records.reward
                 order by keys.rollout_index, keys.run_id
@@ -30,7 +38,9 @@ sampled as (
 measured as (
     select benchmark
     from (
-        select benchmark, task_id
+        select
+            benchmark,
+            task_id
         from sampled
         group by all
         having min(reward) < max(reward)
@@ -40,26 +50,47 @@ measured as (
 ),
 rows_read as (
     select
-        benchmark, run_id, task_id, verifier,
+        benchmark,
+        run_id,
+        task_id,
+        verifier,
         count(*) over (partition by benchmark, run_id, task_id) as n_rows
     from sampled
     inner join raw.texts using (record_id)
 ),
 -- The top level of a row, and its metadata.
 entries as (
-    select benchmark, run_id, task_id, n_rows, '' as parent, {'key': key, 'value': value} as entry
+    select
+        benchmark,
+        run_id,
+        task_id,
+        n_rows,
+        '' as parent,
+        {'key': key, 'value': value} as entry
     from (
         select
-            benchmark, run_id, task_id, n_rows,
+            benchmark,
+            run_id,
+            task_id,
+            n_rows,
             unnest(json_keys(verifier)) as key,
             unnest(json_extract(verifier, '$.*')) as value
         from rows_read
     )
     union all
-    select benchmark, run_id, task_id, n_rows, parent, unnest(map_entries(json_fields(fields))) as entry
+    select
+        benchmark,
+        run_id,
+        task_id,
+        n_rows,
+        parent,
+        unnest(map_entries(json_fields(fields))) as entry
     from (
         select
-            benchmark, run_id, task_id, n_rows,
+            benchmark,
+            run_id,
+            task_id,
+            n_rows,
             unnest(['verifier_metadata.', 'metadata.']) as parent,
             unnest(json_extract(verifier, ['$.verifier_metadata', '$.metadata'])) as fields
         from rows_read
@@ -67,7 +98,10 @@ entries as (
 ),
 scalars as materialized (
     select
-        benchmark, run_id, task_id, n_rows,
+        benchmark,
+        run_id,
+        task_id,
+        n_rows,
         parent || entry.key as name,
         json_as_text(entry.value) as value
     from entries
@@ -78,7 +112,8 @@ scalars as materialized (
 -- sizes: only a name makes a group of them.
 names as (
     select
-        benchmark, name,
+        benchmark,
+        name,
         measured.benchmark is not null
             and not bool_and(regexp_matches(value, '^-?\d+$'))
             and not regexp_matches(lower(name), '(^|[._])(answer|expected_answer|ground_truth|label|solution|target)$')
@@ -102,13 +137,16 @@ names as (
 ),
 per_task as (
     select
-        benchmark, task_id,
+        benchmark,
+        task_id,
         name,
         min(value) as value,
         -- What some attempts leave out differs, too.
         count(distinct value) + max(n_rows - n_values) as n_values
     from (
-        select *, count(*) over (partition by benchmark, run_id, task_id, name) as n_values
+        select
+            *,
+            count(*) over (partition by benchmark, run_id, task_id, name) as n_values
         from scalars
     )
     inner join names using (benchmark, name)
@@ -119,12 +157,16 @@ per_task as (
     group by all
 ),
 sizes as (
-    select benchmark, count(distinct task_id) as n_tasks
+    select
+        benchmark,
+        count(distinct task_id) as n_tasks
     from scalars
     group by all
 ),
 chosen as (
-    select benchmark, name
+    select
+        benchmark,
+        name
     from per_task
     inner join sizes using (benchmark)
     group by benchmark, name, n_tasks
@@ -146,12 +188,15 @@ chosen as (
 -- chunks put before an id is none of it.
 pieces as (
     select
-        benchmark, task_id, place,
+        benchmark,
+        task_id,
+        place,
         unnest(parts) as value,
         generate_subscripts(parts, 1) as part_no
     from (
         select
-            benchmark, task_id,
+            benchmark,
+            task_id,
             separators.place,
             list_filter(
                 str_split_regex(regexp_replace(task_id, '^chunk\d+-', ''), separators.pattern),
@@ -165,7 +210,12 @@ pieces as (
     where len(parts) > 1
 ),
 id_parts as (
-    select benchmark, place, part_no, value, count(*) as n_tasks
+    select
+        benchmark,
+        place,
+        part_no,
+        value,
+        count(*) as n_tasks
     from pieces
     where length(value) <= 60
     group by benchmark, place, part_no, value
@@ -175,7 +225,8 @@ id_parts as (
 -- The slices a profile asks for.
 profiled as (
     select
-        benchmark, task_id,
+        benchmark,
+        task_id,
         bounded_name(slice_fields.name) as name,
         bounded_name(json_as_text(
             row_field(verifier, records.reward_components, slice_fields.path)
@@ -185,18 +236,27 @@ profiled as (
     inner join staging.records using (record_id)
     inner join raw.texts using (record_id)
 )
-select benchmark, task_id, name, value
+select
+    benchmark,
+    task_id,
+    name,
+    value
 from per_task
 semi join chosen using (benchmark, name)
 union all
-select benchmark, task_id, 'task id part ' || part_no as name, value
+select
+    benchmark,
+    task_id,
+    'task id part ' || part_no as name,
+    value
 from pieces
 inner join (from id_parts qualify place = min(place) over (partition by benchmark))
     using (benchmark, place, part_no, value)
 union all
 -- What a task's rows say differently belongs to the attempt, not to the task.
 select
-    benchmark, task_id,
+    benchmark,
+    task_id,
     name,
     case when count(distinct value) = 1 then min(value) else '(varies)' end as value
 from profiled

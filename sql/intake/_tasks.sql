@@ -3,7 +3,8 @@
 -- kind: table
 with counted as (
     select
-        benchmark, task_id,
+        benchmark,
+        task_id,
         prompt_sha,
         min(prompt_record) as prompt_record,
         sum(n_rows) as n_rows
@@ -22,13 +23,18 @@ ranked as (
 ),
 slices as (
     select
-        benchmark, task_id,
+        benchmark,
+        task_id,
         map_from_entries(list(struct_pack(key := name, value := value) order by name)) as slices
     from staging.task_slices
     group by all
 )
 select
-    ranked.benchmark, ranked.task_id, ranked.prompt_record, ranked.prompt_sha, ranked.n_prompts,
+    ranked.benchmark,
+    ranked.task_id,
+    ranked.prompt_record,
+    ranked.prompt_sha,
+    ranked.n_prompts,
     coalesce(slices.slices, map([], [])) as slices
 from ranked
 left join slices using (benchmark, task_id)

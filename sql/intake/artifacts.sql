@@ -11,20 +11,26 @@ with runs as (
 ),
 -- Where one file holds several runs, its own rows say which.
 held as (
-    select records.source_file as path, list(distinct keys.run_id order by keys.run_id) as run_ids
+    select
+        records.source_file as path,
+        list(distinct keys.run_id order by keys.run_id) as run_ids
     from staging.keys
     inner join staging.records using (record_id)
     semi join (from raw.files where format is not null) as others on others.path = records.source_file
     group by all
 ),
 rejects as (
-    select source_file as path, count(*) as n_rejects
+    select
+        source_file as path,
+        count(*) as n_rejects
     from main.rejects
     group by all
 ),
 -- How many lines of each file became rows of the file's own kind.
 own_rows as (
-    select records.source_file as path, count(*) as n_rows
+    select
+        records.source_file as path,
+        count(*) as n_rows
     from staging.keys
     inner join staging.records using (record_id)
     where
@@ -33,26 +39,33 @@ own_rows as (
             when 'input' then 'inputs' when 'failure' then 'failures' else 'rollouts' end
     group by all
     union all
-    select files.path, metric_rows.n_rows
+    select
+        files.path,
+        metric_rows.n_rows
     from raw.metric_rows
     inner join raw.files using (file_no)
     union all
-    select source_file as path, count(*) as n_rows
+    select
+        source_file as path,
+        count(*) as n_rows
     from main.labels
     group by all
 )
 select
-    path, files.kind,
+    path,
+    files.kind,
     case when held.run_ids is null then runs.run_id when len(held.run_ids) = 1 then held.run_ids[1] end
         as run_id,
     coalesce(held.run_ids, runs.run_ids, []) as run_ids,
-    files.n_bytes, files.n_lines,
+    files.n_bytes,
+    files.n_lines,
     coalesce(own_rows.n_rows, 0) as n_rows,
     coalesce(rejects.n_rejects, 0) as n_rejects,
     -- Rows of another kind than the file's, and lines of files that are read whole or not at all.
     files.n_lines - files.n_blank
         - coalesce(own_rows.n_rows, 0) - coalesce(rejects.n_rejects, 0) as n_other,
-    files.n_blank, files.sha256
+    files.n_blank,
+    files.sha256
 from raw.files
 left join runs using (run_name)
 left join held using (path)

@@ -15,10 +15,19 @@ calls as (
     group by all
 )
 select
-    keys.run_id, keys.task_id, keys.rollout_index, events.seq, events.kind, events.role,
-    events.tool, events.call_id, events.arguments,
+    keys.run_id,
+    keys.task_id,
+    keys.rollout_index,
+    events.seq,
+    events.kind,
+    events.role,
+    events.tool,
+    events.call_id,
+    events.arguments,
     coalesce(events.words, events.text) as text,
-    events.is_error, calls.status, calls.duration_s
+    events.is_error,
+    calls.status,
+    calls.duration_s
 from events
 inner join staging.rollout_keys as keys using (record_id)
 left join calls using (record_id, kind, call_id)

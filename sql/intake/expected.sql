@@ -2,7 +2,12 @@
 -- grain: run_id, task_id, rollout_index
 -- kind: table
 with inputs as (
-    select keys.run_id, keys.task_id, keys.rollout_index, keys.rank, records.file_kind
+    select
+        keys.run_id,
+        keys.task_id,
+        keys.rollout_index,
+        keys.rank,
+        records.file_kind
     from staging.keys
     inner join staging.records using (record_id)
     where keys.role = 'input'
@@ -16,11 +21,17 @@ merged_only as (
 ),
 -- What each run was asked to do, from its input rows.
 asked as (
-    select run_id, task_id, rollout_index
+    select
+        run_id,
+        task_id,
+        rollout_index
     from inputs
     where rank = 1
     union
-    select run_id, task_id, rollout_index
+    select
+        run_id,
+        task_id,
+        rollout_index
     from staging.keys
     semi join merged_only using (run_id)
     where role in ('rollout', 'failure')
@@ -41,22 +52,32 @@ asked as (
 ),
 -- A failed attempt alone, perhaps of an earlier run, is no evidence of a task.
 tasks as (
-    select distinct benchmark, run_id, task_id
+    select distinct
+        benchmark,
+        run_id,
+        task_id
     from staging.keys
     inner join staging.run_benchmarks using (run_id)
     where role <> 'failure'
 ),
 seen as (
-    select distinct benchmark, task_id
+    select distinct
+        benchmark,
+        task_id
     from tasks
 ),
 sizes as (
-    select benchmark, count(*) as n_seen
+    select
+        benchmark,
+        count(*) as n_seen
     from seen
     group by all
 ),
 unasked as (
-    select run_id, benchmark, n_seen
+    select
+        run_id,
+        benchmark,
+        n_seen
     from staging.run_benchmarks
     inner join sizes using (benchmark)
     anti join asked using (run_id)
@@ -67,13 +88,17 @@ settings as (
 ),
 -- The tasks each run should hold by the profile, where no input rows say it.
 profiled as (
-    select runs.run_id, bounded_name(expected_tasks.task_id) as task_id
+    select
+        runs.run_id,
+        bounded_name(expected_tasks.task_id) as task_id
     from staging.run_benchmarks as runs
     anti join asked using (run_id)
     cross join raw.expected_tasks
     union
     -- Where the profile gives repeats alone, a run's own tasks are what they are repeats of.
-    select unasked.run_id, tasks.task_id
+    select
+        unasked.run_id,
+        tasks.task_id
     from unasked
     inner join tasks using (benchmark)
     cross join settings
@@ -88,14 +113,23 @@ profiled as (
 ),
 -- The repeats there are count first, then the lowest numbers that are free.
 slots as (
-    select run_id, task_id, rollout_index, min(priority) as priority
+    select
+        run_id,
+        task_id,
+        rollout_index,
+        min(priority) as priority
     from (
-        select run_id, task_id, rollout_index, 0 as priority
+        select
+            run_id,
+            task_id,
+            rollout_index,
+            0 as priority
         from staging.rollout_keys
         semi join profiled using (run_id, task_id)
         union all
         select
-            run_id, task_id,
+            run_id,
+            task_id,
             unnest(range(0, coalesce(settings.n_expected_repeats, 1))) as rollout_index,
             1 as priority
         from profiled
@@ -105,7 +139,9 @@ slots as (
 ),
 -- A run that covers less than half of its benchmark's tasks is a subset, not a run with losses.
 covering as (
-    select run_id, benchmark
+    select
+        run_id,
+        benchmark
     from unasked
     inner join tasks using (run_id, benchmark)
     cross join raw.settings
@@ -113,10 +149,16 @@ covering as (
     group by run_id, benchmark, n_seen
     having 2 * count(*) >= n_seen
 )
-select *, 'inputs' as source
+select
+    *,
+    'inputs' as source
 from asked
 union all
-select run_id, task_id, rollout_index, 'profile' as source
+select
+    run_id,
+    task_id,
+    rollout_index,
+    'profile' as source
 from slots
 cross join raw.settings
 window by_task as (partition by run_id, task_id order by priority, rollout_index)
@@ -125,7 +167,11 @@ qualify
     or (settings.n_expected_repeats is null and (priority = 0 or row_number() over by_task = 1))
 union all
 -- Tasks that other runs of the benchmark have and this run, which says nothing of it, lacks.
-select run_id, task_id, null as rollout_index, 'inferred' as source
+select
+    run_id,
+    task_id,
+    null as rollout_index,
+    'inferred' as source
 from covering
 inner join seen using (benchmark)
 anti join tasks using (run_id, task_id)

@@ -8,7 +8,16 @@ with labels as (
     from raw.labels
     inner join raw.files on files.file_no = labels.record_id // 1099511627776
 )
-select run_id, task_id, cause, intervention, note, evidence, said_by, source_file, source_line
+select
+    run_id,
+    task_id,
+    cause,
+    intervention,
+    note,
+    evidence,
+    said_by,
+    source_file,
+    source_line
 from labels
 anti join main.rejects using (source_file, source_line)
 order by run_id, task_id

@@ -4,7 +4,8 @@
 -- kind: table
 with asked as (
     select
-        run_id, task_id,
+        run_id,
+        task_id,
         case
             when count(distinct coalesce(same.question, records.prompt_sha)) = 1 and bool_and(records.has_prompt)
                 then min(coalesce(same.question, records.prompt_sha))
@@ -20,7 +21,8 @@ with asked as (
 ),
 tasks as (
     select
-        benchmarks.benchmark, asked.*,
+        benchmarks.benchmark,
+        asked.*,
         -- What a run asks under several ids is not one to one.
         question is not null and count(*) over (partition by run_id, question) = 1 as is_single
     from asked
@@ -58,7 +60,9 @@ numberings as (
 -- One id per question that moved; no other question that moved has it.
 named as (
     select
-        benchmark, question, is_moved,
+        benchmark,
+        question,
+        is_moved,
         arg_min(task_id, place) as wanted,
         min(place) as place
     from questions
@@ -67,7 +71,8 @@ named as (
 ),
 moved as (
     select
-        benchmark, question,
+        benchmark,
+        question,
         wanted || case
             when row_number() over (partition by benchmark, wanted order by place, question) > 1
                 then '~' || left(question, 6)
@@ -85,7 +90,10 @@ renumbered as (
     having 2 * count(*) filter (moved.new_id <> questions.task_id) > count(*)
 ),
 placed as (
-    select tasks.*, moved.new_id, renumbered.run_id is not null as is_renumbered
+    select
+        tasks.*,
+        moved.new_id,
+        renumbered.run_id is not null as is_renumbered
     from tasks
     left join moved
         on tasks.is_single
@@ -96,7 +104,11 @@ placed as (
 ),
 -- Tasks that keep no id of their own, because a question of their run now has it.
 crowded as (
-    select others.benchmark, others.run_id, others.task_id, others.question
+    select
+        others.benchmark,
+        others.run_id,
+        others.task_id,
+        others.question
     from placed as others
     inner join placed as taking
         on taking.run_id = others.run_id
@@ -105,7 +117,9 @@ crowded as (
 ),
 settled as (
     select
-        benchmark, run_id, task_id,
+        benchmark,
+        run_id,
+        task_id,
         case
             when new_id is not null then new_id
             when is_single and (benchmark, question) in (select (benchmark, question) from crowded)
@@ -118,7 +132,11 @@ settled as (
         end as new_id
     from placed
 )
-select run_id, bounded_name(new_id) as task_id, task_id as recorded_task_id, benchmark
+select
+    run_id,
+    bounded_name(new_id) as task_id,
+    task_id as recorded_task_id,
+    benchmark
 from settled
 where new_id <> task_id
 order by run_id, task_id

@@ -32,12 +32,18 @@ faults as (
 -- Of labels for one task that name only what is there, the last counts: ids ascend by file, in path
 -- order, and by line.
 labels as (
-    select record_id, snippet, max(record_id) over (partition by run_id, task_id) as winner_id
+    select
+        record_id,
+        snippet,
+        max(record_id) over (partition by run_id, task_id) as winner_id
     from raw.labels
     anti join faults using (record_id)
 ),
 rejects as (
-    select record_id, reason, snippet
+    select
+        record_id,
+        reason,
+        snippet
     from raw.rejects
     union all
     -- Rows whose key another row holds already: only a whole run can show it.
@@ -49,7 +55,10 @@ rejects as (
     from staging.keys
     where rank > 1 and role in ('rollout', 'input')
     union all
-    select record_id, faults.reason, labels.snippet
+    select
+        record_id,
+        faults.reason,
+        labels.snippet
     from faults
     inner join raw.labels using (record_id)
     union all
@@ -64,6 +73,7 @@ rejects as (
 select
     files.path as source_file,
     rejects.record_id % 1099511627776 as source_line,
-    rejects.reason, rejects.snippet
+    rejects.reason,
+    rejects.snippet
 from rejects
 inner join raw.files on files.file_no = rejects.record_id // 1099511627776

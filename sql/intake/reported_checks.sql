@@ -10,7 +10,8 @@ meanings as (
         files.path as source_file,
         bounded_name(figures.metric) as metric,
         coalesce(figures.means, '') as means,
-        figures.scale, figures.rounding,
+        figures.scale,
+        figures.rounding,
         figures.reason as stated_reason
     from raw.figures
     inner join raw.files using (file_no)
@@ -25,7 +26,9 @@ kinds as (
         coalesce(means, metric) as meant,
         coalesce(meanings.scale, 1) as scale,
         coalesce(meanings.rounding, 0) as rounding,
-        meanings.stated_reason, files.seed, files.chunk,
+        meanings.stated_reason,
+        files.seed,
+        files.chunk,
         -- A sidecar speaks of a whole run, or of one of its shards.
         dense_rank() over (order by metrics.run_id, files.seed, files.chunk) as scope,
         case
@@ -55,11 +58,21 @@ kinds as (
 -- What each figure claims: which statistic, of which field, over which part of the run.
 figures as materialized (
     select
-        run_id, agent, task_id, metric, meant,
+        run_id,
+        agent,
+        task_id,
+        metric,
+        meant,
         value / scale as reported,
-        value, scale,
+        value,
+        scale,
         rounding / abs(scale) as rounding,
-        stated_reason, source_file, scope, seed, chunk, kind,
+        stated_reason,
+        source_file,
+        scope,
+        seed,
+        chunk,
+        kind,
         case
             when kind = 'statistic' then words.after
             when kind = 'repeats' then words.after[6:]
@@ -75,16 +88,22 @@ figures as materialized (
     from kinds
 ),
 scopes as (
-    select distinct scope, run_id, seed, chunk
+    select distinct
+        scope,
+        run_id,
+        seed,
+        chunk
     from figures
 ),
 -- The rollouts, and the rows that asked for them, of every scope.
 rows_read as (
     select
-        scopes.scope, keys.record_id,
+        scopes.scope,
+        keys.record_id,
         keys.role = 'rollout' as is_rollout,
         keys.role = 'input' and records.file_kind = 'inputs' as is_input,
-        keys.task_id, keys.rollout_index
+        keys.task_id,
+        keys.rollout_index
     from scopes
     inner join staging.keys using (run_id)
     inner join staging.records using (record_id)
@@ -96,7 +115,9 @@ rows_read as (
 ),
 attempts as (
     select
-        scope, task_id, rollout_index,
+        scope,
+        task_id,
+        rollout_index,
         bool_or(is_rollout) as is_there,
         bool_or(is_input) as is_expected
     from rows_read
@@ -105,7 +126,8 @@ attempts as (
 -- Rollouts there are and rollouts there should be, by scope and by task.
 counts as (
     select
-        scope, task_id,
+        scope,
+        task_id,
         count(*) filter (is_there) as n_rollouts,
         count(distinct task_id) filter (is_there) as n_tasks,
         nullif(count(*) filter (is_expected), 0) as n_expected,
@@ -114,12 +136,20 @@ counts as (
     group by grouping sets ((scope, task_id), (scope))
 ),
 fields as (
-    select distinct scope, field
+    select distinct
+        scope,
+        field
     from figures
     where field is not null
 ),
 entries as not materialized (
-    select scope, record_id, task_id, rollout_index, source, unnest(map_entries(given)) as entry
+    select
+        scope,
+        record_id,
+        task_id,
+        rollout_index,
+        source,
+        unnest(map_entries(given)) as entry
     from (
         select
             rows_read.*,
@@ -133,7 +163,10 @@ entries as not materialized (
 ),
 -- The numbers that rows give under the names of reported fields; true is 1, false 0.
 given_numbers as (
-    select * exclude (entry), entry.key as field, json_as_measure(entry.value) as value
+    select
+        * exclude (entry),
+        entry.key as field,
+        json_as_measure(entry.value) as value
     from entries
     union all by name
     select
@@ -170,7 +203,9 @@ numbers as materialized (
 -- The repeats of each task by the score that pass figures are of, in the order of the repeats.
 scores as (
     select
-        scope, field, task_id,
+        scope,
+        field,
+        task_id,
         list(value order by rollout_index) as scores,
         list(record_id order by rollout_index) as record_ids
     from numbers
@@ -178,12 +213,21 @@ scores as (
     group by all
 ),
 by_task as (
-    select wanted.*, scores.* exclude (scope, field)
+    select
+        wanted.*,
+        scores.* exclude (scope, field)
     from (select distinct run_id, scope, kind, field, k from figures where k is not null) as wanted
     inner join scores using (scope, field)
 ),
 votes as (
-    select scope, field, k, task_id, votes.value, records.answer, count(records.answer) as n_votes
+    select
+        scope,
+        field,
+        k,
+        task_id,
+        votes.value,
+        records.answer,
+        count(records.answer) as n_votes
     from (
         select
             * exclude (scores, record_ids),
@@ -193,7 +237,9 @@ votes as (
         where kind = 'majority'
     ) as votes
     inner join (
-        select record_id, json_field(verifier, 'extracted_answer') as answer
+        select
+            record_id,
+            json_field(verifier, 'extracted_answer') as answer
         from raw.texts
     ) as records using (record_id)
     group by all
@@ -201,7 +247,10 @@ votes as (
 -- What the commonest answer of a task's first k scored repeats is worth; ties are averaged.
 majorities as (
     select
-        scope, field, k, task_id,
+        scope,
+        field,
+        k,
+        task_id,
         max(n_votes) as most_votes,
         list({'value': value, 'n_votes': n_votes} order by value) as answers
     from votes
@@ -235,7 +284,10 @@ shares as (
 ),
 passes as (
     select
-        scope, kind, field, k,
+        scope,
+        kind,
+        field,
+        k,
         bool_or(is_graded) as is_graded,
         bool_or(is_cut) as is_cut,
         bool_or(is_answered) as is_answered,
@@ -247,7 +299,8 @@ passes as (
 -- the reward where `output_type` is JSON.
 compounds as (
     select distinct
-        figures.scope, figures.field,
+        figures.scope,
+        figures.field,
         bases.field as base_field,
         substring(figures.field, length(bases.field) + 2) as remainder
     from figures
@@ -258,7 +311,11 @@ compounds as (
     where figures.kind = 'statistic' and figures.task_id is null
 ),
 texts as (
-    select scope, record_id, entry.key as slice_field, json_as_text(entry.value) as slice_value
+    select
+        scope,
+        record_id,
+        entry.key as slice_field,
+        json_as_text(entry.value) as slice_value
     from entries
     semi join compounds using (scope)
     where
@@ -268,7 +325,8 @@ texts as (
 ),
 readings as (
     select
-        compounds.scope, compounds.field,
+        compounds.scope,
+        compounds.field,
         count(*) as n_numbers,
         min(numbers.value) as lowest,
         max(numbers.value) as highest,
@@ -294,7 +352,8 @@ readings as (
 -- Our own mean of each field that names a group of rows; null where its readings disagree.
 slices as (
     select
-        scope, field,
+        scope,
+        field,
         count(*) as n_readings,
         min(n_numbers) as n_numbers,
         min(lowest) as lowest,
@@ -307,14 +366,23 @@ slices as (
 -- do, else up to twice as far from 0.
 ranges as (
     select
-        scope, field,
+        scope,
+        field,
         case when min(lowest) >= 0 then 0.0 else least(-1, 2 * min(lowest)) end as lowest,
         case when max(highest) <= 1 then 1.0 else 2 * max(highest) end as highest
     from (
-        select scope, field, value as lowest, value as highest
+        select
+            scope,
+            field,
+            value as lowest,
+            value as highest
         from numbers
         union all
-        select scope, field, lowest, highest
+        select
+            scope,
+            field,
+            lowest,
+            highest
         from slices
     ) as seen
     group by all
@@ -329,7 +397,10 @@ statistics as (
         list(value order by value) as sorted
     from numbers
     inner join (
-        select distinct scope, field, task_id is null as is_whole
+        select distinct
+            scope,
+            field,
+            task_id is null as is_whole
         from figures
         where kind = 'statistic'
     ) as wanted using (scope, field)
@@ -337,9 +408,16 @@ statistics as (
 ),
 -- The mean of each task's own mean.
 task_means as (
-    select scope, field, list(mean order by mean) as means
+    select
+        scope,
+        field,
+        list(mean order by mean) as means
     from (
-        select scope, field, task_id, fsum(value order by value) / count(*) as mean
+        select
+            scope,
+            field,
+            task_id,
+            fsum(value order by value) / count(*) as mean
         from numbers
         semi join (from figures where starts_with(statistic, 'task_')) as wanted using (scope, field)
         group by all
@@ -348,11 +426,16 @@ task_means as (
 ),
 repeat_means as (
     select
-        scope, field,
+        scope,
+        field,
         list(mean order by mean) as means,
         map_from_entries(list((rollout_index, mean))) as by_repeat
     from (
-        select scope, field, rollout_index, fsum(value order by value) / count(*) as mean
+        select
+            scope,
+            field,
+            rollout_index,
+            fsum(value order by value) / count(*) as mean
         from numbers
         semi join (from figures where kind = 'repeats') as wanted using (scope, field)
         group by all
@@ -369,7 +452,8 @@ valued as (
         coalesce(passes.is_graded, false) as is_graded,
         coalesce(passes.is_cut, false) as is_cut,
         coalesce(counts.n_rollouts, 0) as n_rollouts,
-        counts.n_expected, statistics.sorted,
+        counts.n_expected,
+        statistics.sorted,
         -- What a mean is the mean of: numbers, or tasks.
         coalesce(statistics.n_numbers, slices.n_numbers, len(passes.shares)) as n_averaged,
         case
@@ -448,7 +532,9 @@ valued as (
         and passes.k = figures.k
 ),
 rejected as (
-    select scopes.scope, count(*) as n_rejects
+    select
+        scopes.scope,
+        count(*) as n_rejects
     from scopes
     inner join staging.run_keys using (run_id)
     inner join raw.files using (run_name)
@@ -512,7 +598,9 @@ reached as (
 ),
 -- Files that count other rollouts than ours, or have tasks that we have not, beyond what was rejected.
 foreign_files as (
-    select run_id, source_file
+    select
+        run_id,
+        source_file
     from reached
     group by all
     having
@@ -563,7 +651,10 @@ reasoned as (
         on foreign_files.run_id = reached.run_id and foreign_files.source_file = reached.source_file
 )
 select
-    run_id, agent, task_id, metric,
+    run_id,
+    agent,
+    task_id,
+    metric,
     value as reported,
     ours * scale as ours,
     case
@@ -579,5 +670,6 @@ select
             'no reason found'
         )
     end as reason,
-    explained_rate, source_file
+    explained_rate,
+    source_file
 from reasoned

@@ -1,7 +1,9 @@
 -- Figures the run reported of itself, to be checked against ours; task_id is null for a whole run.
 -- grain: run_id, agent, task_id, metric, source_file
 with run_keys as (
-    select *, count(*) over (partition by run_name) = 1 as is_only
+    select
+        *,
+        count(*) over (partition by run_name) = 1 as is_only
     from staging.run_keys
 ),
 figures as (
@@ -10,7 +12,8 @@ figures as (
         figures.*,
         files.path as source_file,
         files.kind as source_kind,
-        files.seed, files.chunk,
+        files.seed,
+        files.chunk,
         -- The place among the rows of this run: a file may hold the rows of several agents.
         dense_rank() over (
             partition by run_keys.run_id, files.path order by figures.position nulls last
@@ -27,7 +30,10 @@ figures as (
 -- A task that was asked and has no rollout has no row in a profile.
 tasks as (
     select distinct
-        keys.run_id, records.seed, records.chunk, keys.task_id,
+        keys.run_id,
+        records.seed,
+        records.chunk,
+        keys.task_id,
         try_cast(regexp_extract(keys.task_id, '^(chunk[0-9]+-)?([0-9]+)$', 2) as bigint) as task_no
     from staging.recorded_keys as keys
     semi join (from figures where task is null and position is not null) as unnamed using (run_id)
@@ -57,7 +63,9 @@ recorded as (
                 then coalesce(figures.task, places.task_id, '#' || figures.place)
         end) as task_id,
         bounded_name(figures.metric) as metric,
-        figures.value, figures.source_kind, figures.source_file
+        figures.value,
+        figures.source_kind,
+        figures.source_file
     from figures
     -- The older form gives no index: its rows ascend by it.
     left join places

@@ -49,13 +49,23 @@ repeats as (
         end as n_repeats
     from (
         select
-            run_id, task_id,
+            run_id,
+            task_id,
             count(*) filter (is_expected) as n_expected,
             count(*) filter (not is_expected) as n_recorded
         from (
-            select run_id, task_id, true as is_expected from main.expected where source <> 'inferred'
+            select
+                run_id,
+                task_id,
+                true as is_expected
+            from main.expected
+            where source <> 'inferred'
             union all
-            select run_id, task_id, false as is_expected from staging.rollout_keys
+            select
+                run_id,
+                task_id,
+                false as is_expected
+            from staging.rollout_keys
         ) as attempts
         group by all
     ) as tasks
@@ -88,7 +98,8 @@ facts as (
     group by all
 )
 select
-    run_id, benchmarks.benchmark,
+    run_id,
+    benchmarks.benchmark,
     coalesce(facts.model, model_name(settings.model)) as model,
     -- A name may say that it is a checkpoint: step_500. Of `iter` the word must begin there, or every
     -- writer were one.

@@ -1,10 +1,13 @@
 -- The questions each run really asked; from its inputs only where the task has no rollout.
 -- grain: run_id, task_id, prompt_sha
 select
-    prompts.run_id, prompts.task_id,
+    prompts.run_id,
+    prompts.task_id,
     case when has_prompt then prompts.prompt_sha end as prompt_sha,
-    prompts.benchmark, asked.prompt,
-    instructed.system_prompt, prompts.n_rows
+    prompts.benchmark,
+    asked.prompt,
+    instructed.system_prompt,
+    prompts.n_rows
 from staging.task_prompts as prompts
 inner join raw.texts as asked
     on asked.record_id = prompts.prompt_record

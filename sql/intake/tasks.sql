@@ -1,9 +1,12 @@
 -- One question of a benchmark, over all runs that were asked it.
 -- grain: benchmark, task_id
 select
-    tasks.benchmark, tasks.task_id, texts.prompt,
+    tasks.benchmark,
+    tasks.task_id,
+    texts.prompt,
     case when records.has_prompt then tasks.prompt_sha end as prompt_sha,
-    tasks.n_prompts, tasks.slices
+    tasks.n_prompts,
+    tasks.slices
 from staging.tasks
 inner join raw.texts
     on texts.record_id = tasks.prompt_record

@@ -3,18 +3,27 @@
 -- kind: table
 with grid as (
     select
-        run_id, task_id, rollout_index,
+        run_id,
+        task_id,
+        rollout_index,
         expected.run_id is not null as is_expected,
         rollouts.run_id is not null as is_recorded,
         coalesce(rollouts.is_scored, false) as is_scored,
-        rollouts.is_pass, rollouts.reward, rollouts.record_id
+        rollouts.is_pass,
+        rollouts.reward,
+        rollouts.record_id
     from (from main.expected where source <> 'inferred') as expected
     full join staging.rollouts using (run_id, task_id, rollout_index)
 ),
 -- The last failed attempt at each; not by the order of the file, which says nothing where attempts
 -- are not numbered.
 failed as (
-    select run_id, task_id, rollout_index, failure_class, message
+    select
+        run_id,
+        task_id,
+        rollout_index,
+        failure_class,
+        message
     from main.failures
     qualify row_number() over (
         partition by run_id, task_id, rollout_index

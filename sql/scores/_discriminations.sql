@@ -6,11 +6,18 @@ with
 -- Each task's pass rate in a run, beside the run's mean over its other tasks.
 beside as (
     select
-        benchmark, task_id, n_scored, n_passed, pass_rate,
+        benchmark,
+        task_id,
+        n_scored,
+        n_passed,
+        pass_rate,
         (sum_of_rates - pass_rate) / (n_tasks - 1) as rest
     from main.task_outcomes
     inner join (
-        select run_id, sorted_sum(pass_rate) as sum_of_rates, count(pass_rate) as n_tasks
+        select
+            run_id,
+            sorted_sum(pass_rate) as sum_of_rates,
+            count(pass_rate) as n_tasks
         from main.task_outcomes
         group by all
     ) as runs using (run_id)
@@ -19,14 +26,16 @@ beside as (
 ),
 means as (
     select
-        benchmark, task_id,
+        benchmark,
+        task_id,
         sorted_sum(pass_rate) / count(*) as mean_rate,
         sorted_sum(rest) / count(*) as mean_rest
     from beside
     group by all
 )
 select
-    benchmark, task_id,
+    benchmark,
+    task_id,
     -- Pearson's over runs. What rounding leaves of a correlation of 0 has no sign.
     round(
         sorted_sum((pass_rate - mean_rate) * (rest - mean_rest))

@@ -3,7 +3,11 @@
 -- kind: table
 with levels as (
     select
-        run_id, slice_key, slice_value, metric, k,
+        run_id,
+        slice_key,
+        slice_value,
+        metric,
+        k,
         cast(sum(n_tasks) as bigint) as n_tasks,
         cast(coalesce(sum(n_tasks) filter (is_mixed), 0) as bigint) as n_mixed_tasks,
         sorted_sum(n_tasks * value) / sum(n_tasks) as value,

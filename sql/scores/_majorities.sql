@@ -6,7 +6,8 @@ with scored as (from staging.rollouts where is_scored and is_pass is not null),
 -- No answer is an answer too, and a wrong one.
 counted as (
     select
-        run_id, task_id,
+        run_id,
+        task_id,
         answer,
         count(*) as n_votes,
         count(*) filter (is_pass and answer is not null) as n_right
@@ -16,12 +17,16 @@ counted as (
 ),
 ballots as (
     select
-        run_id, task_id,
+        run_id,
+        task_id,
         string_agg(n_votes || ':' || n_right, ' ' order by n_votes, n_right) as ballot
     from counted
     group by all
 )
-select run_id, ballot, count(*) as n_tasks
+select
+    run_id,
+    ballot,
+    count(*) as n_tasks
 from ballots
 group by all
 order by run_id, ballot

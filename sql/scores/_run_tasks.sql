@@ -3,7 +3,9 @@
 -- kind: table
 with questions as (
     select
-        benchmark, task_id, run_id,
+        benchmark,
+        task_id,
+        run_id,
         -- The question that most of the run's rows hold.
         arg_min(prompt_sha, (-n_rows, prompt_sha)) as prompt_sha,
         -- Of several that one run asks for a task none can be compared with another run's.
@@ -13,16 +15,25 @@ with questions as (
 ),
 -- Tasks under whose id runs of a benchmark ask different questions, and what each run asks.
 contradicted as (
-    select run_id, task_id, coalesce(question, '') as question
+    select
+        run_id,
+        task_id,
+        coalesce(question, '') as question
     from questions
     semi join (
-        select benchmark, task_id from questions group by all having min(question) < max(question)
+        select
+            benchmark,
+            task_id
+        from questions
+        group by all
+        having min(question) < max(question)
     ) as contested using (benchmark, task_id)
 ),
 -- Which tasks belong together, where the profile names the field that says so.
 groups as (
     select
-        run_benchmarks.benchmark, keys.task_id,
+        run_benchmarks.benchmark,
+        keys.task_id,
         -- A task that names no group is a group of its own.
         coalesce(
             min(json_as_text(row_field(verifier, records.reward_components, settings.group_path))),
@@ -37,8 +48,11 @@ groups as (
     group by run_benchmarks.benchmark, keys.task_id
 )
 select
-    run_id, task_id,
-    groups.task_group, questions.prompt_sha, contradicted.question,
+    run_id,
+    task_id,
+    groups.task_group,
+    questions.prompt_sha,
+    contradicted.question,
     count(*) over same_question as n_runs,
     count(*) filter (outcomes.n_passed > 0) over same_question as n_passing_runs,
     cast(sum(outcomes.n_passed) over same_question - outcomes.n_passed as bigint)

@@ -36,9 +36,12 @@ prompts as (
     group by all
 )
 select
-    outcomes.benchmark, run_id,
+    outcomes.benchmark,
+    run_id,
     md5(alike.settings || coalesce(prompts.prompts, '')) as settings,
-    outcomes.task_id, outcomes.task_group, outcomes.n_scored,
+    outcomes.task_id,
+    outcomes.task_group,
+    outcomes.n_scored,
     if(is_by_reward, mean_reward, pass_rate) as value,
     if(
         is_by_reward,

@@ -2,25 +2,37 @@
 -- grain: run_id, slice_key, slice_value, metric, k, task_group, n_scored, n_passed, value, sampling_variance
 -- kind: table
 with outcomes as (
-    select outcomes.*, tasks.task_group
+    select
+        outcomes.*,
+        tasks.task_group
     from main.task_outcomes as outcomes
     inner join staging.run_tasks as tasks using (run_id, task_id)
     where outcomes.n_scored > 0
 ),
 -- Scored tasks, once for the whole run (an empty slice) and once for each slice they are in.
 scored as (
-    select *, '' as slice_key, '' as slice_value
+    select
+        *,
+        '' as slice_key,
+        '' as slice_value
     from outcomes
     union all by name
-    select outcomes.*, slices.name as slice_key, slices.value as slice_value
+    select
+        outcomes.*,
+        slices.name as slice_key,
+        slices.value as slice_value
     from outcomes
     inner join staging.task_slices as slices using (benchmark, task_id)
 ),
 -- How many tasks have so many passes of so many repeats: all that pass@k depends on.
 tallies as (
     select
-        run_id, slice_key, slice_value,
-        task_group, n_scored, n_passed,
+        run_id,
+        slice_key,
+        slice_value,
+        task_group,
+        n_scored,
+        n_passed,
         n_passed > 0 and n_passed < n_scored as is_mixed,
         count(*) as n_tasks
     from scored
@@ -29,16 +41,29 @@ tallies as (
 ),
 -- None of k repeats passes, or all of them do: whole draws from so many of them. A slice has no curve.
 draws as (
-    select *, 'pass_at' as metric, n_scored - n_passed as n_drawn from tallies
+    select
+        *,
+        'pass_at' as metric,
+        n_scored - n_passed as n_drawn
+    from tallies
     union all
-    select *, 'pass_hat' as metric, n_passed as n_drawn from tallies where slice_key = ''
+    select
+        *,
+        'pass_hat' as metric,
+        n_passed as n_drawn
+    from tallies
+    where slice_key = ''
 ),
 points as (
-    select *, unnest(range(1, case when slice_key = '' then n_scored else 1 end + 1)) as k
+    select
+        *,
+        unnest(range(1, case when slice_key = '' then n_scored else 1 end + 1)) as k
     from draws
 ),
 pools as (
-    select *, unnest(range(1, n_drawn + 1)) as k
+    select
+        *,
+        unnest(range(1, n_drawn + 1)) as k
     from (select distinct n_scored, n_drawn from draws) as distinct_pools
 ),
 -- The share of k-subsets of n things that lie wholly among m of them: C(m, k) / C(n, k). A product of
@@ -71,10 +96,13 @@ select
 from drawn
 union all by name
 select
-    run_id, slice_key, slice_value,
+    run_id,
+    slice_key,
+    slice_value,
     'mean_reward' as metric,
     1 as k,
-    task_group, n_scored,
+    task_group,
+    n_scored,
     min_reward < max_reward as is_mixed,
     mean_reward as value,
     reward_std * reward_std / n_scored as sampling_variance,

@@ -2,7 +2,8 @@
 -- grain: run_id, bucket
 with outcomes as (
     select
-        run_id, bucket,
+        run_id,
+        bucket,
         count(*) as n_tasks,
         count(*) filter (is_partial) as n_partial_tasks
     from main.task_outcomes
@@ -18,7 +19,8 @@ grid as (
 )
 -- Where nothing says what passes, only the missing can be counted.
 select
-    run_id, bucket,
+    run_id,
+    bucket,
     case when is_pass_known or bucket = 'missing' then coalesce(outcomes.n_tasks, 0) end as n_tasks,
     case
         when is_pass_known or bucket = 'missing'

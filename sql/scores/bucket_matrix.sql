@@ -1,7 +1,10 @@
 -- How each task of a benchmark fared across its runs, and whether it tells good runs from bad ones.
 -- grain: benchmark, task_id
 with inferred as (
-    select runs.benchmark, expected.task_id, count(*) as n_runs
+    select
+        runs.benchmark,
+        expected.task_id,
+        count(*) as n_runs
     from main.expected
     inner join main.runs using (run_id)
     where expected.source = 'inferred'
@@ -9,7 +12,8 @@ with inferred as (
 ),
 across as (
     select
-        benchmark, task_id,
+        benchmark,
+        task_id,
         map_from_entries(list(struct_pack(key := run_id, value := bucket) order by run_id)) as buckets,
         count(*) as n_runs,
         count(*) filter (bucket = 'missing') as n_runs_missing,
@@ -22,13 +26,18 @@ across as (
     group by all
 ),
 means as (
-    select benchmark, task_id, count(*) as n_rates, sorted_sum(pass_rate) / count(*) as difficulty
+    select
+        benchmark,
+        task_id,
+        count(*) as n_rates,
+        sorted_sum(pass_rate) / count(*) as difficulty
     from main.task_outcomes
     where pass_rate is not null
     group by all
 )
 select
-    benchmark, task_id,
+    benchmark,
+    task_id,
     across.buckets,
     case
         when across.n_runs_missing > 0 then 'missing'
@@ -37,10 +46,16 @@ select
         when across.n_passed = 0 then 'never'
         else 'sometimes'
     end as bucket_across,
-    across.n_runs, across.n_runs_missing,
+    across.n_runs,
+    across.n_runs_missing,
     coalesce(inferred.n_runs, 0) as n_runs_inferred,
-    across.n_scored, across.n_passed, across.best_pass_rate, across.worst_pass_rate,
-    means.difficulty, told.discrimination, told.q_noisy,
+    across.n_scored,
+    across.n_passed,
+    across.best_pass_rate,
+    across.worst_pass_rate,
+    means.difficulty,
+    told.discrimination,
+    told.q_noisy,
     -- Of one run alone nothing can be told apart.
     case when n_rates > 1 then across.best_pass_rate = 0 or across.worst_pass_rate = 1 end as is_dead,
     told.q_noisy <= 0.05 as is_noisy

@@ -3,7 +3,10 @@
 with
 -- A failure that the verifier never graded has a reward all the same.
 ungraded as (
-    select run_id, task_id, count(*) as n_ungraded
+    select
+        run_id,
+        task_id,
+        count(*) as n_ungraded
     from staging.ungraded
     inner join staging.rollouts using (record_id)
     -- A pass was graded, whatever its row leaves out.
@@ -12,7 +15,8 @@ ungraded as (
 ),
 counted as (
     select
-        run_id, task_id,
+        run_id,
+        task_id,
         count(*) as n_attempts,
         count(*) filter (is_scored) as n_scored,
         count(*) filter (is_pass) as n_passed,
@@ -25,7 +29,9 @@ counted as (
 ),
 -- Tasks of one tally are one row: 100,000 tasks have a few dozen.
 tallies as (
-    select * exclude (task_id), count(*) as n_tasks
+    select
+        * exclude (task_id),
+        count(*) as n_tasks
     from counted
     group by all
 ),
@@ -45,13 +51,20 @@ policies as (
 ),
 -- Summed by what the figure is made of, so that the order of the addends does not matter.
 merged as (
-    select run_id, policy, n_attempts, n_counted, n_passed, cast(sum(n_tasks) as bigint) as n_tasks
+    select
+        run_id,
+        policy,
+        n_attempts,
+        n_counted,
+        n_passed,
+        cast(sum(n_tasks) as bigint) as n_tasks
     from policies
     group by all
 ),
 sums as (
     select
-        run_id, policy,
+        run_id,
+        policy,
         cast(coalesce(sum(n_tasks) filter (n_counted > 0), 0) as bigint) as n_tasks,
         cast(sum(n_tasks) as bigint) as n_all_tasks,
         cast(sum(n_tasks * n_counted) as bigint) as n_counted,
@@ -64,7 +77,8 @@ sums as (
     group by all
 )
 select
-    run_id, policy,
+    run_id,
+    policy,
     sums.n_tasks,
     n_counted as n_rollouts,
     n_left_out,

@@ -2,13 +2,19 @@
 -- grain: run_id, stage_no
 -- kind: table
 with patterns as (
-    select run_id, facts, is_pass, count(*) as n_rollouts
+    select
+        run_id,
+        facts,
+        is_pass,
+        count(*) as n_rollouts
     from staging.stage_facts
     group by all
 ),
 -- What a tenth of the passes do without is no step on the way.
 shown as (
-    select runs.benchmark, stages.stage_no
+    select
+        runs.benchmark,
+        stages.stage_no
     from patterns
     inner join main.runs using (run_id)
     cross join raw.funnel_stages as stages
@@ -23,7 +29,10 @@ shown as (
 ),
 -- The stages of each run's funnel, without those that its benchmark's rollouts do not show.
 stages as (
-    select run_id, stage_no, stages.stage
+    select
+        run_id,
+        stage_no,
+        stages.stage
     from main.runs
     cross join raw.funnel_stages as stages
     left join shown using (benchmark, stage_no)
@@ -45,7 +54,9 @@ seen as (
 ),
 counted as (
     select
-        run_id, stage_no, stage,
+        run_id,
+        stage_no,
+        stage,
         -- Of a stage that no row of the run could show nothing is known.
         case
             when sum(n_rollouts) filter (is_reached) = sum(n_rollouts) filter (is_reached and is_unknown)
@@ -67,7 +78,9 @@ stepped as (
     window by_stage as (partition by run_id order by stage_no)
 )
 select
-    run_id, stage_no, stage,
+    run_id,
+    stage_no,
+    stage,
     cast(n_reached as bigint) as n_reached,
     cast(case when n_reached is not null then coalesce(n_before - n_reached, 0) end as bigint) as n_lost,
     n_reached / nullif(n_first, 0) as reach_rate,

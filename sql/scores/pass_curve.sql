@@ -2,7 +2,11 @@
 -- grain: run_id, k
 -- kind: table
 with repeats as (
-    select run_id, n_scored, count(*) as n_tasks, sorted_sum(max_reward) as total_max_reward
+    select
+        run_id,
+        n_scored,
+        count(*) as n_tasks,
+        sorted_sum(max_reward) as total_max_reward
     from main.task_outcomes
     where n_scored > 0
     group by all
@@ -10,7 +14,8 @@ with repeats as (
 -- A task counts at every k up to its number of scored repeats.
 points as (
     select
-        run_id, k,
+        run_id,
+        k,
         cast(sum(n_tasks) as bigint) as n_tasks,
         sorted_sum(total_max_reward) as total_max_reward
     from (select *, unnest(range(1, n_scored + 1)) as k from repeats) as repeated
@@ -19,7 +24,8 @@ points as (
 -- What an attempt at each task takes, where its scored rollouts say so.
 taken as (
     select
-        run_id, task_id,
+        run_id,
+        task_id,
         count(*) as n_scored,
         sum(coalesce(input_tokens, 0) + coalesce(output_tokens, 0))
             / nullif(count(coalesce(input_tokens, output_tokens)), 0) as tokens,
@@ -30,14 +36,20 @@ taken as (
 ),
 amounts as (
     select
-        run_id, k,
+        run_id,
+        k,
         k * sorted_sum(tokens) / nullif(count(tokens), 0) as tokens_at,
         k * sorted_sum(seconds) / nullif(count(seconds), 0) as seconds_at
     from (select *, unnest(range(1, n_scored + 1)) as k from taken) as repeated
     group by run_id, k
 ),
 rewards as (
-    select run_id, task_id, outcomes.n_scored, attempts.reward, count(*) as n_rollouts
+    select
+        run_id,
+        task_id,
+        outcomes.n_scored,
+        attempts.reward,
+        count(*) as n_rollouts
     from staging.attempts
     inner join main.task_outcomes as outcomes using (run_id, task_id)
     where attempts.is_scored and outcomes.min_reward < outcomes.max_reward
@@ -46,7 +58,8 @@ rewards as (
 -- Where a task's rewards, sorted, step up: after how many of how many repeats, and how far.
 steps as (
     select
-        run_id, n_scored,
+        run_id,
+        n_scored,
         cast(sum(n_rollouts) over sorted as bigint) as n_below,
         lead(reward) over sorted - reward as step
     from rewards
@@ -57,7 +70,11 @@ steps as (
     qualify step is not null
 ),
 totals as (
-    select run_id, n_scored, n_below, sorted_sum(step) as total_step
+    select
+        run_id,
+        n_scored,
+        n_below,
+        sorted_sum(step) as total_step
     from steps
     group by all
 ),
@@ -72,17 +89,23 @@ shares as (
 ),
 -- The best of k repeats falls short of the best of all by each step that lies above every one.
 shortfalls as (
-    select run_id, k, sorted_sum(total_step * share) as shortfall
+    select
+        run_id,
+        k,
+        sorted_sum(total_step * share) as shortfall
     from shares
     group by all
 )
 select
-    run_id, k,
+    run_id,
+    k,
     points.n_tasks,
     pass_at.value as pass_at,
     pass_hat.value as pass_hat,
     (points.total_max_reward - coalesce(shortfalls.shortfall, 0)) / points.n_tasks as max_at,
-    majorities.maj_at, amounts.tokens_at, amounts.seconds_at
+    majorities.maj_at,
+    amounts.tokens_at,
+    amounts.seconds_at
 from points
 left join (from main.estimates where metric = 'pass_at') as pass_at using (run_id, k)
 left join (from main.estimates where metric = 'pass_hat') as pass_hat using (run_id, k)

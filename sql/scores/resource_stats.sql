@@ -14,7 +14,9 @@ with measured as (
 ),
 collected as (
     select
-        run_id, outcome, measure,
+        run_id,
+        outcome,
+        measure,
         list(value order by value) as sorted,
         -- Counted from 0; decimal, so that nine tenths are just that.
         0.9 * (count(*) - 1) as place,
@@ -25,7 +27,9 @@ collected as (
     group by all
 )
 select
-    run_id, outcome, measure,
+    run_id,
+    outcome,
+    measure,
     len(sorted) as n_rollouts,
     list_median(sorted) as median,
     list_sum(sorted) / len(sorted) as mean,

@@ -4,7 +4,9 @@ with
 -- Most rows have none, and reading JSON is what costs.
 entries as (
     select
-        rollouts.run_id, rollouts.task_id, rollouts.is_pass,
+        rollouts.run_id,
+        rollouts.task_id,
+        rollouts.is_pass,
         unnest(map_entries(json_fields(records.reward_components))) as entry
     from staging.rollouts
     inner join staging.records using (record_id)
@@ -19,20 +21,27 @@ numbers as materialized (
     where json_as_number(entry.value) is not null
 ),
 per_task as (
-    select run_id, component, task_id, sorted_sum(value) / count(*) as mean_value
+    select
+        run_id,
+        component,
+        task_id,
+        sorted_sum(value) / count(*) as mean_value
     from numbers
     group by all
 ),
 tasks as (
     select
-        run_id, component,
+        run_id,
+        component,
         count(*) as n_tasks,
         sorted_sum(mean_value) / count(*) as mean_value
     from per_task
     group by all
 )
 select
-    run_id, component, tasks.n_tasks,
+    run_id,
+    component,
+    tasks.n_tasks,
     count(*) as n_rollouts,
     tasks.mean_value,
     min(value) as min_value,

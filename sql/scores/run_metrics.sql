@@ -21,7 +21,8 @@ attempts as (
 -- By the number of scored repeats first: the one that most tasks have is the usual k.
 repeats as (
     select
-        run_id, n_scored,
+        run_id,
+        n_scored,
         count(*) as n_tasks,
         count(*) filter (n_passed > 0) as n_passed_tasks,
         count(*) filter (is_partial) as n_partial_tasks,
@@ -53,7 +54,9 @@ tasks as (
     group by all
 ),
 inferred as (
-    select run_id, count(*) as n_tasks
+    select
+        run_id,
+        count(*) as n_tasks
     from main.expected
     where source = 'inferred'
     group by all
@@ -118,7 +121,8 @@ unmasked as (
             / nullif(count(*) filter (n_scored > 0), 0) as pass_at_1
     from (
         select
-            run_id, task_id,
+            run_id,
+            task_id,
             count(*) filter (is_masked and is_scored) as n_masked,
             count(*) filter (is_scored and not coalesce(is_masked, false)) as n_scored,
             count(*) filter (is_pass and not coalesce(is_masked, false)) as n_passed
@@ -146,7 +150,8 @@ taken as (
 -- Where no row says its cost, what the model's tokens cost by the profile.
 spent as (
     select
-        run_id, runs.benchmark,
+        run_id,
+        runs.benchmark,
         figures.first_try.value as pass_at_1,
         taken.n_with_tokens,
         tokens / nullif(taken.n_with_tokens, 0) as tokens_per_rollout,
@@ -203,7 +208,9 @@ untelling as (
     group by all
 )
 select
-    runs.run_id, runs.benchmark, runs.model,
+    runs.run_id,
+    runs.benchmark,
+    runs.model,
     coalesce(tasks.n_tasks, 0) as n_tasks,
     coalesce(tasks.n_scored_tasks, 0) as n_scored_tasks,
     coalesce(tasks.n_partial_tasks, 0) as n_partial_tasks,
@@ -222,7 +229,10 @@ select
     case when is_expected_known then coalesce(attempts.n_missing, 0) end as n_missing,
     case when is_pass_known then coalesce(attempts.n_passed, 0) end as n_passed,
     case when is_pass_known then coalesce(attempts.n_scored - attempts.n_passed, 0) end as n_failed,
-    runs.pass_threshold, tasks.k, tasks.k_min, tasks.k_max,
+    runs.pass_threshold,
+    tasks.k,
+    tasks.k_min,
+    tasks.k_max,
     first_try.value as pass_at_1,
     first_try.se_new_tasks as pass_at_1_se_new_tasks,
     first_try.ci_new_tasks_low as pass_at_1_ci_new_tasks_low,
@@ -243,7 +253,8 @@ select
     reward.ci_new_tasks_low as mean_reward_ci_new_tasks_low,
     reward.ci_new_tasks_high as mean_reward_ci_new_tasks_high,
     coalesce(attempts.n_graded, 0) > 0 as is_graded,
-    tasks.min_reward, tasks.max_reward,
+    tasks.min_reward,
+    tasks.max_reward,
     -- One figure for a whole batch, it seems: nothing can be told from it.
     coalesce(
         attempts.n_scored > 1
@@ -282,12 +293,21 @@ select
     coalesce(spent.n_with_cost, 0) as n_with_cost,
     spent.cost_per_rollout,
     case when is_pass_known then spent.cost_per_pass end as cost_per_pass,
-    frontier.is_on_frontier, standings.n_ranked_tasks, standings.rank_low, standings.rank_high,
-    standings.p_best, standings.n_reruns, standings.rerun_sd, standings.rerun_se,
+    frontier.is_on_frontier,
+    standings.n_ranked_tasks,
+    standings.rank_low,
+    standings.rank_high,
+    standings.p_best,
+    standings.n_reruns,
+    standings.rerun_sd,
+    standings.rerun_se,
     untelling.n_dead as n_dead_tasks,
     untelling.n_noisy as n_noisy_tasks
 from (
-    select *, pass_threshold is not null as is_pass_known, n_expected is not null as is_expected_known
+    select
+        *,
+        pass_threshold is not null as is_pass_known,
+        n_expected is not null as is_expected_known
     from main.runs
 ) as runs
 cross join raw.settings

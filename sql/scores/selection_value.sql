@@ -13,8 +13,11 @@ firsts as (
     group by run_id, repeats.n_scored
 )
 select
-    run_id, k,
-    n_tasks, firsts.pass_at_1, pass_at,
+    run_id,
+    k,
+    n_tasks,
+    firsts.pass_at_1,
+    pass_at,
     case when k_max > 1 then difference(pass_at, firsts.pass_at_1) end as retry_value,
     maj_at,
     case when k_max > 1 then difference(maj_at, firsts.pass_at_1) end as majority_value,

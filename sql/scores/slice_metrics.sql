@@ -20,7 +20,9 @@ with counted as (
 ),
 figures as (
     select
-        run_id, slice_key, slice_value,
+        run_id,
+        slice_key,
+        slice_value,
         any_value(intervals) filter (metric = 'pass_at') as pass_at_1,
         any_value(value) filter (metric = 'mean_reward') as mean_reward
     from staging.estimates as intervals

@@ -3,7 +3,8 @@
 -- kind: table
 with counted as (
     select
-        run_id, task_id,
+        run_id,
+        task_id,
         count(*) as n_attempts,
         count(*) filter (is_expected) as n_expected,
         count(*) filter (is_recorded) as n_rollouts,
@@ -16,10 +17,12 @@ with counted as (
     group by all
 )
 select
-    run_id, task_id,
+    run_id,
+    task_id,
     runs.benchmark,
     case when runs.n_expected is not null then counted.n_expected end as n_expected,
-    counted.n_rollouts, counted.n_scored,
+    counted.n_rollouts,
+    counted.n_scored,
     case when runs.pass_threshold is not null then counted.n_passed end as n_passed,
     case when runs.pass_threshold is not null then counted.n_passed / nullif(counted.n_scored, 0) end
         as pass_rate,
