@@ -44,6 +44,9 @@ ROOMS = (
     "pipeline/cli/terminal.py",
     "pipeline/cli/view.py",
     "pipeline/cli/why.py",
+    "sql/health/*",
+    "sql/intake/*",
+    "sql/scores/*",
 )
 # Names that say nothing of what they are. Write the noun: message, rows, match, previous_output.
 EMPTY_NAMES = frozenset(

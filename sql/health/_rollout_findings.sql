@@ -40,14 +40,14 @@ responses as (
                 json_field_count(records.usage, 'completion_tokens')
             ) end
         ) = 0 as is_zero,
-        -- Turns and calls that were recorded say more, and their checks speak then.
+        -- Recorded turns and calls are more precise, so their checks are used then.
         coalesce(trajectories.has_turns, false) as has_turns,
         coalesce(trajectories.has_calls, false) as has_calls
     from suspects
     inner join staging.records using (record_id)
     left join staging.trajectories using (record_id)
 ),
-found as (
+findings_of_rows as (
     select
         record_id,
         unnest([
@@ -63,7 +63,7 @@ found as (
             ) end,
             case when is_placeholder then finding(
                 'response_placeholder', '',
-                'the final text stands in for an answer, and was scored', final_text
+                'the final text was scored as the answer', final_text
             ) end
         ]) as finding
     from responses
@@ -84,8 +84,8 @@ shared as (
     group by all
 ),
 -- Rollouts whose key several rows claim, that the machinery failed, or whose reward is not to be
--- trusted; and what their row shows. Two calls may bear one id, long names are cut, and a gap may
--- be told twice.
+-- trusted; and what their row shows. Two calls may have one id, long names are cut, and a gap may
+-- be reported twice.
 every as (
     select
         run_id,
@@ -154,10 +154,10 @@ every as (
         keys.run_id,
         keys.task_id,
         keys.rollout_index,
-        found.finding
-    from found
+        findings_of_rows.finding
+    from findings_of_rows
     inner join staging.rollout_keys as keys using (record_id)
-    where found.finding is not null
+    where findings_of_rows.finding is not null
 )
 select
     run_id,

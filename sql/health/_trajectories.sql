@@ -1,4 +1,4 @@
--- What each recorded trajectory shows of its rollout: which checks it bears, and what they found.
+-- What each recorded trajectory shows of its rollout: which checks apply, and their findings.
 -- grain: record_id
 -- kind: step
 -- needs: raw.records where trajectory is not null
@@ -125,7 +125,7 @@ lists as (
                 'error': nullif(call.response_metadata.error_category, ''),
                 'prompt_tokens': json_as_index(call.token_stats.prompt_tokens),
                 'completion_tokens': json_as_index(call.token_stats.completion_tokens),
-                -- Payloads are long: only of a call that was cut it is asked what it said.
+                -- Payloads are long: only those of calls that were cut are read.
                 'cut_response': case
                     when lower(call.response_metadata.finish_reason)
                         in ('length', 'max_output_tokens', 'max_tokens')
@@ -292,7 +292,7 @@ compared as (
 judged as (
     select
         *,
-        -- A list without a call may not have been kept.
+        -- A list without a call may not have been recorded.
         has_tools_of_both and (length(tools) > 0 or length(response_tools) = 0)
             as can_compare_calls,
         coalesce(
@@ -326,7 +326,7 @@ select
     )) as n_successful,
     is_bound,
     coalesce(length(refs), 0) + coalesce(length(gaps), 0) > 0 as has_references,
-    -- Of each call that was cut it is known whether it said anything.
+    -- Whether each call that was cut has an answer.
     length(calls) > 0 and length(list_filter(
         calls, lambda call: call.cut_response is not null and call.has_words is null
     )) = 0 as has_cut_responses,

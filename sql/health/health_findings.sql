@@ -37,7 +37,7 @@ rows_read as (
     inner join staging.records using (record_id)
     group by all
 ),
-found as (
+all_findings as (
     select
         run_id,
         'rollout' as scope,
@@ -145,4 +145,4 @@ found as (
     group by run_id
 )
 select * replace (left(message, 200) as message, left(evidence, 200) as evidence)
-from found
+from all_findings

@@ -1,4 +1,4 @@
--- Prompts that other prompts equal but for white space, and the one that stands for all of them.
+-- Prompts that other prompts equal but for white space, and the one that represents them all.
 -- grain: prompt_sha
 -- kind: step
 with prompts as (

@@ -2,7 +2,7 @@
 -- grain: record_id
 -- kind: table
 with
--- Where a name's rows are of several runs, their agent tells which; else they are all of the one.
+-- If the rows of a name belong to several runs, their agent decides; else all belong to one run.
 several as (
     select distinct run_name
     from staging.run_keys
@@ -138,7 +138,7 @@ tasks as (
     from named
     left join rekeyed using (run_id)
 ),
--- Only where one task stands in several chunks of a seed do chunks repeat it; else seeds do.
+-- Chunks are repeats only if a task is in several chunks of one seed; else seeds are.
 repeating as (
     select distinct run_id
     from tasks

@@ -1,4 +1,4 @@
--- Every row of a rollout, inputs or failures file, typed, with its role and where it stood.
+-- Every row of a rollout, inputs or failures file, typed, with its role and its place.
 -- grain: record_id
 -- kind: table
 select
@@ -39,7 +39,7 @@ select
     end as role,
     files.kind as file_kind,
     bounded_name(nullif(trim(json_as_text(records.agent)), '')) as agent,
-    -- What tells the runs of one file apart: as another harness does, else the agent.
+    -- What distinguishes the runs of one file: the variant of another harness, else the agent.
     bounded_name(coalesce(
         case when files.format is not null then json_as_text(records.variant) end,
         nullif(trim(json_as_text(records.agent)), '')

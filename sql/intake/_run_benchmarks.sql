@@ -2,7 +2,7 @@
 -- What passes and what trying means holds for all runs of a benchmark.
 -- grain: run_id
 -- kind: table
-with recursive asked as materialized (
+with recursive run_questions as materialized (
     select
         keys.run_id,
         keys.task_id,
@@ -20,7 +20,7 @@ named as (
     select
         run_keys.run_id,
         run_name,
-        coalesce(min(said.benchmark), min(files.package)) as package
+        coalesce(min(stated.benchmark), min(files.package)) as package
     from staging.run_keys
     inner join raw.files using (run_name)
     left join (
@@ -28,12 +28,12 @@ named as (
             run_id,
             -- It becomes the name of a folder.
             nullif(regexp_replace(safe_name(said_benchmark), '^[.-]+', ''), '') as benchmark
-        from asked
+        from run_questions
         where said_benchmark is not null
-    ) as said using (run_id)
+    ) as stated using (run_id)
     group by all
 ),
--- Where no question was recorded, the first explicit id that tells all tasks of a run apart. An index
+-- Where no question was recorded, the first explicit id that distinguishes all tasks of a run. An index
 -- says nothing of a task, and nor does an id that only counts.
 id_fields as (
     select
@@ -44,11 +44,11 @@ id_fields as (
             run_id,
             task_id,
             unnest(map_entries(json_fields(ids))) as entry
-        from asked
+        from run_questions
         where not has_prompt
     ) as offered
     inner join raw.id_fields on id_fields.name = entry.key
-    inner join (select run_id, count(distinct task_id) as n_tasks from asked where not has_prompt group by all)
+    inner join (select run_id, count(distinct task_id) as n_tasks from run_questions where not has_prompt group by all)
         as bare using (run_id)
     group by run_id, name, rank, n_tasks
     having
@@ -68,10 +68,10 @@ tasks as (
             when has_prompt then 'prompt ' || question
             else coalesce('id ' || json_field(ids, id_fields.name), 'own ' || run_id || ' ' || task_id)
         end as token
-    from asked
+    from run_questions
     left join id_fields using (run_id)
 ),
--- Of runs that tried exactly the same tasks the first stands for all: pairs of runs may be many.
+-- Of runs with exactly the same tasks, the first represents all: pairs of runs may be many.
 sizes as (
     select
         *,
@@ -154,7 +154,7 @@ runs as (
     inner join groups using (run_id)
     window by_group as (partition by groups.group_id)
 ),
--- The innermost folder that all runs of a group lie in.
+-- The innermost folder that contains all runs of a group.
 folders as (
     select
         group_id,
@@ -271,11 +271,11 @@ facts as (
 declared as (
     select
         run_keys.run_id,
-        max(try_cast(said.value as double)) as pass_threshold
-    from raw.config_values as said
+        max(try_cast(stated.value as double)) as pass_threshold
+    from raw.config_values as stated
     inner join raw.files using (file_no)
     inner join staging.run_keys using (run_name)
-    where said.name = 'pass_threshold' and files.format is not null
+    where stated.name = 'pass_threshold' and files.format is not null
     group by all
 )
 select

@@ -26,9 +26,9 @@ steps as (
     from main.runs
     left join settings using (run_id)
 ),
--- The step of each run that is said to be a checkpoint, and what it is a checkpoint of. A number from
--- a file is not in the name that says whose it is: there the model tells, which is the run's name
--- where none is known, without this number wherever it stands whole.
+-- The step of each run that is a checkpoint, and what it is a checkpoint of. A step from a file is
+-- not part of the run's name: then the model is used, or the name of the run if no model is known,
+-- without this number where it is a whole word.
 checkpoints as (
     select
         run_id,

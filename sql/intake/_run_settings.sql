@@ -1,4 +1,4 @@
--- Settings and notes that stand in files beside a run: the nearest folder's, its own first.
+-- Settings and notes in the files of a run: its own first, then those of the nearest folder.
 -- grain: run_id, name
 with folders as (
     select
@@ -10,7 +10,7 @@ with folders as (
     where files.kind in ('rollouts', 'inputs', 'failures')
     group by all
 ),
-said as (
+settings_in_files as (
     select
         file_no,
         name,
@@ -26,10 +26,10 @@ said as (
 nearest as (
     select
         folders.run_id,
-        said.name,
-        said.value,
+        settings_in_files.name,
+        settings_in_files.value,
         files.path
-    from said
+    from settings_in_files
     inner join raw.files using (file_no)
     inner join folders
         on files.run_name = folders.run_name
@@ -38,7 +38,7 @@ nearest as (
             and (files.folder = '' or starts_with(folders.folder || '/', files.folder || '/'))
         )
     qualify rank() over (
-        partition by folders.run_id, said.name
+        partition by folders.run_id, settings_in_files.name
         order by files.run_name nulls last, length(files.folder) desc
     ) = 1
 ),

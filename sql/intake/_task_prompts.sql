@@ -28,7 +28,7 @@ recorded as (
     where role = 'rollout'
     group by all
 ),
-asked as (
+row_questions as (
     select questions.*
     from questions
     left join recorded using (run_id, task_id)
@@ -39,14 +39,14 @@ select
     task_id,
     prompt_sha,
     -- The same for prompts that differ in white space only.
-    min(coalesce(same.question, asked.prompt_sha)) as question,
+    min(coalesce(same.question, row_questions.prompt_sha)) as question,
     min(benchmark) as benchmark,
     -- Their hashes are equal, and so are their prompts; instructions may still differ. Without a
-    -- transcript another harness may have kept no words.
+    -- transcript another harness may have recorded no words.
     arg_min(record_id, (is_bare, record_id)) as prompt_record,
     arg_min(record_id, (system_prompt, record_id)) as system_prompt_record,
     bool_and(has_prompt) as has_prompt,
     count(*) as n_rows
-from asked
+from row_questions
 left join staging.questions as same using (prompt_sha)
 group by run_id, task_id, prompt_sha

@@ -10,7 +10,7 @@ with keys as (
     where keys.rank = 1 and keys.role in ('rollout', 'input')
 ),
 -- A few rows of a task show whether a field belongs to the task or to the attempt, those that ended
--- differently best; an input row speaks only for a task that has no rollout.
+-- differently best; an input row counts only for a task that has no rollout.
 sampled as (
     select
         benchmark,

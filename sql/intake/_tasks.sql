@@ -11,7 +11,7 @@ with counted as (
     from staging.task_prompts as prompts
     group by benchmark, task_id, prompt_sha
 ),
--- Where runs disagree, the question most rows asked stands for the task.
+-- Where runs disagree, the question of most rows is the question of the task.
 ranked as (
     select
         *,

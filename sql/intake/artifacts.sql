@@ -10,7 +10,7 @@ with runs as (
     group by all
 ),
 -- Where one file holds several runs, its own rows say which.
-held as (
+recorded as (
     select
         records.source_file as path,
         list(distinct keys.run_id order by keys.run_id) as run_ids
@@ -54,9 +54,9 @@ own_rows as (
 select
     path,
     files.kind,
-    case when held.run_ids is null then runs.run_id when len(held.run_ids) = 1 then held.run_ids[1] end
+    case when recorded.run_ids is null then runs.run_id when len(recorded.run_ids) = 1 then recorded.run_ids[1] end
         as run_id,
-    coalesce(held.run_ids, runs.run_ids, []) as run_ids,
+    coalesce(recorded.run_ids, runs.run_ids, []) as run_ids,
     files.n_bytes,
     files.n_lines,
     coalesce(own_rows.n_rows, 0) as n_rows,
@@ -68,6 +68,6 @@ select
     files.sha256
 from raw.files
 left join runs using (run_name)
-left join held using (path)
+left join recorded using (path)
 left join own_rows using (path)
 left join rejects using (path)

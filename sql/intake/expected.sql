@@ -20,7 +20,7 @@ merged_only as (
     having count(*) filter (file_kind = 'inputs') = 0
 ),
 -- What each run was asked to do, from its input rows.
-asked as (
+requested as (
     select
         run_id,
         task_id,
@@ -80,7 +80,7 @@ unasked as (
         n_seen
     from staging.run_benchmarks
     inner join sizes using (benchmark)
-    anti join asked using (run_id)
+    anti join requested using (run_id)
 ),
 settings as (
     from raw.settings
@@ -92,7 +92,7 @@ profiled as (
         runs.run_id,
         bounded_name(expected_tasks.task_id) as task_id
     from staging.run_benchmarks as runs
-    anti join asked using (run_id)
+    anti join requested using (run_id)
     cross join raw.expected_tasks
     union
     -- Where the profile gives repeats alone, a run's own tasks are what they are repeats of.
@@ -152,7 +152,7 @@ covering as (
 select
     *,
     'inputs' as source
-from asked
+from requested
 union all
 select
     run_id,

@@ -7,7 +7,7 @@ select
     keys.run_id,
     keys.task_id,
     keys.rollout_index,
-    -- The file is only ever appended to: one attempt number may stand there twice.
+    -- The file is only appended to: an attempt number may occur twice.
     row_number() over (
         partition by keys.run_id, keys.task_id, keys.rollout_index
         order by keys.attempt_index nulls last, records.source_file, records.source_line

@@ -2,7 +2,7 @@
 -- A task has the id of the run whose ids most runs share; without an equal in it, of the next.
 -- grain: run_id, task_id
 -- kind: table
-with asked as (
+with run_questions as (
     select
         run_id,
         task_id,
@@ -22,13 +22,13 @@ with asked as (
 tasks as (
     select
         benchmarks.benchmark,
-        asked.*,
+        run_questions.*,
         -- What a run asks under several ids is not one to one.
         question is not null and count(*) over (partition by run_id, question) = 1 as is_single
-    from asked
+    from run_questions
     inner join staging.run_benchmarks as benchmarks using (run_id)
 ),
--- Questions that stand under several ids, and all others of their benchmarks. Two names for one question may
+-- Questions that have several ids, and all others of their benchmarks. Two names for one question may
 -- be two tasks, unless they are numbers, or a run has one of them for another question.
 questions as (
     select
@@ -81,7 +81,7 @@ moved as (
     from named
     where is_moved
 ),
--- A run most of whose shared questions stand under other ids: its ids mean nothing to the others.
+-- A run most of whose shared questions have other ids: its ids mean nothing to the others.
 renumbered as (
     select run_id
     from questions

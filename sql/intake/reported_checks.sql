@@ -1,4 +1,4 @@
--- Every figure a run reported of itself beside our own: equal, different, or why it cannot be said.
+-- Every reported figure of a run compared with the computed one: equal, different, or why it is unknown.
 -- grain: run_id, agent, task_id, metric, source_file
 -- kind: table
 -- needs: main.reported_metrics
@@ -29,13 +29,13 @@ kinds as (
         meanings.stated_reason,
         files.seed,
         files.chunk,
-        -- A sidecar speaks of a whole run, or of one of its shards.
+        -- A sidecar is about a whole run, or about one of its shards.
         dense_rank() over (order by metrics.run_id, files.seed, files.chunk) as scope,
         case
             when regexp_matches(meant, '^(mean|max|min|median|std)/.') then 'statistic'
             when regexp_matches(means, '^(task_mean|filled_mean|stderr|task_stderr)/.')
                 then 'statistic'
-            -- A mean of each repeat, and what is said of these.
+            -- A mean of each repeat, and statistics of these.
             when regexp_matches(meant, '^((mean|median|std|se)_across_repeats|repeat\[[0-9]+\])/mean/.')
                 then 'repeats'
             when regexp_matches(meant, '^pass@[0-9]+/[^/]+$') then 'pass'
@@ -149,12 +149,12 @@ entries as not materialized (
         task_id,
         rollout_index,
         source,
-        unnest(map_entries(given)) as entry
+        unnest(map_entries(recorded_fields)) as entry
     from (
         select
             rows_read.*,
             unnest(['usage', 'verifier']) as source,
-            unnest([json_fields(records.usage), json_fields(texts.verifier)]) as given
+            unnest([json_fields(records.usage), json_fields(texts.verifier)]) as recorded_fields
         from rows_read
         inner join staging.records using (record_id)
         inner join raw.texts using (record_id)
@@ -194,7 +194,7 @@ read_numbers as materialized (
     semi join fields using (scope, field)
     where value is not null
 ),
--- A name that stands in several places means the first: the format's own, then usage.
+-- A name in several places means the first: the format's own, then usage.
 numbers as materialized (
     from read_numbers
     semi join (select scope, field, min(source) as source from read_numbers group by all) as first_sources
@@ -362,7 +362,7 @@ slices as (
     from readings
     group by all
 ),
--- Between what a number of a field would lie whose row was rejected: 0 and 1 where all that were read
+-- The range of a number of a field whose row was rejected: 0 and 1 where all that were read
 -- do, else up to twice as far from 0.
 ranges as (
     select
@@ -497,7 +497,7 @@ valued as (
                 when 'missing_num_rollouts' then counts.n_expected - counts.n_done
                 when 'reward_profile_completion_pct' then 100.0 * counts.n_done / counts.n_expected
             end
-            -- A pass figure of one task is none of ours: it stands for the whole run.
+            -- A pass figure of one task is none of ours: it is about the whole run.
             when figures.task_id is null and passes.is_answered
                 then 100 * (list_aggregate(passes.shares, 'fsum') / len(passes.shares))
         end as ours,
@@ -545,7 +545,7 @@ rejected as (
         and coalesce(scopes.chunk, files.chunk, -1) = coalesce(files.chunk, -1)
     group by all
 ),
--- How far the rejected lines of a scope could take a figure: each may be a row more, or stand in for
+-- How far the rejected lines of a scope could take a figure: each may be an additional row, or replace
 -- another one, and so move a sum by no more than the range of its field.
 reached as (
     select

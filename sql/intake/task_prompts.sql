@@ -5,12 +5,12 @@ select
     prompts.task_id,
     case when has_prompt then prompts.prompt_sha end as prompt_sha,
     prompts.benchmark,
-    asked.prompt,
+    texts.prompt,
     instructed.system_prompt,
     prompts.n_rows
 from staging.task_prompts as prompts
-inner join raw.texts as asked
-    on asked.record_id = prompts.prompt_record
+inner join raw.texts
+    on texts.record_id = prompts.prompt_record
 inner join raw.texts as instructed
     on instructed.record_id = prompts.system_prompt_record
 -- Without a question only the ground truth could tell two apart.

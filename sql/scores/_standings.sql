@@ -1,4 +1,4 @@
--- Where a run stands among those of its benchmark: its rank if tasks were others, and its reruns.
+-- The rank of a run in its benchmark, with other tasks and with reruns.
 -- grain: run_id
 -- kind: step
 -- needs: (from main.runs limit 1 offset 1)

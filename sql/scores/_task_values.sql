@@ -66,7 +66,7 @@ pools as (
         unnest(range(1, n_drawn + 1)) as k
     from (select distinct n_scored, n_drawn from draws) as distinct_pools
 ),
--- The share of k-subsets of n things that lie wholly among m of them: C(m, k) / C(n, k). A product of
+-- The share of k-subsets of n items that are subsets of m of them: C(m, k) / C(n, k). A product of
 -- ratios, each at most 1: logarithms of factorials err at n = 1,024. Beyond k = m there is no such
 -- subset and no row: the share is 0.
 shares as materialized (

@@ -1,4 +1,4 @@
--- How each task of a benchmark fared across its runs, and whether it tells good runs from bad ones.
+-- How each task of a benchmark does in all its runs, and whether it distinguishes good runs from bad ones.
 -- grain: benchmark, task_id
 with inferred as (
     select
@@ -54,13 +54,13 @@ select
     across.best_pass_rate,
     across.worst_pass_rate,
     means.difficulty,
-    told.discrimination,
-    told.q_noisy,
-    -- Of one run alone nothing can be told apart.
+    discriminations_of_task.discrimination,
+    discriminations_of_task.q_noisy,
+    -- A single run cannot be compared.
     case when n_rates > 1 then across.best_pass_rate = 0 or across.worst_pass_rate = 1 end as is_dead,
-    told.q_noisy <= 0.05 as is_noisy
+    discriminations_of_task.q_noisy <= 0.05 as is_noisy
 from across
 left join inferred using (benchmark, task_id)
 left join means using (benchmark, task_id)
-left join staging.discriminations as told using (benchmark, task_id)
+left join staging.discriminations as discriminations_of_task using (benchmark, task_id)
 order by benchmark, task_id

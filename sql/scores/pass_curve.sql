@@ -78,7 +78,7 @@ totals as (
     from steps
     group by all
 ),
--- The share of k repeats that all lie below a step, as for pass@k.
+-- The share of k repeats that are all below a step, as for pass@k.
 shares as (
     select
         *,
@@ -87,7 +87,7 @@ shares as (
         ) as share
     from (select *, unnest(range(1, n_below + 1)) as k from totals) as drawn
 ),
--- The best of k repeats falls short of the best of all by each step that lies above every one.
+-- The best of k repeats falls short of the best of all by each step that is above every one.
 shortfalls as (
     select
         run_id,

@@ -255,7 +255,7 @@ select
     coalesce(attempts.n_graded, 0) > 0 as is_graded,
     tasks.min_reward,
     tasks.max_reward,
-    -- One figure for a whole batch, it seems: nothing can be told from it.
+    -- Probably one figure for a whole batch, which says nothing about a rollout.
     coalesce(
         attempts.n_scored > 1
         and tasks.n_scored_tasks > 1
