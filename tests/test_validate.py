@@ -321,6 +321,26 @@ def test_without_rollouts(tmp_path: Path) -> None:
     assert "blade init --benchmark-dir PACKAGE --benchmark NAME --results THIS_FOLDER" in told
 
 
+def test_what_verify_finds_without_rollouts_fails(tmp_path: Path) -> None:
+    """A sidecar of 0.3581 beside a report of 27.81%, and rows that do not give their total."""
+    text = (
+        "# model_a on desk\n\n## Overall\n\nmodel_a has a **pass@1 of 27.81%**.\n\n"
+        "## Failures\n\n| kind | passed |\n| - | -: |\n| a | 90 |\n| b | 48 |\n"
+        "| **Total** | 135 |\n\n## Next steps\n\nRead.\n"
+    )
+    told = {**METRICS, "pass_at_1": 0.3581}
+    changes = {REPORT_FILE: text, METRICS_FILE: json.dumps(told)}
+    checks = found(tmp_path, None, "golden", **changes)
+    assert ids(checks) >= {"golden.verified", "metrics.values"}
+    (values,) = [each for each in checks if each.id == "metrics.values"]
+    assert "0.3581, expected 27.81%" in values.message
+    right = json.dumps({**METRICS, "pass_at_1": 0.2781})
+    true = {REPORT_FILE: text.replace("135", "138"), METRICS_FILE: right}
+    assert not ids(found(tmp_path / "true", None, "golden", **true)) & {
+        *("golden.verified", "metrics.values")
+    }
+
+
 def test_headings_by_other_words(tmp_path: Path) -> None:
     """A section is known by what its heading is about; those that none names are told."""
     titles = ("1. Overall metrics", "Failure Mode Analysis", "Why flaky tasks flip", "Next steps")

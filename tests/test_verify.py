@@ -194,6 +194,61 @@ def test_one_total_given_twice_is_found() -> None:
     assert wrong(found(text)) == [(7, "1,056", "1,024")]
 
 
+REPEATED = """## 2. Overview
+Of 1,090 failed rollouts most are wrong.
+
+| Failure Type | Count | % of 1090 Failed Rollouts |
+| --- | ---: | ---: |
+| SIMULATION_MISMATCH | 1024 | 93.9% |
+| SYNTAX_ERROR | 29 | 2.7% |
+
+All 26 syntax errors in one category have one cause, and **all 75 lint-check failures** do.
+
+## 4. Details
+
+### 4a. Simulation Mismatches (1024 rollouts, 93.9% of failures)
+
+| Sub-Category | Count | % of 1056 Sim Mismatches |
+| --- | ---: | ---: |
+| Lint check failure (one category) | 64 | 6.1% |
+| ValueError (conversion failure) | 35 | 3.3% |
+
+All 75 lint failures are of one kind.
+
+#### ValueError Failures (35 rollouts)
+
+Some are not set.
+
+### 5.3 Flaky vs. Always-Fail
+
+| Error Sub-Type | Always-Fail (of 800) | Flaky (of 290) |
+| --- | ---: | ---: |
+| Lint failure | 46 (5.8%) | 24 (8.3%) |
+| ValueError (X/Z) | 21 (2.6%) | 19 (6.6%) |
+| Syntax error | 20 (2.5%) | 9 (3.1%) |
+"""
+
+
+def test_one_count_given_twice_is_found_wherever_it_is() -> None:
+    """1,024 and 1,056; 64, 75 and 46 + 24; 35 and 21 + 19: in tables, headings and prose."""
+    found_ = [each for each in found(REPEATED) if each.check == "repeated"]
+    assert wrong(found_) == [
+        (15, "1,056", "1,024"), (17, "64", "75"), (30, "70", "75"), (31, "40", "35"),
+    ]  # fmt: skip
+
+
+def test_counts_of_parts_and_of_two_runs_are_not_one_count() -> None:
+    """A name with a place behind it, rows of two runs side by side, categories beside kinds."""
+    text = (
+        "## Modes\n\n| mode | failures |\n| - | - |\n| lint | 9 |\n\n"
+        "All 4 lint failures of task 3 are alike.\n\n"
+        "## Slices\n\n| tool | failures |\n| - | - |\n| lint | 5 |\n\n"
+        "## aster vs birch\n\n| mode | aster (of 40) | birch (of 20) |\n| - | - | - |\n"
+        "| lint | 9 (22.5%) | 7 (35.0%) |\n"
+    )
+    assert wrong(found(text)) == []
+
+
 def test_cards_are_compared_with_what_they_cite(demo: Path) -> None:
     """The task of a heading, its counts, outcome, mode, words, question and notes."""
     with open_warehouse(demo) as warehouse:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 
 from pipeline.package.blocks import Block, Report, Span, masked
@@ -47,7 +48,7 @@ SHARE_OF = re.compile(
     rf"(?:(?:%|percent|share)\s*(?:of|/)|\A\s*of)\s*(?:the |all )?(?P<whole>{WHOLE})\b"
 )
 # Sections where one name has several counts: those of runs side by side, those of files.
-SEVERAL = re.compile(r"cross|compar|versus|\bvs\b|artifact|inventory", re.I)
+SEVERAL = re.compile(r"cross\b(?!-tab)|compar|versus|\bvs\b|artifact|inventory", re.I)
 # `1,024 rollouts in total`, `total rollouts: 1,024`
 NAMED = re.compile(
     rf"(?:\b(?P<after>{WHOLE})\s+(?:total|overall)\s+(?P<noun>[a-z]+(?: [a-z]+)?)"
@@ -55,6 +56,21 @@ NAMED = re.compile(
     r"(?![\w/]|[.,]\d| of)",
     re.I,
 )
+# Counts with a name: `### Simulation mismatches (1024 rollouts, ...`, `% of 1056 sim mismatches`,
+# `all 75 lint failures are`; not of a part, as in `all 26 syntax errors in one category`.
+TITLE_NAME = re.compile(
+    rf"(?P<name>[A-Za-z][\w -]*) \((?P<count>{WHOLE}) (?:rollouts|attempts|failures|cases)\b"
+)
+HEAD_NAME = re.compile(rf"(?:%|percent|share) of (?P<count>{WHOLE}) (?P<name>[A-Za-z][\w -]*)")
+PROSE_NAME = re.compile(
+    rf"\ball (?P<count>{WHOLE}) (?P<name>(?:[a-z]+[ -]){{0,2}}[a-z]+s)\b"
+    r"(?! (?:in|of|from|at|by|with|on|that|which|under|for|within|whose|where|to|and|or)\b|,)",
+    re.IGNORECASE,
+)
+# Heads of parts of a whole, and of columns that name kinds of failures.
+PART_HEAD = re.compile(rf"\(of (?P<whole>{WHOLE})\)\Z")
+KINDS = re.compile(r"mode|type|sign|symptom|error|category|failure|class")
+ANY_FAILURE = frozenset("failure failed error check case rollout attempt task run all".split())
 NEARLY_ALL, ROUGHLY, FEWEST_LETTERS = 0.95, 0.05, 4
 
 
@@ -92,7 +108,7 @@ def check(report: Report, settled: Sequence[int]) -> Iterator[Finding]:
             if len(cells) > 1:
                 yield from _totals(cells)
                 yield from _shares(block, cells)
-    yield from _repeated(tables)
+    yield from _repeated(report, tables)
     yield from _named(report)
 
 
@@ -194,28 +210,96 @@ def _shares(block: Block, rows: Rows) -> Iterator[Finding]:
         yield Finding(block.line, CONTRADICTED, claim, f"{summed:,}", source, "total")
 
 
-def _repeated(tables: list[tuple[Block, Rows]]) -> Iterator[Finding]:
-    """One name with different counts in tables of different sections."""
-    places: dict[tuple[str, str], list[tuple[Block, Cell]]] = {}
+def _repeated(report: Report, tables: list[tuple[Block, Rows]]) -> Iterator[Finding]:
+    """One name with different counts: in tables of different sections, in headings, in prose."""
+    groups: list[list[Told]] = []
+    figures = {token.value for block in report.blocks for token in block.tokens}
+    for told in (*_listed(tables, figures), *_stated(report)):
+        group = next((each for each in groups if _is_same_name(told.words, each[0].words)), None)
+        if group is None:
+            groups.append(group := [])
+        group.append(told)
+    for group in groups:
+        uses = Counter(each.count for each in group)
+        # What the data verify is right; else what is told most often, else first.
+        order = sorted(group, key=lambda each: (not each.is_known, -uses[each.count]))
+        right = [each for each in order if each.count == order[0].count]
+        for told in (each for each in group if each.count != right[0].count and not each.is_known):
+            if model := next((each for each in right if _is_comparable(told, each)), None):
+                claim, expected = f"{told.count:,}", f"{model.count:,}"
+                source = f"line {model.line} says {model.count:,}: {model.name}"
+                yield Finding(told.line, CONTRADICTED, claim, expected, source, "repeated")
+
+
+@dataclass(frozen=True)
+class Told:
+    """A count and what it is of, as one place of a report tells it."""
+
+    name: str
+    count: int
+    line: int
+    path: tuple[str, ...]
+    # The head above the name, of a row.
+    head: str | None = None
+    is_known: bool = False
+
+    @property
+    def words(self) -> frozenset[str]:
+        """The name without what is said of any failure, each word as of one thing."""
+        bare = re.sub(r"\([^()]*\)", " ", self.name.casefold())
+        words = (re.sub(r"(?<=ch|sh)es\Z|s\Z", "", each) for each in re.findall(r"[a-z]{3,}", bare))
+        return frozenset(words) - ANY_FAILURE
+
+
+def _is_same_name(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether two names have the same words, of which one may be cut: sim, simulation."""
+    pairs = zip(sorted(one), sorted(other), strict=False)
+    return len(one) == len(other) and all(a.startswith(b) or b.startswith(a) for a, b in pairs)
+
+
+def _is_comparable(told: Told, model: Told) -> bool:
+    """Two rows only below one head and not in like parts of sections, as those on two runs."""
+    if told.head is None or model.head is None:
+        return all(each.head is None or KINDS.search(each.head) for each in (told, model))
+    is_alike = min(len(told.path), len(model.path)) > 1 and told.path[-1] == model.path[-1]
+    return told.head == model.head and told.path[:1] != model.path[:1] and not is_alike
+
+
+def _listed(tables: list[tuple[Block, Rows]], figures: Set[float | None]) -> Iterator[Told]:
+    """Rows with one count, or with one for each part of a whole that the report tells elsewhere."""
     for block, rows in tables:
         names = [row[0].text for row in rows]
-        for row in rows if not any(map(SEVERAL.search, block.path)) else ():
+        is_several = any(map(SEVERAL.search, block.path))
+        wholes = [_int(match["whole"]) for head in block.heads if (match := PART_HEAD.search(head))]
+        is_parted = len(wholes) > 1 and sum(wholes) in figures
+        for row in rows if is_parted or not is_several else ():
             name = row[0].text
+            wanted = PART_HEAD.search if is_parted else COUNTS.fullmatch
+            cells = [cell for cell in row[1:] if wanted(cell.head)]
+            is_count = len(cells) == (len(wholes) if is_parted else 1) and all(
+                each.part is not None and not each.is_about for each in cells
+            )
             is_name = len(re.findall(r"[a-z]", name)) >= FEWEST_LETTERS and names.count(name) == 1
-            counted = [cell for cell in row[1:] if COUNTS.fullmatch(cell.head)]
-            is_count = len(counted) == 1 and counted[0].part is not None
             if is_name and is_count and not _is_total(row):
-                places.setdefault((name, row[0].head), []).append((block, counted[0]))
-    for (name, _), listed in places.items():
-        first, model = next((one for one in listed if one[1].is_known), listed[0])
-        source, told = f"line {model.line} says {model.part:,}: {name}", f"{model.part:,}"
-        for block, count in listed:
-            # Not in like parts of two sections, as those on two runs would be.
-            paths = block.path, first.path
-            is_alike = min(map(len, paths)) > 1 and block.path[-1] == first.path[-1]
-            is_apart = block.path[:1] != first.path[:1] and not is_alike
-            if is_apart and not count.is_known and count.part != model.part:
-                yield Finding(count.line, CONTRADICTED, f"{count.part:,}", told, source, "repeated")
+                count, is_known = sum(each.part or 0 for each in cells), cells[0].is_known
+                yield Told(name, count, cells[0].line, block.path, row[0].head, is_known)
+
+
+def _stated(report: Report) -> Iterator[Told]:
+    """Counts with their names in headings, in heads of shares, and in prose that tells of all."""
+    for block in report.blocks:
+        if any(map(SEVERAL.search, block.path)):
+            continue
+        texts = [(head, block.line, HEAD_NAME) for head in block.heads]
+        pattern = TITLE_NAME if block.kind == "heading" else PROSE_NAME
+        for row in block.rows:
+            text = " | ".join(plain(report.text[span.start : span.end]) for span in row)
+            texts.append((text, report.line_at(row[0].start), pattern))
+        for text, line, wanted in texts:
+            for match in wanted.finditer(text):
+                told = Told(match["name"], _int(match["count"]), line, block.path)
+                if told.words:
+                    yield told
 
 
 def _named(report: Report) -> Iterator[Finding]:
