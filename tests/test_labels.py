@@ -173,6 +173,18 @@ def test_several_files_in_path_order(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_draft_says_how_many_tasks_have_a_cause(tmp_path: Path) -> None:
+    """Two of five tasks that fail are labelled: the draft says so, and is not complete."""
+    rows = [rollout(task, index, reward=0.0) for task in range(5) for index in range(2)]
+    rows.append(rollout(9, 0, reward=1.0))
+    content = lines([label("1"), label("3")])
+    results, _ = told(tmp_path, {"a_rollouts.jsonl": rows, "labels.jsonl": content})
+    counts = "select n_labelled, n_to_label from report.headlines"
+    assert results.rows(counts) == [(2, 5)]
+    text = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+    assert "Causes given by a person: 2 of 5 tasks of `a` that do not always pass." in text
+
+
 def test_without_labels(tmp_path: Path) -> None:
     """No file, or none that says anything: the relation is there, and empty."""
     results = analyzed(tmp_path, {**runs(), "labels.jsonl": "\n\n"})

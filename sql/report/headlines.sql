@@ -11,7 +11,18 @@ select
     metrics.n_inferred_missing_tasks > 0 as has_inferred,
     metrics.n_scored < metrics.n_rollouts
         or coalesce(metrics.coverage < 1, false)
-        as is_incomplete
+        as is_incomplete,
+    -- Tasks that do not always pass, and those of them that a person has given a cause.
+    (
+        select count(*)
+        from main.task_outcomes as tasks
+        where tasks.run_id = metrics.run_id and tasks.bucket in ('sometimes', 'never', 'missing')
+    ) as n_to_label,
+    (
+        select count(*)
+        from main.root_causes as causes
+        where causes.run_id = metrics.run_id and causes.source = 'label'
+    ) as n_labelled
 from main.run_metrics as metrics
 inner join staging.run_order using (run_id)
 order by metrics.benchmark, run_order.place
