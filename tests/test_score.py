@@ -346,6 +346,8 @@ def test_a_judge_decides_about_prose(tmp_path: Path) -> None:
     assert any(is_met and by == "judge" for is_met, by in told.values())
     assert any(not is_met and by == "judge" for is_met, by in told.values())
     assert reward["judge"]["cached"] == 0
+    assert set(reward["judge"]["qualities"]["evidence"]) == {"met", "reason"}
+    assert reward["judge"]["shortcuts"]["template filling"]["reason"] == "template filling"
     again = json.loads(call("score", *flags, command).stdout)
     assert again["judge"]["cached"] == again["judge"]["asked"] == reward["judge"]["asked"]
     for wrong in ("no-such-program", f"{python} -c pass", f"{python} -c print(1)"):
@@ -370,6 +372,20 @@ def test_any_text_has_a_score(text: str) -> None:
     for each in look_alikes(text, [fact]):
         assert 0 <= score(each.text, own).final <= 1
     assert all(each.plain is not None for each in text_of(text).pieces)
+
+
+def test_facts_that_nobody_has_read_are_warned_of(tmp_path: Path) -> None:
+    """By score and calibrate, until the mark is removed."""
+    found = written(tmp_path)
+    told = json.loads(facts_json())
+    for mark in (True, False):
+        found["facts"].write_text(json.dumps({**told, "review_required": mark}), encoding="utf-8")
+        said = call("score", *_flags(found), "--json")
+        assert ("`review_required` is still true" in said.stderr) is mark
+        assert ("review_required" in json.loads(said.stdout)) is mark
+        flags = ["--golden-report", found["golden"], "--shallow-report", found["golden"]]
+        said = call("calibrate", *flags, "--anchor-facts", found["facts"])
+        assert ("`review_required` is still true" in said.stderr) is mark
 
 
 def test_reward_is_written_and_printed(tmp_path: Path) -> None:

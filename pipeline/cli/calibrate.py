@@ -55,7 +55,8 @@ def calibrate(
         --anchor-facts aster-8b_anchor_facts.json --shallow-report aster-8b_shallow.md
     """
     from pipeline.package import calibration, files
-    from pipeline.package.facts import read_facts
+    from pipeline.package.facts import read_facts, review_warning
+    from pipeline.text import neutral
 
     summary, rewards = calibration.calibrate(
         files.report_text(golden_report),
@@ -63,6 +64,9 @@ def calibrate(
         read_facts(anchor_facts),
         min_spread=min_spread,
     )
+    if warning := review_warning(anchor_facts):
+        summary["review_required"] = True
+        click.echo(neutral(warning), err=True)
     if output_dir is not None:
         for name, reward in rewards.items():
             path = output_dir / name / "reward.json"

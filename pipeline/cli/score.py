@@ -49,7 +49,7 @@ def score(
     """
     from pipeline.cli.terminal import print_page
     from pipeline.package import files
-    from pipeline.package.facts import read_facts
+    from pipeline.package.facts import read_facts, review_warning
     from pipeline.package.judge import judged
     from pipeline.package.score import score as scored
     from pipeline.package.score import standard
@@ -67,6 +67,9 @@ def score(
         with open_warehouse(warehouse) as opened:
             findings = verify(text, report.as_posix(), opened)
     result = scored(text, by, claims=claims, findings=findings, judge=asked).as_json()
+    if warning := review_warning(anchor_facts):
+        result["review_required"] = True
+        click.echo(neutral(warning), err=True)
     if output_dir is not None:
         files.write_json(output_dir / "reward.json", result)
     print_page("score", json=result if as_json else None, result=result)

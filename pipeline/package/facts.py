@@ -206,6 +206,16 @@ def read_facts(path: Path) -> list[Fact]:
     return found
 
 
+def review_warning(path: Path) -> str | None:
+    """What to say of a file of facts that nobody has read yet; nothing of one that was."""
+    if not object_of(path).get("review_required"):
+        return None
+    return (
+        f"warning: {path}: `review_required` is still true: nobody has said that these facts are "
+        "worth asking for, and a score by them is provisional. Read them, then remove it."
+    )
+
+
 def _fact(where: str, place: int, value: Any) -> Fact:
     if not isinstance(value, dict):
         raise InputError(f"{where} is not an object.", hint="Each has id, fact and difficulty.")

@@ -1,4 +1,8 @@
-"""An external program that says whether passages state a fact: a JSON line in, a JSON line out."""
+"""An external program that reads prose: a JSON line in, a JSON line out, in the judge's layers.
+
+It is asked which facts the blocks state, then which qualities and shortcuts the report shows; of
+these judge.toml has the questions, and they change no score.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import hashlib
 import json
 import shlex
 import subprocess
+import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,8 +21,11 @@ from pipeline.package.files import write_text
 from pipeline.package.score import Met, Piece, Text, is_about
 from pipeline.text import json_text, one_line
 
-MOST_SECONDS, MOST_PASSAGES = 900, 20
-HINT = "It reads a line with `fact` and `blocks`, and answers with a line {met, reason}, in order."
+MOST_SECONDS, MOST_PASSAGES, MOST_BLOCKS = 900, 20, 400
+HINT = "It reads a line with `layer` and `blocks`, and answers with {met, reason}, in order."
+LAYERS: dict[str, dict[str, str]] = tomllib.loads(
+    Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
+)
 
 # Whether the program sees a fact, and why, by the key of the question.
 Answers = dict[str, tuple[bool, str]]
@@ -30,25 +38,38 @@ def judged(
 
     It is started once, for all that it has not answered before.
     """
-    answers, judged, asked = _kept(cache), list(found), {}
+    answers, judged = _kept(cache), list(found)
+    asked: dict[tuple[str, str | int], tuple[str, str]] = {}
+
+    def ask(layer: str, place: str | int, pieces: Sequence[Piece], **question: str) -> None:
+        blocks = [{"line": one.line, "text": one.plain} for one in pieces]
+        line = json_text({"layer": layer, **question, "blocks": blocks})
+        asked[layer, place] = (hashlib.sha256(f"{command}\n{line}".encode()).hexdigest(), line)
+
     for place, each in enumerate(found):
         about = [one for one in text.pieces if _concerns(each, one, text)]
         if each.by != "claims" and about:
-            blocks = [{"line": one.line, "text": one.plain} for one in about[:MOST_PASSAGES]]
-            fact = {"id": each.wanted.fact.id, "fact": each.wanted.fact.fact}
-            line = json_text({**fact, "blocks": blocks})
-            asked[place] = (hashlib.sha256(f"{command}\n{line}".encode()).hexdigest(), line)
+            fact = each.wanted.fact
+            ask("facts", place, about[:MOST_PASSAGES], id=fact.id, fact=fact.fact)
+    for layer, questions in LAYERS.items():
+        for name, question in questions.items():
+            ask(layer, name, text.pieces[:MOST_BLOCKS], id=name, question=question)
     new = {key: line for key, line in asked.values() if key not in answers}
     answers |= dict(zip(new, _answered(command, list(new.values())), strict=True))
-    for place, (key, _) in asked.items():
+    layers: dict[str, dict[str, Any]] = {layer: {} for layer in LAYERS}
+    for (layer, at), (key, _) in asked.items():
         is_met, reason = answers[key]
+        if isinstance(at, str):
+            layers[layer][at] = {"met": is_met, "reason": reason}
+            continue
         lacking = "" if is_met else reason or "the judge does not see it"
-        judged[place] = Met(found[place].wanted, found[place].piece, lacking, "judge")
+        judged[at] = Met(found[at].wanted, found[at].piece, lacking, "judge")
     if cache is not None and new:
         told = [json_text({"key": key, "met": m, "reason": r}) for key, (m, r) in answers.items()]
         write_text(cache, "\n".join(told) + "\n")
     n_asked = len(dict(asked.values()))
-    return judged, {"command": command, "asked": n_asked, "cached": n_asked - len(new)}
+    account = {"command": command, "asked": n_asked, "cached": n_asked - len(new), **layers}
+    return judged, account
 
 
 def _concerns(each: Met, piece: Piece, text: Text) -> bool:
