@@ -271,7 +271,7 @@ def test_hollow_package(tmp_path: Path) -> None:
     assert (outcome.code, "Not BLADE-ready" in outcome.stdout) == (1, True)
     assert "Q3EGRIZ7" not in outcome.stdout
     assert failed(folder) == {
-        *("skill.sections", "skill.fields", "rollouts.scored", "rollouts.sidecars"),
+        *("skill.sections", "skill.parts", "skill.fields", "rollouts.scored", "rollouts.sidecars"),
         *("rollouts.reward", "golden.sections", "golden.evidence", "metrics.keys"),
         *("metrics.values", "facts.distinct", "facts.count", "shallow.shallow", "sanitized.clean"),
     }
@@ -339,6 +339,17 @@ def test_what_verify_finds_without_rollouts_fails(tmp_path: Path) -> None:
     assert not ids(found(tmp_path / "true", None, "golden", **true)) & {
         *("golden.verified", "metrics.values")
     }
+
+
+def test_parts_that_a_skill_lacks_are_named(tmp_path: Path) -> None:
+    """The six of the public guide, by any words of their headings."""
+    short = re.sub(r"## Report template.*", "", SKILL, flags=re.DOTALL)
+    changes = {"skill/SKILL.md": short.replace("## Workflow funnel", "## Where they are lost")}
+    checks = found(tmp_path, None, "skill", **changes)
+    (told,) = [each.message for each in checks if (each.id, each.status) == ("skill.parts", FAIL)]
+    assert told.endswith("no heading names Workflow Funnel, Report Template")
+    other = SKILL.replace("## Report template", "## Output structure")
+    assert ids(found(tmp_path / "b", None, "skill", **{"skill/SKILL.md": other})) == set()
 
 
 def test_headings_by_other_words(tmp_path: Path) -> None:

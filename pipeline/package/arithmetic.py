@@ -292,7 +292,7 @@ def _stated(report: Report) -> Iterator[Told]:
             continue
         texts = [(head, block.line, HEAD_NAME) for head in block.heads]
         pattern = TITLE_NAME if block.kind == "heading" else PROSE_NAME
-        for row in block.rows:
+        for row in filter(None, block.rows):
             text = " | ".join(plain(report.text[span.start : span.end]) for span in row)
             texts.append((text, report.line_at(row[0].start), pattern))
         for text, line, wanted in texts:

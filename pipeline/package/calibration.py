@@ -130,7 +130,8 @@ def look_alikes(golden: str, facts: Sequence[Fact]) -> list[LookAlike]:
 
 def headings_changed(text: str, _: Sequence[Fact]) -> str:
     """The same text under numbered parts: only headings that name a task keep their words."""
-    spans = [block.rows[0][0] for block in read(text).blocks if block.kind == "heading"]
+    headings = (block for block in read(text).blocks if block.kind == "heading")
+    spans = [span for block in headings for span in block.spans]
     titles = [(span, text[span.start : span.end]) for span in spans[1:]]
     others = [span for span, title in titles if not tasks_in(title) and "`" not in title]
     return edited(text, ((span.start, span.end, f"Part {n}") for n, span in enumerate(others, 1)))

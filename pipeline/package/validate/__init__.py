@@ -106,7 +106,16 @@ def _skill(subject: Subject) -> Checks:
     lacking += [] if given.get("description", "").strip("\"'>| \n") else ["a `description`"]
     told = f"no {' and no '.join(lacking)}" if lacking else "name and description"
     yield held("skill.frontmatter", not lacking, told, file)
-    yield _sections("skill.sections", FRONTMATTER.sub("", text, count=1), file)
+    body = FRONTMATTER.sub("", text, count=1)
+    yield _sections("skill.sections", body, file)
+    titles = _titles(body)
+    absent = [
+        part
+        for part, words in TABLE["parts"].items()
+        if not any(re.search(words, title, re.IGNORECASE) for title in titles)
+    ]
+    told = f"no heading names {listed(absent, most=6)}" if absent else ", ".join(TABLE["parts"])
+    yield held("skill.parts", not absent, told, file)
     if subject.warehouse is None:
         yield outcome("skill.fields", SKIP, "there are no rollouts to read fields of", file)
     else:
@@ -295,6 +304,12 @@ def _sharing(subject: Subject) -> Checks:
         told = f"{counted(len(here), 'finding')}: {listed(sorted({kind for _, kind in here}))}"
         place = f"{file}:{first}" if first else file
         yield outcome("sanitized.clean", FAIL, f"{place} {told}", file, first)
+
+
+def _titles(text: str) -> list[str]:
+    """What the headings of a text say."""
+    headings = (block for block in blocks.read(text).blocks if block.kind == "heading")
+    return [text[span.start : span.end] for block in headings for span in block.spans]
 
 
 def _section(heading: str) -> str | None:
