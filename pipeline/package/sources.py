@@ -484,15 +484,21 @@ class _Sentence:
         span = next(self.block.spans, None)
         if span is None:
             return
-        found = [*self._figures(is_whole), *self._names(span), *self._crossed()]
-        # A sentence is rewritten as a whole: half of it would be of other data than the rest.
-        is_known = not any(each.source.endswith(TWICE) for each in found)
-        yield from (each if is_known else replace(each, edits=()) for each in found)
+        found = [*self._figures(is_whole), *self._names(span)]
+        # A name and its figure change together or not at all, and of a sentence that holds a
+        # figure twice nothing does: half of it would be of other data than the rest.
+        is_twice = any(each.source.endswith(TWICE) for _, each in found)
+        stuck = {
+            id(source) for source, each in found if each.status == CONTRADICTED and not each.edits
+        }
+        for source, each in found:
+            yield replace(each, edits=()) if is_twice or id(source) in stuck else each
+        yield from self._crossed()
 
     def _fault(self, source: Source, why: str) -> Finding:
         return Finding(source.line, CONTRADICTED, source.words, "one row", why)
 
-    def _figures(self, is_whole: bool) -> Iterator[Finding]:
+    def _figures(self, is_whole: bool) -> Iterator[tuple[Source, Finding]]:
         wanted = [each for each in self.bound if each.is_figure]
         free = list(self.block.tokens)
         n_printed = Counter(token.printed for token in free)
@@ -522,7 +528,7 @@ class _Sentence:
                     uses[token.printed] == n_printed[token.printed]
                 )
                 edits = self._edits(each, token.start, token.end) if is_known else ()
-                yield Finding(
+                finding = Finding(
                     token.line,
                     JUDGED[is_right],
                     token.text,
@@ -531,6 +537,7 @@ class _Sentence:
                     edits=() if is_right else edits,
                     span=(token.start, token.end),
                 )
+                yield each.source, finding
         gone = [each for each in wanted if each.token is None]
         free = [token for token in free if token.value is not None]
         for each in gone:
@@ -538,11 +545,11 @@ class _Sentence:
             others = [token for token in free if token.shape[:2] == shape] if is_whole else []
             rivals = [other for other in gone if _shape(other) == shape]
             if not others:
-                yield self._note(each)
+                yield each.source, self._note(each)
             for token in others:
                 expected = _like(token, each)
                 is_sure = len(others) == len(rivals) == 1
-                yield Finding(
+                finding = Finding(
                     token.line,
                     CONTRADICTED,
                     token.text,
@@ -553,6 +560,7 @@ class _Sentence:
                     else (),
                     span=(token.start, token.end),
                 )
+                yield each.source, finding
 
     def _edits(self, each: _Bound, start: int, end: int) -> tuple[Edit, ...]:
         pair = each.pair
@@ -567,7 +575,7 @@ class _Sentence:
         why = f"{each.words}: the block does not say it any more"
         return Finding(self.block.line, UNCHECKED, text, None, why)
 
-    def _names(self, span: Span) -> Iterator[Finding]:
+    def _names(self, span: Span) -> Iterator[tuple[Source, Finding]]:
         wanted = [each for each in self.bound if not each.is_figure and each.value is not None]
         text = self.report.text[span.start : span.end]
         codes = {
@@ -600,14 +608,13 @@ class _Sentence:
             line = self.report.line_at(each.place[0] if each.place else span.start)
             shown = each.pair.text or each.expected
             if each.place and not each.is_stale:
-                yield Finding(
-                    line, VERIFIED, shown, shown, each.words,
-                    span=each.place if each.place[1] > each.place[0] else each.cover,
-                )  # fmt: skip
+                place = each.place if each.place[1] > each.place[0] else each.cover
+                finding = Finding(line, VERIFIED, shown, shown, each.words, span=place)
             elif each.is_stale:
-                yield self._stale(each, line)
+                finding = self._stale(each, line)
             else:
-                yield self._gone(each, seen, free)
+                finding = self._gone(each, seen, free)
+            yield each.source, finding
 
     def _stale(self, each: _Bound, line: int) -> Finding:
         """A name that the query does not give any more; words are left to a person."""
