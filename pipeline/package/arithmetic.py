@@ -49,13 +49,6 @@ SHARE_OF = re.compile(
 )
 # Sections where one name has several counts: those of runs side by side, those of files.
 SEVERAL = re.compile(r"cross\b(?!-tab)|compar|versus|\bvs\b|artifact|inventory", re.I)
-# `1,024 rollouts in total`, `total rollouts: 1,024`
-NAMED = re.compile(
-    rf"(?:\b(?P<after>{WHOLE})\s+(?:total|overall)\s+(?P<noun>[a-z]+(?: [a-z]+)?)"
-    rf"|\btotal\s+(?P<name>[a-z]+(?: [a-z]+)?)\s*(?::|is|was|=|\|)\s*(?P<before>{WHOLE}))"
-    r"(?![\w/]|[.,]\d| of)",
-    re.I,
-)
 # Counts with a name: `### Simulation mismatches (1024 rollouts, ...`, `% of 1056 sim mismatches`,
 # `all 75 lint failures are`; not of a part, as in `all 26 syntax errors in one category`.
 TITLE_NAME = re.compile(
@@ -66,6 +59,14 @@ PROSE_NAME = re.compile(
     rf"\ball (?P<count>{WHOLE}) (?P<name>(?:[a-z]+[ -]){{0,2}}[a-z]+s)\b"
     r"(?! (?:in|of|from|at|by|with|on|that|which|under|for|within|whose|where|to|and|or)\b|,)",
     re.IGNORECASE,
+)
+# `1,024 total rollouts`, `total rollouts: 1,024`
+TOTAL_NAMES = tuple(
+    re.compile(pattern + r"(?![\w/]|[.,]\d| of)", re.IGNORECASE)
+    for pattern in (
+        rf"\b(?P<count>{WHOLE})\s+(?P<name>(?:total|overall)\s+[a-z]+(?: [a-z]+)?)",
+        rf"\b(?P<name>total\s+[a-z]+(?: [a-z]+)?)\s*(?::|is|was|=|\|)\s*(?P<count>{WHOLE})",
+    )
 )
 # Heads of parts of a whole, and of columns that name kinds of failures.
 PART_HEAD = re.compile(rf"\(of (?P<whole>{WHOLE})\)\Z")
@@ -109,7 +110,6 @@ def check(report: Report, settled: Sequence[int]) -> Iterator[Finding]:
                 yield from _totals(cells)
                 yield from _shares(block, cells)
     yield from _repeated(report, tables)
-    yield from _named(report)
 
 
 def _cell(report: Report, span: Span, settled: Sequence[int]) -> Cell:
@@ -248,7 +248,9 @@ class Told:
         """The name without what is said of any failure, each word as of one thing."""
         bare = re.sub(r"\([^()]*\)", " ", self.name.casefold())
         words = (re.sub(r"(?<=ch|sh)es\Z|s\Z", "", each) for each in re.findall(r"[a-z]{3,}", bare))
-        return frozenset(words) - ANY_FAILURE
+        found = frozenset(words)
+        # Of a total it matters of what.
+        return found if found & {"total", "overall"} else found - ANY_FAILURE
 
 
 def _is_same_name(one: frozenset[str], other: frozenset[str]) -> bool:
@@ -290,36 +292,18 @@ def _stated(report: Report) -> Iterator[Told]:
     for block in report.blocks:
         if any(map(SEVERAL.search, block.path)):
             continue
-        texts = [(head, block.line, HEAD_NAME) for head in block.heads]
-        pattern = TITLE_NAME if block.kind == "heading" else PROSE_NAME
+        texts: list[tuple[str, int, tuple[re.Pattern[str], ...]]] = [
+            (head, block.line, (HEAD_NAME,)) for head in block.heads
+        ]
+        patterns = (TITLE_NAME,) if block.kind == "heading" else (PROSE_NAME, *TOTAL_NAMES)
         for row in filter(None, block.rows):
             text = " | ".join(plain(report.text[span.start : span.end]) for span in row)
-            texts.append((text, report.line_at(row[0].start), pattern))
+            texts.append((text, report.line_at(row[0].start), patterns))
         for text, line, wanted in texts:
-            for match in wanted.finditer(text):
+            for match in (match for pattern in wanted for match in pattern.finditer(text)):
                 told = Told(match["name"], _int(match["count"]), line, block.path)
                 if told.words:
                     yield told
-
-
-def _named(report: Report) -> Iterator[Finding]:
-    """One total by its name, given twice with different counts anywhere."""
-    seen: dict[str, tuple[int, int]] = {}
-    for block in report.blocks:
-        if block.kind == "heading" or any(map(SEVERAL.search, block.path)):
-            continue
-        for row in block.rows:
-            text = " | ".join(plain(report.text[span.start : span.end]) for span in row)
-            for match in NAMED.finditer(text):
-                name = (match["noun"] or match["name"]).casefold()
-                count = _int(match["after"] or match["before"])
-                line = report.line_at(row[0].start)
-                first, at = seen.setdefault(name, (count, line))
-                if first != count:
-                    source = f"line {at} says {first:,}: total {name}"
-                    yield Finding(
-                        line, CONTRADICTED, f"{count:,}", f"{first:,}", source, "repeated"
-                    )
 
 
 def _is_total(row: list[Cell]) -> bool:

@@ -661,12 +661,16 @@ def _by_golden(given: Text, by: Standard, sound: Soundness, *, is_alone: bool) -
             told = " or ".join("+".join(sorted(each)) for each in sorted(causes[task], key=sorted))
             why = "" if is_right else f"the golden report gives task {task} {told}"
             sound.add("causes", line, task, why)
-    pairs = dict(_pairs(by.golden)) if is_alone else {}
+    pairs: dict[str, set[str]] = defaultdict(set)
+    for _, key, text in _pairs_at(by.golden) if is_alone else ():
+        pairs[key].add(text)
     for line, key, text in _pairs_at(given):
         if key in pairs:
-            why = "" if text in pairs[key] else f"the golden report has {', '.join(pairs[key])}"
+            told = ", ".join(sorted(pairs[key]))
+            why = "" if text in pairs[key] else f"the golden report has {told}"
             sound.add("figures", line, f"{key}{text}", why)
-    outcomes = dict(_outcomes(by.golden)) if is_alone else {}
+    golden = _outcomes_at(by.golden) if is_alone else ()
+    outcomes = {rollout: word for rollout, word, _ in golden}
     for rollout, word, line in _outcomes_at(given):
         if rollout in outcomes:
             is_right = outcomes[rollout] == word
@@ -711,13 +715,6 @@ def _causes_at(text: Text) -> Iterator[tuple[str, frozenset[str], Piece]]:
                 yield task, piece.labels, piece
 
 
-def _pairs(text: Text) -> Iterator[tuple[str, set[str]]]:
-    found: dict[str, set[str]] = defaultdict(set)
-    for _, key, told in _pairs_at(text):
-        found[key].add(told)
-    yield from found.items()
-
-
 def _pairs_at(text: Text) -> Iterator[tuple[int, str, str]]:
     """Each query and column that a block is bound to, with the text that it printed."""
     blocks: dict[int, Block] = {
@@ -729,11 +726,6 @@ def _pairs_at(text: Text) -> Iterator[tuple[int, str, str]]:
                 for pair in source.pairs:
                     if pair.text is not None:
                         yield block.line, f"{source.words}: {pair.expression} ", pair.text
-
-
-def _outcomes(text: Text) -> Iterator[tuple[tuple[str, str, int], str]]:
-    for key, word, _ in _outcomes_at(text):
-        yield key, word
 
 
 def _outcomes_at(text: Text) -> Iterator[tuple[tuple[str, str, int], str, int]]:
