@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.results import Row, analyzed, rollout, said
+from tests.results import Row, analyzed, called, rollout, said
 
 NEEDS = ("failure_notes", "root_causes", "report.looked", "slice_metrics")
 
@@ -138,6 +138,32 @@ def test_tasks_tried_once_are_not_never_passed(tmp_path: Path) -> None:
     found = analyzed(tmp_path, {"r.jsonl": rows}, needs=("findings",))
     query = "select n_tasks, n_all_tasks, n_failures, is_of_some from findings where kind = 'never'"
     assert found.rows(query) == [(2, 3, 4, True)]
+
+
+@pytest.mark.parametrize(("n_never", "is_early"), [(3, False), (4, True)])
+def test_tasks_that_nobody_passes_hold_failures(
+    n_never: int, is_early: bool, tmp_path: Path
+) -> None:
+    """They are told behind one mode where a quarter of all failures is theirs.
+
+    Of 24 tasks with 4 attempts each these fail always, the others in 2 attempts, with one of four
+    errors or none.
+    """
+    rows = []
+    for task in range(24):
+        for index in range(4):
+            fails = task < n_never or index > 1
+            kinds = ("disk", "network", "quota", "format")
+            answer = f"Error: {kinds[task % 4]} trouble" if fails and task >= n_never else "ok"
+            output = called("save", {}, answer)
+            rows.append(rollout(task, index, reward=float(not fails), output=output))
+    found = analyzed(tmp_path, {"r.jsonl": rows}, needs=("findings",))
+    n_failures = 4 * n_never + 2 * (24 - n_never)
+    (row,) = found.rows("""
+        select finding_no, n_tasks, n_failures, n_failures_observed from findings
+        where kind = 'never'
+    """)
+    assert row == (2 if is_early else 5, n_never, 4 * n_never, n_failures)
 
 
 def test_arguments_as_python_writes_them(tmp_path: Path) -> None:

@@ -123,12 +123,16 @@ class Token:
 
     @property
     def _scales(self) -> tuple[int, ...]:
-        """What a value is multiplied by; differences may be kept as rates or as points."""
+        """What a value is multiplied by; differences may be kept as rates or as points.
+
+        Points that neither say that they are nor have a sign are not printed to three digits.
+        """
         if self.unit == "%":
             return (100,)
         if self.unit == NUMBER:
             return (1,)
-        return (100, 1) if self.unit == "points" or self.is_signed or self.decimals else (1,)
+        is_difference = self.unit == "points" or self.is_signed or 0 < self.decimals < 3
+        return (100, 1) if is_difference else (1,)
 
     def _is_close(self, told: float) -> bool:
         assert self.value is not None

@@ -39,25 +39,35 @@ never as (
     select
         benchmark,
         'never' as kind,
-        sum(n_scored) as n_failures,
+        sum(n_attempts) filter (where is_never) as n_failures,
+        any_value(totals.n_failures_observed) as n_failures_observed,
         count(*) filter (where is_never) as n_tasks,
         count(*) filter (where is_repeated) as n_all_tasks,
         count(*) > count(*) filter (where is_repeated) as is_of_some,
-        min_by(task_id, (-n_scored, try_cast(task_id as bigint), task_id), 3) filter (where is_never) as top_tasks,
-        20 as place
+        min_by(task_id, (-n_attempts, try_cast(task_id as bigint), task_id), 3) filter (where is_never) as top_tasks,
+        -- Where they hold a quarter of the failures, only one mode comes first.
+        if(4 * n_failures >= any_value(totals.n_failures_observed), 1, 20) as place
     from (
         select
             benchmark,
             task_id,
-            count(*) filter (where is_pass) = 0 and count(*) > 1 as is_never,
-            if(is_never, count(*), 0) as n_scored,
-            count(*) > 1 as is_repeated
+            count(*) as n_attempts,
+            count(*) filter (where is_pass) as n_passed,
+            n_attempts > 1 as is_repeated,
+            is_repeated and n_passed = 0 as is_never
         from staging.rollouts
         inner join staging.run_benchmarks using (run_id)
         where is_pass is not null or not is_scored
         group by all
     )
-    group by all
+    inner join (
+        select benchmark, count(*) as n_failures_observed
+        from staging.attempts
+        inner join staging.run_benchmarks using (run_id)
+        where coalesce(not is_pass, not is_scored)
+        group by all
+    ) as totals using (benchmark)
+    group by benchmark
     -- Of one attempt at a task, that it fails is all that can be said.
     having
         count(*) filter (where is_never) > 0
