@@ -79,25 +79,21 @@ paths as (
 named as (
     select
         record_id,
-        place,
-        path,
-        parent,
-        name,
-        key,
+        paths.* exclude (keys),
         value
     from fields
     inner join paths using (keys)
     where length(path) <= 200
 ),
--- Lists of more than a few hundred items are data.
-items as (
+-- A field itself, and the items of a list one by one; of more than a few hundred they are data.
+every as (
     select
-        record_id,
-        place,
-        path,
-        parent,
-        name,
-        key,
+        *,
+        0 as item_no
+    from named
+    union all by name
+    select
+        * exclude (value, elements),
         unnest(elements) as value,
         generate_subscripts(elements, 1) as item_no
     from (
@@ -113,30 +109,16 @@ select
     parent,
     name,
     key,
-    0 as item_no,
+    item_no,
     case
+        when item_no > 0 then json_type(value)
         when value is null then 'NULL'
         when value in ('""', '[]', '{}') then 'EMPTY'
         else json_type(value)
     end as kind,
     left(json_as_text(value), 400) as value,
     length(json_as_text(value)) as n_characters,
-    case when contains(value, 'Traceback (most') then right(json_as_text(value), 400) end as traceback,
-    cast(null as json) as item
-from named
-union all
-select
-    record_id,
-    place,
-    path,
-    parent,
-    name,
-    key,
-    item_no,
-    json_type(value) as kind,
-    left(json_as_text(value), 400) as value,
-    length(json_as_text(value)) as n_characters,
-    cast(null as varchar) as traceback,
-    case when starts_with(value, '{') and length(value) < 20000 then value end as item
-from items
-where not starts_with(value, '[')
+    case when item_no = 0 and contains(value, 'Traceback (most') then right(json_as_text(value), 400) end as traceback,
+    case when item_no > 0 and starts_with(value, '{') and length(value) < 20000 then value end as item
+from every
+where item_no = 0 or not starts_with(value, '[')
