@@ -300,6 +300,20 @@ create or replace macro extracted_answer(verifier) as
         end
     );
 
+-- A check by the name that signs and modes have for it.
+create or replace macro check_sign(source, check_name) as source || ': ' || check_name;
+
+-- Letters and digits alone: what is left of a text or a name however it is written.
+create or replace macro bare_text(text) as regexp_replace(lower(text), '[^\p{L}\p{N}]+', '', 'g');
+
+-- Is a text nothing but words of the model's own, whole or a longer piece of them? What it said is given bare.
+create or replace macro is_own_words(text, said) as
+    coalesce(
+        bare_text(left(text, 1000)) = said
+        or length(bare_text(left(text, 1000))) >= 20 and contains(said, bare_text(left(text, 1000))),
+        false
+    );
+
 -- Is it one of these names?
 create or replace macro is_extracted_name(path) as
     path in (

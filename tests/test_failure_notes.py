@@ -51,6 +51,90 @@ def test_a_list_of_nothing_says_nothing(tmp_path: Path) -> None:
     assert notes(tmp_path, rows) == {"5": [f"says: {words}['a.txt']"]}
 
 
+def test_the_grader_is_not_the_model(tmp_path: Path) -> None:
+    """A scorer that repeats the answer explains nothing; what another text says is quoted.
+
+    What is the answer again is no field of the row either.
+    """
+    why = "The submission leaves out the second part of the question."
+
+    def row(task: int, answer: str, **scored: str) -> Row:
+        score = {"name": "judge", "score": int(task > 2), **scored}
+        return answered(task, answer, "Paris and Rome", float(task > 2), scores=[score])
+
+    rows = [row(task, "Paris and Rome", completion="Paris and Rome") for task in range(3, 8)]
+    echoed = [f"Paris is the capital of {name}." for name in ("France", "Gaul", "Texas")]
+    rows += [
+        row(0, echoed[0], completion=echoed[0]),
+        row(1, echoed[1], completion=echoed[1], reason=why),
+        # The same words, otherwise set.
+        row(2, echoed[2], completion="**Paris** is the capital\nof Texas", reason=why),
+    ]
+    for each in rows:
+        each["extracted_answer"] = each["response"]["output"][0]["content"]
+    shown = [[f'answer "{answer}", key "Paris and Rome"'] for answer in echoed]
+    grader = f"the grader: {why}"
+    assert notes(tmp_path, rows) == {
+        "0": shown[0],
+        "1": [*shown[1], grader],
+        "2": [*shown[2], grader],
+    }
+
+
+def test_what_had_nothing_to_check_is_not_met(tmp_path: Path) -> None:
+    """A part of the reward over an empty list, and a check that every attempt passes."""
+
+    def row(task: int, *failing: str, has_facts: bool = True) -> Row:
+        names = ("state", "facts", "tone", "safe")
+        parts = {name: float(name not in failing) for name in names}
+        listed = ["a", "b"] if has_facts else []
+        return rollout(
+            task, 0, reward=float(not failing), reward_components=parts, facts_expected=listed
+        )
+
+    rows = [row(task) for task in range(4)]
+    rows += [row(4, "state"), row(5, "state", has_facts=False), row(6, "facts"), row(7, "tone")]
+    assert {task: listed[0] for task, listed in notes(tmp_path, rows).items()} == {
+        "4": "2 of 3 checks met, fails state",
+        "5": "1 of 2 checks met, fails state",
+        "6": "2 of 3 checks met, fails facts",
+        "7": "2 of 3 checks met, fails tone",
+    }
+
+
+def test_names_of_tasks_are_no_notes(tmp_path: Path) -> None:
+    """A field that differs in every failure is left out, what two share is not."""
+
+    def row(task: int, reward: float, **fields: object) -> Row:
+        return rollout(task, 0, reward=reward, db=f"{'abcdefgh'[task]}_shop", **fields)
+
+    rows = [row(task, 1.0, end="stop", labels=[]) for task in range(4)]
+    rows += [row(4, 0.0, end="cut", labels=["late"]), row(5, 0.0, end="cut", labels=["rude"])]
+    assert notes(tmp_path, rows) == {
+        "4": ["end = cut", "labels has late"],
+        "5": ["end = cut", "labels has rude"],
+    }
+
+
+def test_a_call_that_differs_shows_what_differs(tmp_path: Path) -> None:
+    """The argument alone, expected beside given; of an error what was answered."""
+    wanted = [{"name": "book", "arguments": {"user": "mei", "seat": "4A", "day": "monday"}}]
+
+    def row(task: int, reward: float, day: str, answer: str = "ok") -> Row:
+        output = called("book", {"user": "mei", "seat": "4A", "day": day}, answer)
+        return rollout(task, 0, reward=reward, output=output, expected_calls=wanted)
+
+    rows = [row(task, 1.0, "monday") for task in range(3)]
+    rows += [row(3, 0.0, "friday"), row(4, 0.0, "monday", "Error: the flight is full")]
+    rows += [row(5, 0.0, "friday", "Error: no such flight")]
+    differs = 'day: expected "monday", got "friday"'
+    assert {task: listed[0] for task, listed in notes(tmp_path, rows).items()} == {
+        "3": f"book called otherwise: {differs}",
+        "4": "book called as expected, answered with an error: the flight is full",
+        "5": f"book called otherwise, and refused: {differs} → no such flight",
+    }
+
+
 def test_calls_that_nobody_makes(tmp_path: Path) -> None:
     """Rows that list calls, and no transcript that has one."""
     calls = [{"name": "book", "kwargs": {"id": 1}}]

@@ -19,7 +19,7 @@ with attempts as (
 shared_checks as (
     select
         benchmark,
-        source || ': ' || check_name as name
+        check_sign(source, check_name) as name
     from main.checks
     inner join staging.run_benchmarks using (run_id)
     group by all
@@ -31,13 +31,13 @@ passed_checks as (
         task_id,
         rollout_index,
         'check' as kind,
-        source || ': ' || check_name as name,
+        check_sign(source, check_name) as name,
         '' as value,
         '' as sign,
         '' as scope
     from main.checks
     inner join staging.run_benchmarks using (run_id)
-    where is_passed and (benchmark, source || ': ' || check_name) in (from shared_checks)
+    where is_passed and (benchmark, check_sign(source, check_name)) in (from shared_checks)
 )
 select
     *,

@@ -1,6 +1,7 @@
 -- What the verifier checked of an attempt: tests, criteria, rubric items, parts of its reward.
 -- Recognised by shape: a list of objects with a name and a verdict, an object of verdicts, lists of
 -- names below `passed` and `failed`, a list of verdicts beside one of names, lines of pytest.
+-- `is_counted`: a verdict of its own, where there was something to check.
 -- grain: run_id, task_id, rollout_index, source, check_name
 -- kind: table
 with
@@ -22,6 +23,13 @@ item_fields as (
             and path <> 'expected_calls'
     )
 ),
+answers as materialized (
+    select
+        record_id,
+        bare_text(left(final_text, 4000)) as said
+    from staging.final_texts
+    semi join item_fields using (record_id)
+),
 valued as (
     select
         record_id,
@@ -35,8 +43,11 @@ valued as (
         starts_with(value, '"') as is_text,
         value in ('true', 'false') as is_boolean,
         json_as_number(value) between 0 and 1 as is_share,
-        is_verdict(json_as_text(value)) is not null as is_verdict
+        is_verdict(json_as_text(value)) is not null as is_verdict,
+        -- Some scorers give what the model said as their explanation.
+        is_text and is_own_words(text, said) as is_own
     from item_fields
+    left join answers using (record_id)
 ),
 item_keys as (
     select
@@ -49,6 +60,7 @@ item_keys as (
         2 * count_if(is_share) > count(*) and bool_and(try_cast(text as double) is not null) as is_share,
         bool_and(is_short_text) as is_short_text,
         bool_and(is_text) as is_text,
+        2 * count_if(is_own) > count(*) as is_own,
         max(length(text)) as n_characters,
         -- A weight is the same whenever the check is made.
         count(distinct text) > 1 as is_varying,
@@ -73,7 +85,7 @@ list_keys as (
             where is_usual and (is_boolean or is_word or is_share and is_score_name(key))
         ) as verdict_key,
         arg_min(key, (not is_distinct, place)) filter (where is_common and is_short_text and not is_word) as name_key,
-        arg_max(key, (n_characters, -place)) filter (where is_text and not is_word) as message_key
+        arg_max(key, (n_characters, -place)) filter (where is_text and not is_word and not is_own) as message_key
     from (
         select
             item_keys.*,
@@ -97,7 +109,7 @@ listed as (
             is_verdict(max(text) filter (where key = verdict_key)),
             case when score between 0 and 1 then score >= 1 - 1e-9 end
         ) as is_passed,
-        max(text) filter (where key = message_key and message_key <> name_key) as message
+        max(text) filter (where key = message_key and message_key <> name_key and not is_own) as message
     from valued
     inner join list_keys using (path)
     where verdict_key is not null and name_key is not null
@@ -278,6 +290,14 @@ numbered as (
     where check_name <> '' and (is_passed is not null or score is not null)
     qualify nth = 1 or source not in ('log')
 ),
+totals as (
+    select
+        benchmark,
+        count(*) as n_attempts
+    from staging.rollouts
+    inner join staging.run_benchmarks using (run_id)
+    group by all
+),
 -- What most attempts have is a measure, and no verdict, where it takes values between 0 and 1.
 measures as (
     select
@@ -287,12 +307,7 @@ measures as (
     from numbered
     inner join staging.rollouts using (record_id)
     inner join staging.run_benchmarks using (run_id)
-    inner join (
-        select benchmark, count(*) as n_attempts
-        from staging.rollouts
-        inner join staging.run_benchmarks using (run_id)
-        group by all
-    ) using (benchmark)
+    inner join totals using (benchmark)
     where n_attempts > 4
     group by benchmark, source, check_name, n_attempts
     having
@@ -300,18 +315,66 @@ measures as (
         and count(*) filter (where score not in (0, 1)) > 0
         -- The reward itself is passed or not, unless it leaves 0 to 1.
         and (bool_or(score is distinct from rollouts.reward) or min(score) < 0 or max(score) > 1)
+),
+-- Lists that are empty in one attempt: what is named after them had nothing to check.
+empty_lists as (
+    select
+        record_id,
+        bare_text(name) as name
+    from staging.entries
+    where
+        item_no = 0
+        and key = ''
+        and (kind = 'EMPTY' and n_characters is null or kind = 'NULL')
+        and path in (
+            select path
+            from staging.entries
+            where item_no = 0 and (kind = 'ARRAY' or kind = 'EMPTY' and n_characters is null)
+        )
+),
+idle as (
+    select distinct
+        record_id,
+        source,
+        check_name
+    from numbered
+    inner join empty_lists using (record_id)
+    where is_passed and length(check_name) > 1 and starts_with(empty_lists.name, bare_text(check_name))
 )
 select
     run_id,
     task_id,
     rollout_index,
-    if(source = '', 'row', bounded_name(source)) as source,
+    if(numbered.source = '', 'row', bounded_name(numbered.source)) as source,
     if(nth = 1, bounded, bounded || ' (' || nth || ')') as check_name,
     if(measures.check_name is null, is_passed, null) as is_passed,
     score,
     -- Who explains a verdict ends with it.
-    if(length(message) > 400, left(message, 190) || ' … ' || right(message, 200), message) as message
+    if(length(message) > 400, left(message, 190) || ' … ' || right(message, 200), message) as message,
+    is_passed is not null
+        and measures.check_name is null
+        -- A number between 0 and 1 is a measure.
+        and not coalesce(score not in (0, 1), false)
+        and idle.record_id is null
+        -- Nor does the reward itself count,
+        and not bool_and(coalesce(score = reward, false)) over of_name
+        -- nor what nearly all have at several tasks and nobody fails, unless it is one of several of a name,
+        and not coalesce(
+            bool_and(is_passed) over of_name
+            and max(nth) over (partition by benchmark, numbered.source, bounded) = 1
+            and count(*) over of_name >= 0.9 * n_attempts
+            and min(task_id) over of_name < max(task_id) over of_name,
+            false
+        )
+        -- nor a place in a list where others have names.
+        and not (
+            regexp_matches(bounded, '^\d+$')
+            and bool_or(not regexp_matches(bounded, '^\d+$')) over (partition by record_id)
+        ) as is_counted
 from numbered
 inner join staging.rollouts using (record_id)
 inner join staging.run_benchmarks using (run_id)
+inner join totals using (benchmark)
 left join measures using (benchmark, source, check_name)
+left join idle using (record_id, source, check_name)
+window of_name as (partition by benchmark, numbered.source, bounded, nth)

@@ -111,14 +111,14 @@ primaries as (
 known_checks as (
     select
         benchmark,
-        source || ': ' || check_name as name,
+        check_sign(source, check_name) as name,
         run_id,
         count(*) filter (where not coalesce(is_pass, false)) as n_failed,
         count(*) filter (where is_pass) as n_passed
     from main.checks
     inner join staging.rollouts using (run_id, task_id, rollout_index)
     inner join staging.run_benchmarks using (run_id)
-    where (benchmark, source || ': ' || check_name) in (select benchmark, name from listed where kind = 'check')
+    where (benchmark, check_sign(source, check_name)) in (select benchmark, name from listed where kind = 'check')
     group by all
 ),
 known_runs as (

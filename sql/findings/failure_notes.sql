@@ -26,35 +26,8 @@ checks as (
     inner join staging.run_benchmarks using (run_id)
     left join (from staging.modes where reason in ('same as score', 'measure')) as scores
         on scores.benchmark = run_benchmarks.benchmark
-        and scores.name = checks.source || ': ' || checks.check_name
-    -- Nor does the reward itself.
-    anti join (
-        select
-            benchmark,
-            source,
-            check_name
-        from main.checks
-        inner join staging.rollouts using (run_id, task_id, rollout_index)
-        inner join staging.run_benchmarks using (run_id)
-        group by all
-        having bool_and(coalesce(score = reward, false))
-    ) as rewards
-        on rewards.benchmark = run_benchmarks.benchmark
-        and rewards.source = checks.source
-        and rewards.check_name = checks.check_name
-    where
-        is_passed is not null
-        -- A number between 0 and 1 is a measure.
-        and not coalesce(score not in (0, 1), false)
-        -- A place in a list names nothing where others have names.
-        and not (
-            regexp_matches(check_name, '^\d+$')
-            and (run_id, task_id, rollout_index) in (
-                select run_id, task_id, rollout_index
-                from main.checks
-                where not regexp_matches(check_name, '^\d+$')
-            )
-        )
+        and scores.name = check_sign(checks.source, checks.check_name)
+    where is_counted
     group by all
     -- What only says the score again says nothing of it.
     having count(*) filter (where scores.mode is null) > 0
@@ -63,6 +36,7 @@ checked as (
     select
         record_id,
         'checks' as kind,
+        1 as place,
         if(is_of_log, '', n_met || ' of ' || n_checks || ' checks met, ') || 'fails ' || array_to_string(
             list_transform(failed, lambda name: left(name, 80)), ', '
         ) || if(n_checks - n_met > 3, ', …', '') as note
@@ -74,6 +48,7 @@ criteria as (
     select
         record_id,
         'checks' as kind,
+        1 as place,
         n_checks_met || ' of ' || n_checks_total || ' criteria met' as note
     from failing
     anti join (from checks where n_checks > 1) using (run_id, task_id, rollout_index)
@@ -83,6 +58,7 @@ answered as (
     select
         record_id,
         'answer' as kind,
+        2 as place,
         'answer "' || visible_space(case
             when length(answers.answer) <= 80 then answers.answer
             -- Of two long texts from where they differ; else what the answer comes to.
@@ -106,6 +82,7 @@ extracted as (
     select
         record_id,
         'answer' as kind,
+        2 as place,
         'the verifier took "' || visible_space(left(answer, 80), false) || '" as the answer' as note
     from failing
     inner join staging.final_texts using (record_id)
@@ -116,15 +93,19 @@ expected as (
     select
         failing.record_id,
         'expected' as kind,
+        3 as place,
         expected_calls.tool || case expected_calls.status
             when 'never' then ' expected, never called: '
             when 'fewer' then ' expected, called fewer times: '
-            when 'failed' then ' answered with an error: '
+            when 'failed' then ' called as expected, answered with an error: '
             when 'differs' then ' called otherwise: '
             when 'refused' then ' called otherwise, and refused: '
             else ' called, not expected: '
-        end || left(coalesce(detail, ''), 320)
-            || if(expected_calls.status in ('failed', 'refused'), coalesce(' → ' || left(calls.message, 120), ''), '') as note,
+        end || case expected_calls.status
+            when 'failed' then coalesce(left(calls.message, 320), detail, '')
+            when 'refused' then left(coalesce(detail, ''), 320) || coalesce(' → ' || left(calls.message, 120), '')
+            else left(coalesce(detail, ''), 320)
+        end as note,
         expected_calls.seq,
         -- What changes something comes before what only looks.
         row_number() over (
@@ -158,10 +139,31 @@ totals as (
     select
         benchmark,
         count(*) as n_all,
-        count(*) filter (where is_pass) as n_all_passes
+        count(*) filter (where is_pass) as n_all_passes,
+        count(*) filter (where coalesce(not is_pass, not is_scored)) as n_all_failures
     from staging.rollouts
     inner join staging.run_benchmarks using (run_id)
     group by all
+),
+-- Fields that say something of failures alone.
+of_failures as (
+    select
+        benchmark,
+        kind,
+        name
+    from common
+    inner join totals using (benchmark)
+    where kind = 'field' and n_all_passes > 0 and value not in ('is null', 'is empty')
+    group by all
+    having sum(n_passes) = 0
+),
+answers as materialized (
+    select
+        record_id,
+        answer,
+        bare_text(left(final_text, 2000) || right(final_text, 2000)) as said
+    from failing
+    inner join staging.final_texts using (record_id)
 ),
 same as (
     select benchmark, kind, name
@@ -172,6 +174,8 @@ rare as (
     select
         record_id,
         signs.kind,
+        -- Fields last: they may be about the task.
+        if(signs.kind = 'field', 7, 5) as place,
         sign as note,
         seq,
         row_number() over (partition by record_id, signs.kind order by n_passes, seq desc, sign) as nth_of_kind,
@@ -206,6 +210,8 @@ rare as (
         group by all
     ) as attempts using (benchmark, task_id)
     anti join same using (benchmark, kind, name)
+    left join of_failures using (benchmark, kind, name)
+    left join answers using (record_id)
     where
         signs.kind in ('ungraded', 'profile', 'limit', 'answer', 'error', 'field')
         and (scope = 'rollout' or signs.kind in ('answer', 'limit', 'ungraded'))
@@ -213,8 +219,18 @@ rare as (
         -- Nor does what all attempts at the task bear say anything of one.
         and (n_of_task < n_task_attempts or n_task_attempts = 1 or signs.kind <> 'field')
         and (n < n_all or signs.kind in ('ungraded', 'limit') or value = 'is empty')
-        -- The answer and its key have a note of their own.
+        -- What one of several failures alone says of itself may be its task's name.
+        and (
+            signs.kind <> 'field'
+            or of_failures.name is not null
+            or n - n_passes >= least(2, n_all_failures)
+        )
+        -- The answer and its key have notes of their own.
         and name not in (select key_path from staging.answers)
+        and not (
+            signs.kind = 'field'
+            and (coalesce(value = answers.answer, false) or is_own_words(value, said))
+        )
     -- Of errors the one that the attempt ends in.
     qualify
         nth <= 6
@@ -240,6 +256,7 @@ reasons as (
     select
         record_id,
         'reason' as kind,
+        6 as place,
         -- From the error on, where there is one.
         path || ': ' || left(regexp_replace(
             regexp_replace(arg_min(value, (item_no, value)), '^.*?((?:\S+\s)?error\b)', '…\1', 's'), '\s+', ' ', 'g'
@@ -247,10 +264,14 @@ reasons as (
     from staging.entries
     inner join failing using (record_id)
     semi join filled using (benchmark, path)
+    left join answers using (record_id)
     where
         kind = 'VARCHAR'
         and item is null
         and n_characters > 20
+        -- One long word is a name; the model's own words are no reason.
+        and regexp_matches(value, '\s')
+        and not is_own_words(value, said)
         -- A list of nothing says nothing.
         and not regexp_matches(value, '[:=]\s*(\[\s*\]|\{\s*\}|None|null)\s*$')
     group by record_id, path
@@ -260,6 +281,7 @@ patches as (
     select
         record_id,
         'patch' as kind,
+        6 as place,
         path || ' touches ' || array_to_string(files[:6], ', ') || if(len(files) > 6, ', …', '') as note
     from (
         select
@@ -293,6 +315,7 @@ counters as (
     select
         record_id,
         'limit' as kind,
+        5 as place,
         'a counter at its end: ' || arg_max(counter, seq) as note,
         max(seq) as seq
     from (
@@ -324,6 +347,7 @@ numbers as (
     select
         record_id,
         'number' as kind,
+        8 as place,
         path || ' ' || regexp_replace(printf('%.4g', try_cast(value as double)), '[.]0+$', '') as note,
         row_number() over (partition by record_id order by path) as nth
     from staging.entries
@@ -350,6 +374,7 @@ graded as (
     select
         record_id,
         'grader' as kind,
+        4 as place,
         'the grader: ' || if(
             length(message) > 240,
             -- What a long text comes to, from where a sentence or a word begins.
@@ -361,7 +386,10 @@ graded as (
             run_id,
             task_id,
             rollout_index,
-            regexp_replace(arg_min(message, (source, check_name)), '\s+', ' ', 'g') as message
+            -- Of a text that was cut what stands behind the cut.
+            regexp_replace(
+                regexp_replace(arg_min(message, (source, check_name)), '^.* … \S*\s*', '…', 's'), '\s+', ' ', 'g'
+            ) as message
         from main.checks
         where not is_passed and message <> ''
         group by all
@@ -371,27 +399,27 @@ graded as (
     where left(message, 1) not in ('{', '[')
 ),
 every as (
-    select record_id, kind, note, null as seq, 1 as place from checked
-    union all
-    select record_id, kind, note, null, 1 from criteria
-    union all
-    select record_id, kind, note, null, 2 from answered
-    union all
-    select record_id, kind, note, null, 2 from extracted
-    union all
-    select record_id, kind, note, seq, 3 from expected
-    union all
-    select record_id, kind, note, seq, 4 from rare
-    union all
-    select record_id, kind, note, null, 5 from patches
-    union all
-    select record_id, kind, note, null, 5 from reasons
-    union all
-    select record_id, kind, note, seq, 6 from counters
-    union all
-    select record_id, kind, note, null, 7 from graded
-    union all
-    select record_id, kind, note, null, 8 from numbers
+    from checked
+    union all by name
+    from criteria
+    union all by name
+    from answered
+    union all by name
+    from extracted
+    union all by name
+    from expected
+    union all by name
+    from graded
+    union all by name
+    from rare
+    union all by name
+    from patches
+    union all by name
+    from reasons
+    union all by name
+    from counters
+    union all by name
+    from numbers
 )
 select
     run_id,

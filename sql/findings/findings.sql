@@ -101,25 +101,10 @@ verdicts as (
     inner join staging.run_benchmarks using (run_id)
     inner join staging.rollouts using (run_id, task_id, rollout_index)
     -- What says the score again is none of several.
-    left join (from staging.modes where reason in ('same as score', 'part of score', 'measure')) as scores
+    anti join (from staging.modes where reason in ('same as score', 'part of score', 'measure')) as scores
         on scores.benchmark = run_benchmarks.benchmark
-        and scores.name = checks.source || ': ' || checks.check_name
-    -- Nor is what nearly all have and nobody fails.
-    anti join (
-        select
-            benchmark,
-            source,
-            check_name
-        from main.checks
-        inner join staging.run_benchmarks using (run_id)
-        inner join attempts using (benchmark)
-        group by benchmark, source, check_name, n_failures_observed, n_passes_observed
-        having bool_and(is_passed) and count(*) >= 0.9 * (n_failures_observed + n_passes_observed)
-    ) as idle
-        on idle.benchmark = run_benchmarks.benchmark
-        and idle.source = checks.source
-        and idle.check_name = checks.check_name
-    where not is_pass and is_passed is not null and scores.mode is null
+        and scores.name = check_sign(checks.source, checks.check_name)
+    where not is_pass and is_counted
     group by all
 ),
 near as (

@@ -162,7 +162,7 @@ checks as (
     select
         record_id,
         'check' as kind,
-        source || ': ' || check_name as name,
+        check_sign(source, check_name) as name,
         'fails' as value
     from main.checks
     inner join rollouts using (run_id, task_id, rollout_index)

@@ -5,7 +5,7 @@ with failed as (
         run_id,
         task_id,
         rollout_index,
-        list(source || ': ' || check_name order by source, check_name) filter (where not is_passed) as names,
+        list(check_sign(source, check_name) order by source, check_name) filter (where not is_passed) as names,
         min(check_name) filter (where not is_passed) as check_name,
         count(*) as n_checks
     from main.checks

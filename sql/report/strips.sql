@@ -77,7 +77,7 @@ failed_checks as (
         inner join shown using (run_id, task_id)
         left join (from staging.modes where reason in ('same as score', 'measure')) as same
             on same.benchmark = shown.benchmark
-            and same.name = source || ': ' || check_name
+            and same.name = check_sign(source, check_name)
         where not is_passed and same.mode is null and not is_reward
         group by all
     )
