@@ -106,7 +106,10 @@ def test_names_of_tasks_are_no_notes(tmp_path: Path) -> None:
     """A field that differs in every failure is left out, what two share is not."""
 
     def row(task: int, reward: float, **fields: object) -> Row:
-        return rollout(task, 0, reward=reward, db=f"{'abcdefgh'[task]}_shop", **fields)
+        # Those of failures alone are short enough to be told.
+        question = "Who?" if task == 4 else f"Who is number {task}? " * 5
+        names = {"db": f"{'abcdefgh'[task]}_shop", "question": question}
+        return rollout(task, 0, reward=reward, **names, **fields)
 
     rows = [row(task, 1.0, end="stop", labels=[]) for task in range(4)]
     rows += [row(4, 0.0, end="cut", labels=["late"]), row(5, 0.0, end="cut", labels=["rude"])]

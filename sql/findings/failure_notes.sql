@@ -145,17 +145,19 @@ totals as (
     inner join staging.run_benchmarks using (run_id)
     group by all
 ),
--- Fields that say something of failures alone.
+-- Fields that say something in failures alone, by the names that signs have for them.
 of_failures as (
     select
         benchmark,
-        kind,
-        name
-    from common
+        'field' as kind,
+        if(key <> '', parent, path) as name
+    from staging.entries
+    inner join staging.rollouts using (record_id)
+    inner join staging.run_benchmarks using (run_id)
     inner join totals using (benchmark)
-    where kind = 'field' and n_all_passes > 0 and value not in ('is null', 'is empty')
+    where entries.kind not in ('NULL', 'EMPTY') and n_all_passes > 0
     group by all
-    having sum(n_passes) = 0
+    having count(*) filter (where is_pass) = 0
 ),
 answers as materialized (
     select
