@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -79,6 +80,39 @@ def test_the_grader_is_not_the_model(tmp_path: Path) -> None:
         "1": [*shown[1], grader],
         "2": [*shown[2], grader],
     }
+
+
+def test_data_is_no_explanation(tmp_path: Path) -> None:
+    """However long it is; of a long text its end is quoted, from behind where it was cut."""
+
+    def row(task: int, why: str) -> Row:
+        score = {"name": "judge", "score": int(task > 1), "reason": why}
+        return rollout(task, 0, reward=float(task > 1), scores=[score])
+
+    data = json.dumps({"seats": [f"row {number}" for number in range(200)]})
+    long = "First this was looked at. " * 40 + "In the end the second part is missing."
+    found = notes(tmp_path, [row(0, data), row(1, long), *(row(task, "") for task in (2, 3, 4))])
+    assert "0" not in found
+    (quoted,) = found["1"]
+    assert quoted.startswith("the grader: …") and quoted.endswith("the second part is missing.")
+    assert quoted.count("…") == 1
+
+
+def test_without_a_pass_what_tasks_say_is_no_reason(tmp_path: Path) -> None:
+    """A text that every failure has for itself; one that several have is a reason."""
+    rows = [
+        rollout(
+            task,
+            0,
+            reward=0.0,
+            about=f"{'long ago and far away, '[task:]} there was a town of {task * 7} houses",
+            log=f"the verifier gave up after {task + 3} seconds and wrote no verdict",
+        )
+        for task in range(4)
+    ]
+    for task, listed in notes(tmp_path, rows).items():
+        said = f"the verifier gave up after {int(task) + 3} seconds and wrote no verdict"
+        assert listed == [f"log: {said}"]
 
 
 def test_what_had_nothing_to_check_is_not_met(tmp_path: Path) -> None:

@@ -180,7 +180,7 @@ rare as (
         if(signs.kind = 'field', 7, 5) as place,
         sign as note,
         seq,
-        row_number() over (partition by record_id, signs.kind order by n_passes, seq desc, sign) as nth_of_kind,
+        row_number() over (partition by record_id, signs.kind order by n_passes, seq desc, length(sign) desc, sign) as nth_of_kind,
         row_number() over (
             partition by record_id
             order by
@@ -247,12 +247,19 @@ filled as (
     from staging.entries
     inner join staging.rollouts using (record_id)
     inner join staging.run_benchmarks using (run_id)
+    inner join totals using (benchmark)
     where kind = 'VARCHAR' and item is null and path not like '%.*%'
     group by all
     having
         count(distinct record_id) filter (where is_pass) = 0
         and count(distinct record_id) filter (where not is_pass) >= 2
         and median(n_characters) between 41 and 4000
+        -- Without a pass only what several failures say can be told from what the task says.
+        and (
+            any_value(n_all_passes) > 0
+            or count(distinct traceback) > 0
+            or 2 * count(distinct error_signature(value)) <= count(*)
+        )
 ),
 reasons as (
     select
@@ -393,12 +400,11 @@ graded as (
                 regexp_replace(arg_min(message, (source, check_name)), '^.* … \S*\s*', '…', 's'), '\s+', ' ', 'g'
             ) as message
         from main.checks
-        where not is_passed and message <> ''
+        -- Data is no explanation.
+        where not is_passed and message <> '' and left(message, 1) not in ('{', '[')
         group by all
     )
     inner join failing using (run_id, task_id, rollout_index)
-    -- Data is no explanation.
-    where left(message, 1) not in ('{', '[')
 ),
 every as (
     from checked
