@@ -498,3 +498,27 @@ def innocent(text: str, chance: random.Random) -> str:
             body = [[*row, cell] for row, cell in zip(body, extra, strict=True)]
         blocks[at] = "\n".join([*(f"| {' | '.join(row)} |" for row in body), *rest])
     return "\n\n".join(blocks) + ("" if kind else "\n")
+
+
+def test_a_figure_alone_is_of_the_column_before(demo: Path) -> None:
+    """In its place, by key, and rewritten there; a name is still a column."""
+    by = "from run_metrics by run_id"
+    source = f"<!-- {by}: '{ASTER}' (n_scored = 76, n_expected = 88, model), '{BIRCH}' (82, 88) -->"
+    text = f"`{ASTER}` has 76 of 88, by `aster-8b`; `{BIRCH}` has 82 of 88.\n{source}\n"
+    with open_warehouse(demo) as warehouse:
+        answers = Answers(warehouse)
+        assert {each.status for each in compared(read(text), answers)} == {VERIFIED}
+        wrong = text.replace("82", "77")
+        new, findings = sources.refreshed(wrong, warehouse)
+        assert [each.claim for each in findings if each.status == CONTRADICTED] == ["77"]
+        assert new == text
+        crossed = text.replace("76", "x").replace("82", "76").replace("x", "82", 1)
+        assert crossed != text
+        assert CONTRADICTED in {each.status for each in compared(read(crossed), answers)}
+
+
+@pytest.mark.slow
+def test_sources_take_a_third_of_a_draft(demo: Path) -> None:
+    """What readers do not see stays the smaller part of the file."""
+    text = (demo.parent / "benchmarks/office_desk/report.md").read_bytes()
+    assert sum(map(len, re.findall(rb"<!--.*?-->", text))) <= 0.35 * len(text)

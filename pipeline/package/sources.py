@@ -12,7 +12,8 @@
     <!-- sql: select run_id, 'highest' from run_metrics order by pass_at_1 desc limit 1 = birch-70b, highest -->
 
 A column without a text is a name that is printed as it is. `by KEY: VALUE (pairs), ...` behind a
-sentence is short for a source of each value. Texts are found by what they are and rows by their
+sentence is short for a source of each value; from the second on a figure may stand alone, and is of
+the column that the value before has in this place. Texts are found by what they are and rows by their
 keys, never by their order.
 """  # noqa: E501, a comment is one line
 
@@ -277,6 +278,7 @@ def _of_relation(comment: Comment, *, is_table: bool) -> list[Source]:
         query = f"select {', '.join(pair.expression for pair in pairs)} {asked}"
         return [Source(comment.line, words, query, relation, tuple(pairs))]
     found = []
+    before: list[Pair] = []
     for at, part in parts:
         match = re.fullmatch(
             r"(?P<value>'(?:[^']|'')*'(?:\s*\|\|\s*(?:'(?:[^']|'')*'|chr\(\d+\)))*|[\w.-]+)\s*\((?P<pairs>.*)\)",
@@ -286,10 +288,15 @@ def _of_relation(comment: Comment, *, is_table: bool) -> list[Source]:
         if match is None:
             raise ValueError(f"{part} is not VALUE (column = text, ...)")
         inner = at + match.start("pairs")
-        told = [
-            _pair_of(comment, inner + start, piece)
-            for start, piece in _split(match["pairs"], ", ", 0)
-        ]
+        told = []
+        for no, (start, piece) in enumerate(_split(match["pairs"], ", ", 0)):
+            # A figure alone is of the column that the value before has in this place.
+            is_alone = no < len(before) and _token(piece.strip()) is not None
+            if is_alone:
+                told.append(_pair(comment, before[no].expression, inner + start, piece))
+            else:
+                told.append(_pair_of(comment, inner + start, piece))
+        before = told
         pairs = [Pair(by[0].strip(), None), *told]
         also = "and" if re.search(r"\bwhere\b", asked, re.IGNORECASE) else "where"
         where = f"{asked} {also} {by[0].strip()} = {match['value']}"

@@ -112,19 +112,32 @@ class Sources:
             if by and all(by in each and len(each) > 1 for _, each in own):
                 needed = {name for each, _ in own for name in self._key(each)} - {by}
                 where = _where(row, [name for name in row.key if name in needed])
-                parts = [
-                    f"{literal(each.values[by])} ({', '.join(one for one in bound if one != by)})"
-                    for each, bound in own
-                ]
+                without = [(each, [one for one in bound if one != by]) for each, bound in own]
+                parts = _grouped([(literal(each.values[by]), bound) for each, bound in without])
                 yield f"from {row.relation}{where} by {by}: {', '.join(parts)}"
                 continue
             for each, bound in own:
-                yield f"from {each.relation}{_where(each, self._key(each))}: {', '.join(bound)}"
+                yield self._alone(each, bound)
+
+    def _alone(self, row: Row, bound: Sequence[str]) -> str:
+        """The comment of one row; a key that the block prints is written once."""
+        key = self._key(row)
+        sides = [each.split(f" || '{VERSUS}' || ") for each in bound]
+        printed = [side for side in sides if set(side) <= set(key)] if len(bound) > 1 else []
+        if not printed:
+            return f"from {row.relation}{_where(row, key)}: {', '.join(bound)}"
+        # Two sides of a comparison, else the key that says most of the row.
+        own = max(printed, key=lambda side: (len(side), key.index(side[0])))
+        where = _where(row, [name for name in key if name not in own])
+        by, value = bound[sides.index(own)], VERSUS.join(str(row.values[name]) for name in own)
+        rest = ", ".join(one for one in bound if one != by)
+        return f"from {row.relation}{where} by {by}: {literal(value)} ({rest})"
 
     def _key(self, row: Row) -> list[str]:
         """The columns that find a row: some only where others have the same without them."""
         key = list(row.key)
-        for name in IMPLIED if self._is_complete(row.relation) else ():
+        implied = (*IMPLIED, *(name for name in row.key if row.values[name] == ""))
+        for name in implied if self._is_complete(row.relation) else ():
             rest = [each for each in key if each != name]
             if rest and len(rest) < len(key) and self._is_one(row, rest):
                 key = rest
@@ -266,6 +279,22 @@ def _pair(row: Row, mark: Mark) -> str:
     if mark.is_name and (VERSUS in column or _value(row, column) == mark.text):
         return column
     return f"{column} = {quoted(mark.text)}"
+
+
+def _grouped(values: Sequence[tuple[str, Sequence[str]]]) -> Iterator[str]:
+    """Each value with its pairs; figures of columns that the one before has too stand alone."""
+    before: list[str] = []
+    for value, bound in values:
+        # Figures first: a name that one value alone has is in nobody's place.
+        pairs = sorted((each.partition(" = ") for each in bound), key=lambda pair: not pair[2])
+        columns = [column for column, *_ in pairs]
+        is_alike = columns == before[: len(columns)]
+        told = [
+            text if is_alike and PRINTED.fullmatch(text) else f"{column}{equals}{text}"
+            for column, equals, text in pairs
+        ]
+        before = columns
+        yield f"{value} ({', '.join(told)})"
 
 
 def _value(row: Row, column: str) -> object:
