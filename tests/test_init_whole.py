@@ -12,6 +12,8 @@ import pytest
 from pipeline import open_warehouse
 from pipeline.citation import parse
 from pipeline.cli import COMMANDS
+from pipeline.package.blocks import Comment
+from pipeline.package.sources import parsed
 from pipeline.report.registers import REGISTERS
 from tests import hostile
 from tests.conftest import DEMO
@@ -251,3 +253,34 @@ def test_registers_are_made_of_the_rollouts(tmp_path: Path) -> None:
     assert stale() == {f"golden_reports/{name}" for name in REGISTERS}
     assert init(package, "desk", "--refresh").code == 0
     assert stale() == set()
+
+
+def test_the_report_template_names_forms_that_exist(office: Path) -> None:
+    """Every form of a source that the skill names is read as one, and each of ours is named."""
+    text = (office / "office_desk" / "skill" / "SKILL.md").read_text(encoding="utf-8")
+    section = text.partition("## Report Template\n")[2]
+    forms = re.findall(r"`((?:from|sql:) [^`]+)`", section)
+    assert len(forms) == 4
+    for form in forms:
+        asked = form.replace("sql: QUERY", "sql: select 1")
+        (source,) = parsed(Comment(1, 0, asked), is_table=" as HEAD:" in form)
+        assert not source.fault and (source.pairs or source.columns), form
+
+
+def test_no_input_stands_among_the_rollouts(office: Path) -> None:
+    """Whoever takes every JSONL file of the folder for a run finds scored rollouts alone."""
+    home = office / "office_desk" / "rollouts"
+    assert {path.name for path in home.glob("*.jsonl")} == {
+        "office_desk_aster-8b_rollouts.jsonl",
+        "office_desk_birch-70b_rollouts.jsonl",
+    }
+    assert len(list((home / "sidecars").glob("*_materialized_inputs.jsonl"))) == 2
+
+
+def test_the_draft_of_a_run_compares_it(office: Path) -> None:
+    """With the other run of the package, whichever is the base."""
+    for model in ("aster-8b", "birch-70b"):
+        path = office / "office_desk/golden_reports/drafts" / f"{model}_draft_report.md"
+        section = path.read_text(encoding="utf-8").partition("## Cross-Model Comparison\n")[2]
+        assert "| `office_desk_aster-8b` | `office_desk_birch-70b` |" in section
+        assert "nothing to compare" not in section.partition("\n## ")[0]
