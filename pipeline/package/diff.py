@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pipeline.package.blocks import read
-from pipeline.package.evidence import passages
-from pipeline.package.sources import heads_of, parsed, plain
+from pipeline.package.blocks import Block, Report, read
+from pipeline.package.evidence import CAUSE, CAUSE_NAME, PASSING, Passage, passages
+from pipeline.package.sources import Source, heads_of, parsed, plain
+
+OUTCOME = "outcome of "
+WHERE = re.compile(r"\s+where\s+", re.IGNORECASE)
+# One of several, apart by `and`: quotes and brackets may hold the word.
+CONDITION = re.compile(
+    r"((?:'[^']*'|\([^()]*\)|(?!\s+and\s)[^'(])+)(?:\s+and\s+|\Z)", re.IGNORECASE
+)
+LISTED = re.compile(r"(?:\w+|\([\w, ]+\)) in \(", re.IGNORECASE)
+# What a condition of nearly every source of a report is about.
+COMMON = re.compile(r"(?:run_id|benchmark|base|candidate|metric|policy)\b")
 
 
 @dataclass(frozen=True)
@@ -30,28 +41,64 @@ class Difference:
 
 
 def claims(text: str) -> Iterator[Claim]:
-    """Every pair and every bound cell of a report, and every rollout that it cites."""
+    """Every pair and every bound cell of a report; what it says of tasks, and what it cites."""
     report = read(text)
     for block in report.blocks:
         is_table = block.kind == "table"
         sources = (one for each in block.sources for one in parsed(each, is_table=is_table))
         for source in sources:
-            for pair in source.pairs:
+            if source.columns:
+                yield from _cells(report, block, source)
+            for no, pair in enumerate(source.pairs, start=1):
                 if pair.text is not None:
-                    yield Claim(f"{pair.expression} {source.words}".strip(), pair.text, block.line)
-            heads = heads_of(block)
-            for row in block.rows if source.columns else ():
-                cells = dict(
-                    zip(heads, (plain(report.text[s.start : s.end]) for s in row), strict=False)
-                )
-                key = ", ".join(cells.get(plain(head), "") for _, head in source.keys)
-                line = report.line_at(row[0].start) if row else block.line
-                for head in dict.fromkeys(plain(head) for _, head in source.columns):
-                    if cells.get(head):
-                        yield Claim(f"{head} of {key} {source.words}", cells[head], line)
+                    what = pair.expression or f"answer {no} to"
+                    yield Claim(f"{what} {_asked(source)}", pair.text, block.line)
     for passage in passages(report):
-        for start, _, each in passage.cites:
-            yield Claim(f"cites {each}", str(each), report.line_at(start))
+        yield from _told(passage)
+
+
+def _asked(source: Source) -> str:
+    """What a source asks: its conditions in one order, those that most sources have last."""
+    relation, *where = WHERE.split(source.behind, maxsplit=1)
+    if not source.relation or source.relation.startswith("(") or not where:
+        return source.behind
+    if CONDITION.sub("", where[0]):
+        return source.behind
+    # A list of what a table has is no question: its rows are told apart by their keys.
+    conditions = [
+        each for each in CONDITION.findall(where[0]) if not (source.columns and LISTED.match(each))
+    ]
+    told = sorted(conditions, key=lambda each: (bool(COMMON.match(each)), each))
+    return ", ".join([relation, *told])
+
+
+def _cells(report: Report, block: Block, source: Source) -> Iterator[Claim]:
+    heads = heads_of(block)
+    for row in block.rows:
+        texts = (plain(report.text[span.start : span.end]) for span in row)
+        cells = dict(zip(heads, texts, strict=False))
+        key = ", ".join(cells.get(plain(head), "") for _, head in source.keys)
+        line = report.line_at(row[0].start) if row else block.line
+        for head in dict.fromkeys(plain(head) for _, head in source.columns):
+            if cells.get(head):
+                yield Claim(f"{head} of {key} {_asked(source)}", cells[head], line)
+
+
+def _told(passage: Passage) -> Iterator[Claim]:
+    """Rollouts that are cited, how they are said to end, and what is said of a task."""
+    owner = passage.title_task()
+    task = f"task {owner[0]}" if owner else ""
+    if task and passage.block.kind == "heading" and (counts := PASSING.search(passage.plain)):
+        yield Claim(f"attempts that pass of {task}", f"{counts[1]} of {counts[2]}", passage.line)
+    if task and (cause := CAUSE.search(passage.plain)):
+        named = CAUSE_NAME.findall(passage.plain[cause.end() :])
+        if named:
+            yield Claim(f"cause of {task}", "+".join(named), passage.line)
+    for start, _, each in passage.cites:
+        line = passage.report.line_at(start)
+        yield Claim(f"cites {each}", str(each), line)
+        if label := passage.label_before(start):
+            yield Claim(f"{OUTCOME}{each}", label["word"].lower(), line)
 
 
 def difference(old: str, new: str) -> Difference:
@@ -65,9 +112,14 @@ def difference(old: str, new: str) -> Difference:
     ]
     return Difference(
         tuple(moved),
-        tuple(own[0] for asked, own in before.items() if asked not in after),
-        tuple(own[0] for asked, own in after.items() if asked not in before),
+        tuple(own[0] for asked, own in before.items() if asked not in after and _is_whole(asked)),
+        tuple(own[0] for asked, own in after.items() if asked not in before and _is_whole(asked)),
     )
+
+
+def _is_whole(asked: str) -> bool:
+    """Not of a claim that comes and goes with another: how a rollout ends goes with its citation."""
+    return not asked.startswith(OUTCOME)
 
 
 def _by_question(text: str) -> dict[str, list[Claim]]:

@@ -178,6 +178,11 @@ class Passage:
                 found |= tasks_in(cell) or set(words)
         return frozenset(found or tasks_in(self.raw(self.spans[0])))
 
+    def label_before(self, start: int) -> re.Match[str] | None:
+        """The word that labels a citation as a pass or a failure."""
+        span = next((one for one in self.spans if one.start <= start < one.end), None)
+        return LABEL.search(self.report.text[span.start : start]) if span else None
+
     def title_task(self) -> tuple[str, str] | None:
         """The one task that the nearest heading names, and the rest of that heading."""
         titles = self.block.path[::-1] if self.block.kind != "heading" else (self.text,)
@@ -319,10 +324,8 @@ def _citations(passage: Passage, known: Evidence) -> Iterator[Finding]:
         yield found(each, known, line)
         if not known.exists(each):
             continue
-        span = next((one for one in passage.spans if one.start <= start < one.end), None)
-        before = passage.report.text[span.start : start] if span else ""
-        head = plain(span.head) if span else ""
-        label = LABEL.search(before) or SIDE.fullmatch(head.casefold())
+        head = next((plain(s.head) for s in passage.spans if s.start <= start < s.end), "")
+        label = passage.label_before(start) or SIDE.fullmatch(head.casefold())
         if label:
             is_pass = label["word"].lower() == "pass"
             yield _outcome(each, known, line, is_pass=is_pass)

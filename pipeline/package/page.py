@@ -162,10 +162,7 @@ def _where(report: Report, source: Source, heads: list[str], row: tuple[Span, ..
 
 def _asked(source: Source, expressions: list[str], where: str = "") -> str:
     """The query of some columns of a source, of one row of it."""
-    bound = [pair.expression for pair in source.pairs] or [
-        expression for expression, _ in (*source.keys, *source.columns)
-    ]
-    rest = source.query.removeprefix(f"select {', '.join(bound)} ")
+    rest = source.behind
     wanted = f"select {', '.join(expressions)} {rest}"
     if not where or ENDED.search(_outer(rest)):
         return wanted

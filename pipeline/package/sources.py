@@ -143,6 +143,14 @@ class Source:
     # Why it cannot be asked.
     fault: str = ""
 
+    @property
+    def behind(self) -> str:
+        """The query behind the columns that it selects."""
+        bound = [pair.expression for pair in self.pairs] or [
+            expression for expression, _ in (*self.keys, *self.columns)
+        ]
+        return self.query.removeprefix(f"select {', '.join(bound)} ")
+
 
 @dataclass(frozen=True)
 class Answer:
