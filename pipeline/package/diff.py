@@ -118,7 +118,7 @@ def difference(old: str, new: str) -> Difference:
 
 
 def _is_whole(asked: str) -> bool:
-    """Not of a claim that comes and goes with another: how a rollout ends goes with its citation."""
+    """Whether it comes and goes by itself: how a rollout ends goes with its citation."""
     return not asked.startswith(OUTCOME)
 
 
