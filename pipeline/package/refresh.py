@@ -13,7 +13,7 @@ from pipeline.package.sources import CONTRADICTED, VERIFIED, Finding, Opened, pl
 from pipeline.text import one_line
 
 BUCKET = re.compile(r"\b(?P<name>always|sometimes|never)[ -]pass", re.IGNORECASE)
-LONGEST = 300
+LONGEST, MOST_TOLD = 300, 6
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,13 @@ class Beside:
     line: int
     text: str
     changes: tuple[tuple[str, str], ...]
+
+    @property
+    def said(self) -> str:
+        """The first changes in words, and how many more."""
+        told = "; ".join(f"{old} is now {new}" for old, new in self.changes[:MOST_TOLD])
+        rest = len(self.changes) - MOST_TOLD
+        return f"{told}; and {rest} more" if rest > 0 else told
 
 
 @dataclass(frozen=True)
@@ -97,6 +104,9 @@ def _sentences(old: Report, new: Report, changed: Sequence[Finding]) -> Iterator
     for no in sorted(found):
         block = new.blocks[no]
         told = " ".join(new.text[span.start : span.end] for span in block.spans)
+        # What only announces a table says nothing of it.
+        if told.rstrip().endswith(":"):
+            continue
         yield Beside(block.line, one_line(plain(told), LONGEST), tuple(found[no]))
 
 
