@@ -284,3 +284,10 @@ def test_the_draft_of_a_run_compares_it(office: Path) -> None:
         section = path.read_text(encoding="utf-8").partition("## Cross-Model Comparison\n")[2]
         assert "| `office_desk_aster-8b` | `office_desk_birch-70b` |" in section
         assert "nothing to compare" not in section.partition("\n## ")[0]
+
+
+def test_drafts_hold_nothing_private(office: Path) -> None:
+    """That an attempt is a pass is no password."""
+    found = json.loads(call("sanitize", office / "office_desk", "--check", "--json").stdout)
+    files = {each["file"] for each in found["findings"]}
+    assert not [file for file in files if file.startswith("golden_reports/drafts/")], files

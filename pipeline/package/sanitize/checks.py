@@ -7,6 +7,7 @@ import re
 from functools import lru_cache
 from itertools import pairwise
 
+from pipeline import citation
 from pipeline.package.sanitize.policy import KNOWN, Policy
 from pipeline.package.sanitize.secrets import DIGIT, FEWEST_TURNS, TURN, named
 
@@ -136,6 +137,9 @@ def assigned(match: Match, _: Policy) -> bool:
     """By the key's name: passwords may be words where it is plain that they are values."""
     # A number of JSON, or a variable.
     if match["quote"] and not match["open"]:
+        return False
+    # A card of a report: pass: `RUN/TASK:ROLLOUT`.
+    if (match["name"], match["open"]) == ("pass", "`") and citation.parse(match["secret"]):
         return False
     return _is_value_of(match["name"], match["secret"], is_plain=_is_plain(match))
 
