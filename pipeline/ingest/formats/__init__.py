@@ -413,9 +413,10 @@ def settings(values: Mapping[str, Any]) -> Iterator[Setting]:
 
 def definitions(tools: Any) -> list[Any]:
     """What is read of a request's tools: names, and hints on what they do."""
-    written = [get(one, "function") or one for one in items(tools)]
+    defined = [get(one, "function") or one for one in items(tools)]
     return [
-        {key: value for key in ("name", "annotations") if (value := get(one, key))} for one in written
+        {key: value for key in ("name", "annotations") if (value := get(one, key))}
+        for one in defined
     ]
 
 
