@@ -16,7 +16,7 @@ from typing import Any
 
 from pipeline import citation
 from pipeline.package.blocks import Block, Report, Token, figures, read
-from pipeline.package.evidence import BUCKETS, CAUSE_NAME, LABEL, Passage, passages, tasks_in
+from pipeline.package.evidence import BUCKETS, CAUSE_NAME, Passage, passages, tasks_in
 from pipeline.package.facts import Fact, cites
 from pipeline.package.sources import CONTRADICTED, VERIFIED, Finding, aliases, parsed, plain
 from pipeline.text import one_line
@@ -37,6 +37,9 @@ NAME = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b|`[^`]+`")
 ENDS = re.compile(r"[.!?][\"')\]*]*\s+")
 CLOSED = re.compile(r"[.!?][\"')\]*\u201d]*\Z")
 NEAR = 40
+CITED = re.compile(r"[\w.-]+/\S+?:\d+(?:#\d+)?")
+# The value of an argument: a quoted text without spaces or quotes, or a number.
+ARGUMENT = re.compile(r"\"([^\"\s:]{1,60})\"(?!:)|(?<![\w\".-])(\d[\d.]*)(?![\w\".-])")
 # Of a sentence, to be the same as another.
 FEWEST_WORDS = 6
 # Words of a fact of text alone that one block of the golden report must hold: how many, and what
@@ -337,12 +340,30 @@ def standard(golden_text: str, facts: Sequence[Fact]) -> Standard:
     runs = {each[0] for piece in golden.pieces for each in piece.rollouts}
     runs |= {fact.subject.run for fact in facts if fact.subject.run}
     short = aliases(dict.fromkeys(runs))
-    wanted = tuple(_wanted(fact, short) for fact in facts)
+    wanted = tuple(_stated_call(_wanted(fact, short), golden) for fact in facts)
     figures_, tasks = (
         max([CROWDED * piece.load[place] for piece in golden.pieces], default=0) for place in (0, 1)
     )
     load = (max(figures_, 6), max(tasks, 3))
     return Standard(golden, tuple(_at_home(each, golden, load) for each in wanted), load)
+
+
+def _stated_call(each: Wanted, golden: Text) -> Wanted:
+    """A fact of an expected call by those of its arguments that the golden report gives."""
+    if each.fact.predicate != "expected_call":
+        return each
+    tool = str(each.fact.value)
+    found = [
+        tuple(mark for mark in each.marks if _is_argument(mark, piece))
+        for piece in golden.pieces
+        if is_about(each, piece, golden) and _holds(tool, piece.plain)
+    ]
+    return replace(each, marks=max(found, key=len, default=()))
+
+
+def _is_argument(mark: str, piece: Piece) -> bool:
+    """Whether a block holds a value; digits of a citation are none."""
+    return _holds(mark, CITED.sub("", piece.plain))
 
 
 def _at_home(each: Wanted, golden: Text, load: tuple[float, float]) -> Wanted:
@@ -399,6 +420,10 @@ def _wanted(fact: Fact, short: dict[str, frozenset[str]]) -> Wanted:
         marks += [each.text for each in figures(text)]
         marks += re.findall(r"\"([^\"]{3,})\"", text) + re.findall(r"\b\d{4,}\b", text)
         marks = [each for each in dict.fromkeys(marks) if citation.parse(each) is None]
+    if fact.predicate == "expected_call":
+        # Of the call it is not enough to name the tool: what was expected, and what was done.
+        details = fact.fact.partition(str(fact.value))[2]
+        marks = list(dict.fromkeys(one or two for one, two in ARGUMENT.findall(details)))
     whole = None
     if isinstance(fact.value, int) and not isinstance(fact.value, bool):
         match = re.search(
@@ -542,7 +567,11 @@ def _value(each: Wanted, piece: Piece) -> str:
         if fact.predicate == "bucket":
             words = set(re.findall(r"[a-z]+", piece.flat)) & BUCKETS
             return "" if words == {value} else f"value: {value}, and no other bucket"
-        return "" if _holds(value, piece.plain) else f"value: {one_line(value, 60)}"
+        if not _holds(value, piece.plain):
+            return f"value: {one_line(value, 60)}"
+        absent = [mark for mark in each.marks if not _is_argument(mark, piece)]
+        is_enough = 2 * len(absent) < len(each.marks) or not each.marks
+        return "" if is_enough else f"value: {one_line(absent[0], 60)}"
     if each.words or not each.marks:
         told = each.words or frozenset(WORD.findall(plain(fact.fact).casefold()))
         if not told or len(told & piece.words) < ENOUGH * len(told):
@@ -732,6 +761,5 @@ def _outcomes_at(text: Text) -> Iterator[tuple[tuple[str, str, int], str, int]]:
     """Rollouts behind `pass:` or `fail:`."""
     for piece in text.pieces:
         for start, _, each in piece.passage.cites:
-            before = text.report.text[max(0, start - 12) : start]
-            if match := LABEL.search(before):
+            if match := piece.passage.label_before(start):
                 yield each.rollout, match["word"].lower(), piece.line
