@@ -23,7 +23,9 @@ from pipeline.profile import Profile
 from pipeline.settings import SQL_DIR, Settings, data_folder
 
 # A file written twice within one tick of the file system's clock keeps its time.
-FINE_STEP, WHOLE_SECONDS, COARSE_STEP = 50_000_000, 1_000_000_000, 2_000_000_000
+FINE_STEP = 50_000_000
+WHOLE_SECONDS = 1_000_000_000
+COARSE_STEP = 2_000_000_000
 # Real path, device, inode, size, and the times of the last change of content and of state.
 Stamp = list[Any]
 # The part of a stamp that stays the same when a file is moved.

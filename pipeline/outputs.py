@@ -24,7 +24,11 @@ from pipeline import files
 from pipeline.errors import InputError, UsageError
 from pipeline.settings import MANIFEST_NAME, WAREHOUSE_NAME
 
-WORK_FOLDER, NEW, OLD, NOW, LINK = ".blade", "new", "old", "now", "link"
+WORK_FOLDER = ".blade"
+NEW = "new"
+OLD = "old"
+NOW = "now"
+LINK = "link"
 # All that a command writes there: a folder with anything else belongs to someone else.
 WORK_ENTRIES = {NEW, OLD, NOW, LINK, "spill", "spool"}
 # Only these are removed, even if a manifest lists others.

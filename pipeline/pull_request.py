@@ -19,7 +19,8 @@ from typing import Any
 
 # -P: the folder of the job may have a package of the same name.
 BLADE = (sys.executable, "-P", "-c", "from pipeline.cli import main; main()")
-PER_PAGE, MOST_PAGES = 100, 50
+PER_PAGE = 100
+MOST_PAGES = 50
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):

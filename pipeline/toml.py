@@ -220,7 +220,8 @@ def _values(entry: Entry, home: str, contract: Contract) -> dict[str, Any]:
 
 def _tables(entry: Entry, home: str, contract: Contract) -> list[dict[str, Any]]:
     """The values of all tables of one name, in the order of the file."""
-    table, tables = contract.tables[home], []
+    table = contract.tables[home]
+    tables: list[dict[str, Any]] = []
     listed = [] if entry.value is None else entry.value
     if not isinstance(listed, list) or not all(isinstance(item, dict) for item in listed):
         raise entry.refused(

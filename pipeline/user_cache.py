@@ -16,7 +16,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-RECORDS, PACKAGES = "outputs", "packages"
+RECORDS = "outputs"
+PACKAGES = "packages"
 # How many entries of each kind are kept.
 MOST_ENTRIES = {RECORDS: 256, PACKAGES: 8}
 ENTRY = re.compile(r"[0-9a-f]{64}(\.json)?")

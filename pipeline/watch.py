@@ -27,7 +27,8 @@ def analyses(
 
     If the disk is full or another analysis has locked the folder, it is tried again each time.
     """
-    seen, note = None, ""
+    seen = None
+    note = ""
     settings = replace(settings, is_growing=True)
     while True:
         now = _after_changes(settings, quiet)

@@ -78,7 +78,8 @@ def flip_signs(comparisons: Sequence[Comparison]) -> list[Row]:
 
 def _named_pairs(opened: Warehouse, words: Sequence[str]) -> list[tuple[str, str, str]]:
     first = find_run(opened, words[0])
-    base, benchmark = first["run_id"], first["benchmark"]
+    base = first["run_id"]
+    benchmark = first["benchmark"]
     named = [find_run(opened, word, within=benchmark)["run_id"] for word in words[1:]]
     candidates = named or opened.column(OTHERS, benchmark, base)
     if not candidates:

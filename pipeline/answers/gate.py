@@ -339,7 +339,8 @@ def _judged(
 
 def _verdict(criterion: Criterion, measured: Measured, policy: Policy) -> tuple[Verdict, list[str]]:
     """The verdict on the change; if inconclusive, why."""
-    threshold, delta = criterion.threshold, measured.change
+    threshold = criterion.threshold
+    delta = measured.change
     summary = f"the change is {'unknown' if delta is None else change(delta, threshold)}"
     if measured.interval:
         summary += f", interval {interval(measured.interval, threshold)}"
@@ -415,7 +416,8 @@ def _chance(value: float | None) -> str:
 
 def _side(criterion: Criterion, ends: Range) -> tuple[Verdict, str]:
     """The verdict of a range that is entirely on one side of the threshold, and words for it."""
-    threshold, shown = criterion.threshold, _exact(criterion.threshold)
+    threshold = criterion.threshold
+    shown = _exact(threshold)
     if min(ends) > threshold:
         return Verdict.PASS if criterion.sign == 1 else Verdict.FAIL, f"is all above {shown}"
     if max(ends) < threshold:

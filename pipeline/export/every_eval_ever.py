@@ -39,7 +39,8 @@ def _pair(warehouse: Warehouse, run: Row, folder: Path, timestamp: str) -> Writt
     key = json.dumps([run["benchmark"], run["run_id"], model]).encode()
     stem = str(uuid.UUID(bytes=hashlib.sha256(key).digest()[:16], version=4))
     place = "/".join(["data", *map(safe, places), stem])
-    samples, result_id = f"{place}_samples.jsonl", f"{run['benchmark']}/{run['run_id']}"
+    samples = f"{place}_samples.jsonl"
+    result_id = f"{run['benchmark']}/{run['run_id']}"
     shared = {"schema_version": SCHEMA, "evaluation_id": f"{result_id}/{timestamp}"}
     rewards: list[float] = []
     checksum = hashlib.sha256()

@@ -44,7 +44,8 @@ WHEN_EXAMPLE = 'when = "n_tool_calls > 0"'
 CAUSES = ("KG", "UK", "BI", "TI", "IR", "DA")
 INTERVENTIONS = ("harness", "prompt", "data", "training", "verifier repair", "infrastructure")
 UNEXPLAINED = "UNEXPLAINED"
-DEFAULT_SEVERITY, WORST = 50, 100
+DEFAULT_SEVERITY = 50
+WORST = 100
 # Names of modes are keys in tables, files and pages.
 PLAIN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,59}")
 

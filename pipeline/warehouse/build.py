@@ -26,7 +26,8 @@ SCHEMAS = ("raw", "staging", "report", "assertions")
 # Small row groups need less memory: each thread buffers one of every column.
 ROW_GROUP_SIZE = 16384
 # A column takes at least one block; long texts are written fastest in large blocks.
-SMALL_BLOCK, LARGE_BLOCK = 16 << 10, 256 << 10
+SMALL_BLOCK = 16 << 10
+LARGE_BLOCK = 256 << 10
 # Cached blocks that may stay in memory while rows are read; the rest is for long rows.
 CACHE_WHILE_LOADING = "256MB"
 

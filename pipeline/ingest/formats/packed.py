@@ -23,7 +23,9 @@ import pyarrow as pa
 MOST_BYTES = 160 << 20
 MOST_VALUES = 10_000_000
 BLOCK = 4 << 20
-STORED, DEFLATED, ZSTD = 0, 8, 93
+STORED = 0
+DEFLATED = 8
+ZSTD = 93
 LOCAL = struct.Struct("<4s5H3L2H")
 BLANK = " \t\r\n"
 
