@@ -175,8 +175,10 @@ def _page(report: Path, warehouse: Path | None, results: Path | None, *, follow_
         name = held.results or held.warehouse
         words = "nothing but itself" if name is None else name.name
         if data is None:
-            told = f"{report}: no warehouse or rollouts found, so evidence could not be looked up"
-            click.echo(f"! {neutral(told)}\n    --warehouse or --results names them", err=True)
+            message = (
+                f"{report}: no warehouse or rollouts found, so evidence could not be looked up"
+            )
+            click.echo(f"! {neutral(message)}\n    --warehouse or --results names them", err=True)
         return page(text, data, verify(text, report.as_posix(), data), words)
 
 

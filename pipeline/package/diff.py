@@ -54,7 +54,7 @@ def claims(text: str) -> Iterator[Claim]:
                     what = pair.expression or f"answer {no} to"
                     yield Claim(f"{what} {_asked(source)}", pair.text, block.line)
     for passage in passages(report):
-        yield from _told(passage)
+        yield from _of_passage(passage)
 
 
 def _asked(source: Source) -> str:
@@ -64,12 +64,12 @@ def _asked(source: Source) -> str:
         return source.behind
     if CONDITION.sub("", where[0]):
         return source.behind
-    # A list of what a table has is no question: its rows are told apart by their keys.
+    # A list of what a table has is no question: its keys tell its rows apart.
     conditions = [
         each for each in CONDITION.findall(where[0]) if not (source.columns and LISTED.match(each))
     ]
-    told = sorted(conditions, key=lambda each: (bool(COMMON.match(each)), each))
-    return ", ".join([relation, *told])
+    ordered = sorted(conditions, key=lambda each: (bool(COMMON.match(each)), each))
+    return ", ".join([relation, *ordered])
 
 
 def _cells(report: Report, block: Block, source: Source) -> Iterator[Claim]:
@@ -84,8 +84,8 @@ def _cells(report: Report, block: Block, source: Source) -> Iterator[Claim]:
                 yield Claim(f"{head} of {key} {_asked(source)}", cells[head], line)
 
 
-def _told(passage: Passage) -> Iterator[Claim]:
-    """Rollouts that are cited, how they are said to end, and what is said of a task."""
+def _of_passage(passage: Passage) -> Iterator[Claim]:
+    """Rollouts that are cited, how the report says that they end, and the cause and counts of a task."""
     owner = passage.title_task()
     task = f"task {owner[0]}" if owner else ""
     if task and passage.block.kind == "heading" and (counts := PASSING.search(passage.plain)):
@@ -102,7 +102,7 @@ def _told(passage: Passage) -> Iterator[Claim]:
 
 
 def difference(old: str, new: str) -> Difference:
-    """What differs, in the order of each report; a claim that is told twice counts once."""
+    """What differs, in the order of each report; a claim that is made twice counts once."""
     before, after = _by_question(old), _by_question(new)
     moved = [
         (before[asked][0], own[0])

@@ -46,25 +46,26 @@ def page(text: str, source: Opened | None, findings: list[Finding], against: str
 
 
 def _parts(text: str, report: Report) -> tuple[str, str, list[tuple[str, str]]]:
-    """The title, what stands before the first section, and each section with its heading."""
+    """The title, what comes before the first section, and each section with its heading."""
     lines = text.split("\n")
     heads: list[tuple[int, int, str]] = []
     for block in report.blocks:
         match = HEADING.match(lines[block.line - 1]) if block.kind == "heading" else None
         if match:
-            told = lines[block.line - 1][match.end() :].strip().rstrip("#").rstrip()
-            heads.append((block.line, len(match[1]), told))
-    first = next((told for _, level, told in heads if level == 1), UNTITLED)
+            heading = lines[block.line - 1][match.end() :].strip().rstrip("#").rstrip()
+            heads.append((block.line, len(match[1]), heading))
+    first = next((heading for _, level, heading in heads if level == 1), UNTITLED)
     # A second title opens a section too: nothing of the text is left out.
     titled = next((line for line, level, _ in heads if level == 1), 0)
-    starts = [(line, told) for line, _, told in heads if line != titled]
+    starts = [(line, heading) for line, _, heading in heads if line != titled]
     until = starts[0][0] - 1 if starts else len(lines)
     before = "\n".join(line for no, line in enumerate(lines[:until], start=1) if no != titled)
     if not starts:
         return first, "", [(UNTITLED, before)]
     ends = [*(line - 1 for line, _ in starts[1:]), len(lines)]
     sections = [
-        (told, "\n".join(lines[line:end])) for (line, told), end in zip(starts, ends, strict=True)
+        (heading, "\n".join(lines[line:end]))
+        for (line, heading), end in zip(starts, ends, strict=True)
     ]
     return first, before.strip("\n"), sections
 
@@ -130,8 +131,8 @@ def _of_table(report: Report, block: Block, sources: list[Source]) -> Iterator[t
                 tokens = block.tokens_within(row[place].start, row[place].end)
                 is_each = len(tokens) == len(expressions)
                 for no, token in enumerate(tokens):
-                    told = [expressions[no]] if is_each else expressions
-                    yield token.end, _asked(source, told, where)
+                    columns = [expressions[no]] if is_each else expressions
+                    yield token.end, _asked(source, columns, where)
 
 
 def _is_named(source: Source) -> bool:
@@ -140,7 +141,7 @@ def _is_named(source: Source) -> bool:
 
 def _where(report: Report, source: Source, heads: list[str], row: tuple[Span, ...]) -> str | None:
     """The conditions by which a row is found; none where it is no row of the source."""
-    told = []
+    conditions = []
     for expression, head in source.keys:
         place = heads.index(plain(head)) if plain(head) in heads else len(row)
         if place >= len(row):
@@ -154,10 +155,10 @@ def _where(report: Report, source: Source, heads: list[str], row: tuple[Span, ..
             if expression.strip("'") != text:
                 return None
         elif codes or " " not in text:
-            told.append(f"{expression} = {literal(text)}")
+            conditions.append(f"{expression} = {literal(text)}")
         else:
-            told.append(f"replace({expression}, '_', ' ') = {literal(text)}")
-    return " and ".join(told)
+            conditions.append(f"replace({expression}, '_', ' ') = {literal(text)}")
+    return " and ".join(conditions)
 
 
 def _asked(source: Source, expressions: list[str], where: str = "") -> str:
@@ -171,8 +172,8 @@ def _asked(source: Source, expressions: list[str], where: str = "") -> str:
 
 
 def _outer(query: str) -> str:
-    """A query without what stands in quotes and brackets."""
-    told = re.sub(r"'[^']*'", "", query)
-    while (shorter := re.sub(r"\([^()]*\)", "", told)) != told:
-        told = shorter
-    return told
+    """A query without its texts in quotes and its brackets."""
+    rest = re.sub(r"'[^']*'", "", query)
+    while (shorter := re.sub(r"\([^()]*\)", "", rest)) != rest:
+        rest = shorter
+    return rest

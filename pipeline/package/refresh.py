@@ -13,7 +13,7 @@ from pipeline.package.sources import CONTRADICTED, VERIFIED, Finding, Opened, pl
 from pipeline.text import one_line
 
 BUCKET = re.compile(r"\b(?P<name>always|sometimes|never)[ -]pass", re.IGNORECASE)
-LONGEST, MOST_TOLD = 300, 6
+LONGEST, MOST_SHOWN = 300, 6
 
 
 @dataclass(frozen=True)
@@ -25,11 +25,11 @@ class Beside:
     changes: tuple[tuple[str, str], ...]
 
     @property
-    def said(self) -> str:
+    def summary(self) -> str:
         """The first changes in words, and how many more."""
-        told = "; ".join(f"{old} is now {new}" for old, new in self.changes[:MOST_TOLD])
-        rest = len(self.changes) - MOST_TOLD
-        return f"{told}; and {rest} more" if rest > 0 else told
+        first = "; ".join(f"{old} is now {new}" for old, new in self.changes[:MOST_SHOWN])
+        rest = len(self.changes) - MOST_SHOWN
+        return f"{first}; and {rest} more" if rest > 0 else first
 
 
 @dataclass(frozen=True)
@@ -103,11 +103,11 @@ def _sentences(old: Report, new: Report, changed: Sequence[Finding]) -> Iterator
     # Texts are replaced within their blocks: both reports have the same ones.
     for no in sorted(found):
         block = new.blocks[no]
-        told = " ".join(new.text[span.start : span.end] for span in block.spans)
+        words = " ".join(new.text[span.start : span.end] for span in block.spans)
         # What only announces a table says nothing of it.
-        if told.rstrip().endswith(":"):
+        if words.rstrip().endswith(":"):
             continue
-        yield Beside(block.line, one_line(plain(told), LONGEST), tuple(found[no]))
+        yield Beside(block.line, one_line(plain(words), LONGEST), tuple(found[no]))
 
 
 def _beside(report: Report, place: int) -> list[int]:
@@ -143,7 +143,7 @@ def _cards(report: Report, warehouse: Opened) -> Iterator[Card]:
             continue
         task = match["name"].strip("`")
         run = _run(every[no + 1 :], task) or next(
-            (told for *_, told in passage.codes if (told, task) in now), None
+            (name for *_, name in passage.codes if (name, task) in now), None
         )
         bucket = now.get((run or "", task))
         if run and bucket and bucket != was:

@@ -289,12 +289,12 @@ def _grouped(values: Sequence[tuple[str, Sequence[str]]]) -> Iterator[str]:
         pairs = sorted((each.partition(" = ") for each in bound), key=lambda pair: not pair[2])
         columns = [column for column, *_ in pairs]
         is_alike = columns == before[: len(columns)]
-        told = [
+        written = [
             text if is_alike and PRINTED.fullmatch(text) else f"{column}{equals}{text}"
             for column, equals, text in pairs
         ]
         before = columns
-        yield f"{value} ({', '.join(told)})"
+        yield f"{value} ({', '.join(written)})"
 
 
 def _value(row: Row, column: str) -> object:

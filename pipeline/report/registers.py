@@ -68,7 +68,7 @@ def _failed(source: Source, benchmark: str) -> dict[str, Any]:
     failing = _rows(source, "failing", benchmark)
     for task_id, group in groupby(failing, key=itemgetter("task_id")):
         own = list(group)
-        told = {key: own[0][key] for key in ("category", "is_shared_never_pass")}
+        of_task = {key: own[0][key] for key in ("category", "is_shared_never_pass")}
         runs = []
         for row in own:
             key = (row["run_id"], task_id)
@@ -82,7 +82,7 @@ def _failed(source: Source, benchmark: str) -> dict[str, Any]:
                 | {"n_failed_checks": len(checks[key]), "failed_checks": checks[key][:MOST_CHECKS]}
                 | {"notes": notes[*key, row["rollout_index"]][:MOST_NOTES]}
             )
-        known = {name: value for name, value in told.items() if value is not None}
+        known = {name: value for name, value in of_task.items() if value is not None}
         tasks.append({"task_id": task_id, **known, "runs": runs})
     shared = [task for task in tasks if task.get("is_shared_never_pass")]
     categories = Counter(task["category"] for task in shared if "category" in task)

@@ -176,11 +176,11 @@ def _registers(subject: Subject) -> Checks:
         if text == now.get(name):
             yield held("golden.registers", True, "as the rollouts give it", file)
         elif subject.warehouse.execute(QUERIES["redacted"]).fetchall():
-            told = f"{file}: not compared, since the rollouts are redacted"
-            yield outcome("golden.registers", WARN, told, file)
+            message = f"{file}: not compared, since the rollouts are redacted"
+            yield outcome("golden.registers", WARN, message, file)
         else:
-            told = "stale: the rollouts give another" if isinstance(text, str) else str(text)
-            yield held("golden.registers", False, told, file)
+            message = "stale: the rollouts give another" if isinstance(text, str) else str(text)
+            yield held("golden.registers", False, message, file)
 
 
 def _report(subject: Subject, golden: Golden) -> Checks:

@@ -77,7 +77,7 @@ class Page:
     # The text of each, and the hash by which the content-security policy lets it through.
     style: tuple[Markup, str]
     script: tuple[Markup, str]
-    # Of a curated report: what stands before its first section, and how it was compared.
+    # Of a curated report: what comes before its first section, and how it was compared.
     preface: str = ""
     curated: Curated | None = None
 
@@ -201,7 +201,7 @@ def curated(report: Curated, source: Source | None) -> str:
         lead, rest = map(Markup, writer.section(text, name=name))
         parts.append(Part(name, Markup(writer.line(title)), lead, rest, ""))
     templates_ = environment()
-    told = Page(
+    page = Page(
         title=Markup(writer.line(report.title)),
         opening=Markup(""),
         benchmarks=[],
@@ -216,7 +216,7 @@ def curated(report: Curated, source: Source | None) -> str:
         preface=Markup("".join(writer.section(report.preface, name="preface"))),
         curated=replace(report, has_data=source is not None),
     )
-    text = templates_.get_template("page.html.j2").render(page=told)
+    text = templates_.get_template("page.html.j2").render(page=page)
     return text.replace(filters.PIPE, "|").replace(filters.OPENING, "&lt;!--")
 
 
