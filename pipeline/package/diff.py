@@ -85,7 +85,7 @@ def _cells(report: Report, block: Block, source: Source) -> Iterator[Claim]:
 
 
 def _of_passage(passage: Passage) -> Iterator[Claim]:
-    """Rollouts that are cited, how the report says that they end, and the cause and counts of a task."""
+    """Rollouts that are cited, how the report says they end, cause and counts of a task."""
     owner = passage.title_task()
     task = f"task {owner[0]}" if owner else ""
     if task and passage.block.kind == "heading" and (counts := PASSING.search(passage.plain)):

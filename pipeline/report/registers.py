@@ -61,11 +61,12 @@ def _failed(source: Source, benchmark: str) -> dict[str, Any]:
     checks: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for row in _rows(source, "checks", benchmark):
         checks[row.pop("run_id"), row.pop("task_id")].append(row)
-    notes: dict[tuple[str, str, int], list[str]] = defaultdict(list)
-    for row in _rows(source, "notes", benchmark):
-        notes[row["run_id"], row["task_id"], row["rollout_index"]].append(row["note"])
-    tasks = []
     failing = _rows(source, "failing", benchmark)
+    keys = [[row[name] for row in failing] for name in ("run_id", "task_id", "rollout_index")]
+    notes: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for row in _rows(source, "notes", benchmark, *keys) if failing else ():
+        notes[row["run_id"], row["task_id"]].append(row["note"])
+    tasks = []
     for task_id, group in groupby(failing, key=itemgetter("task_id")):
         own = list(group)
         of_task = {key: own[0][key] for key in ("category", "is_shared_never_pass")}
@@ -80,7 +81,7 @@ def _failed(source: Source, benchmark: str) -> dict[str, Any]:
                 | ({"cause": row["cause"]} if row["cause"] else {})
                 | {"citation": cited if seq is None else f"{cited}#{seq}"}
                 | {"n_failed_checks": len(checks[key]), "failed_checks": checks[key][:MOST_CHECKS]}
-                | {"notes": notes[*key, row["rollout_index"]][:MOST_NOTES]}
+                | {"notes": notes[key][:MOST_NOTES]}
             )
         known = {name: value for name, value in of_task.items() if value is not None}
         tasks.append({"task_id": task_id, **known, "runs": runs})
@@ -111,8 +112,8 @@ def _statistics(source: Source, benchmark: str) -> dict[str, Any]:
     }
 
 
-def _rows(source: Source, name: str, benchmark: str) -> list[dict[str, Any]]:
-    result = source.execute(QUERIES[name], [benchmark])
+def _rows(source: Source, name: str, benchmark: str, *others: Any) -> list[dict[str, Any]]:
+    result = source.execute(QUERIES[name], [benchmark, *others])
     names = [column[0] for column in result.description]
     rows = (map(_rounded, values) for values in result.fetchall())
     return [dict(zip(names, values, strict=True)) for values in rows]

@@ -62,15 +62,17 @@ group by all
 having n_failed > 0
 order by run_id, task_id, n_failed desc, source, name;
 
--- notes: what the record says of failing attempts
+-- notes: what the record says of some failing attempts; $2, $3 and $4 list their runs, tasks and repeats
 select
     run_id,
     task_id,
-    rollout_index,
     note
 from main.failure_notes
+semi join (
+    select unnest($2) as run_id, unnest($3) as task_id, unnest($4) as rollout_index
+) using (run_id, task_id, rollout_index)
 where benchmark = $1
-order by run_id, task_id, rollout_index, note_no;
+order by run_id, task_id, note_no;
 
 -- tests: the comparisons by the metric to read first, p corrected over all of them
 with named as (
