@@ -164,7 +164,7 @@ def test_a_task_shows_its_attempts(reader: Reader) -> None:
     attempts = [link for link in page.links if re.search(r"at=[^&]*%3A\d$", link)]
     assert len(set(attempts)) == 8
     assert "Remove all meetings with Uma" in page.words
-    assert f"{MODE} #8 calendar_delete answered with an error" in page.words
+    assert f"{MODE} #8 calendar_delete called as expected, answered with an error" in page.words
     missing = reader.get("/task", benchmark="office_desk", task="13")
     assert missing.status == 200 and "missing" in missing.words
 
