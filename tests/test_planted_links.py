@@ -309,5 +309,5 @@ def test_clean_tells_what_it_leaves(tmp_path: Path) -> None:
     fetch(tmp_path)
     write(tmp_path, {f"{CACHE}/thesis.txt": "mine"})
     told = call("clean", tmp_path)
-    assert told.code == 0 and "did not list" in told.stderr
+    assert told.code == 0 and "kept files that blade did not write" in told.stderr
     assert set(contents(tmp_path)) == {f"{CACHE}/thesis.txt"}

@@ -147,6 +147,9 @@ class Token:
         told, decimals = abs(told), self.decimals
         if not decimals and not self.unit and told != round(told) and told < 10:
             return _plain(told)
+        # A number that is not 0 is not printed as 0, however few digits were there.
+        if self.unit == NUMBER and told and not round(told, decimals):
+            return _plain(told)
         # Differences are rounded as ledgers are, and never to no side.
         shown = _kept(told, decimals) if self.is_signed else told
         while self.is_signed and not shown and decimals < 3 and _kept(told, 3):

@@ -1001,19 +1001,28 @@ def _sign(each: _Bound) -> float | None:
 
 
 def _agrees(token: Token, each: _Bound) -> bool:
-    return _measured(token, each.pair.expression).agrees(_sign(each))
+    return _in_unit(token, each).agrees(_sign(each))
 
 
 def _like(token: Token, each: _Bound) -> str:
-    if _agrees(token, each):
-        return token.text
-    return _measured(token, each.pair.expression).like(_sign(each))
+    return token.text if _agrees(token, each) else _in_unit(token, each).like(_sign(each))
+
+
+def _in_unit(token: Token, each: _Bound) -> Token:
+    """A figure that says no unit, with that of its pair: points where it was printed as such."""
+    given, value = _token(each.pair.text), _sign(each)
+    if given and given.value is not None and value is not None:
+        is_rate = isinstance(value, float) and abs(value) <= 1 < abs(given.value)
+        if given.unit or given.is_signed or is_rate:
+            return token
+    return _measured(token, each.pair.expression)
 
 
 def _measured(token: Token, column: str) -> Token:
     """A figure that says no unit, with what its column is known by: 0.001 is no 0.1 percent."""
     is_number = metrics().get(column, {}).get("format") == "num"
-    return replace(token, unit=NUMBER) if is_number and not token.unit else token
+    is_plain = not (token.unit or token.is_signed)
+    return replace(token, unit=NUMBER) if is_number and is_plain else token
 
 
 def _shape(each: _Bound) -> tuple[str, bool]:

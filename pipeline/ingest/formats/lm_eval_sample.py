@@ -80,8 +80,8 @@ def row(sample: dict[str, Any], config: dict[str, Any], model: str | None) -> di
     }
     reward = next((score["score"] for score in scores if score["name"] == own), None)
     # A text that is too long to be an answer does not show whether there is one.
-    found = None if answer == INVALID else answer
-    extracted = {} if answer is None else {"extracted_answer": found}
+    valid_answer = None if answer == INVALID else answer
+    extracted = {} if answer is None else {"extracted_answer": valid_answer}
     return {"reward": reward, **without_empty(value), **extracted}
 
 
