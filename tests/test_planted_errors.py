@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.package import sources
-from pipeline.package.sources import CONTRADICTED
+from pipeline.package.answers import Answers
+from pipeline.package.findings import CONTRADICTED
 from pipeline.package.verify import verify
 from pipeline.run import run
 from pipeline.settings import Settings
@@ -109,9 +109,9 @@ def test_planted_errors_are_found_and_drafts_are_clean(
 ) -> None:
     """A hundred over six folders, all kinds alike: at least ninety on their line."""
     # Each query is asked once of a warehouse, not once of every report with an error.
-    asked = sources.Answers._asked
-    once = functools.cache(lambda warehouse, query: asked(sources.Answers(warehouse), query))
-    monkeypatch.setattr(sources.Answers, "_asked", lambda self, query: once(self._warehouse, query))
+    ask = Answers._ask
+    once = functools.cache(lambda warehouse, query: ask(Answers(warehouse), query))
+    monkeypatch.setattr(Answers, "_ask", lambda self, query: once(self._warehouse, query))
     folders = [name for name in FOLDERS if (SHARED / name).is_dir()]
     if len(folders) < len(FOLDERS):
         pytest.skip("the corpora are not here")

@@ -8,8 +8,10 @@ import duckdb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pipeline.package.answers import Answer, Answering
 from pipeline.package.blocks import read
-from pipeline.package.sources import CONTRADICTED, Answer, Answering, compared, fixed
+from pipeline.package.compare import compared
+from pipeline.package.findings import CONTRADICTED, fixed
 
 NAMES = ["ant", "bee", "cat", "dog", "elk"]
 FIGURE = re.compile(r"`?\b(ant|bee|cat|dog|elk)\b`? (?:has|leads with|is last, at) (\d+)")

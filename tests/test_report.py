@@ -17,8 +17,10 @@ import pytest
 import pipeline
 from pipeline import report
 from pipeline.cli.analyze import print_summary
+from pipeline.package.answers import Answers
 from pipeline.package.blocks import read
-from pipeline.package.sources import CONTRADICTED, VERIFIED, Answers, Finding, compared, fixed
+from pipeline.package.compare import compared
+from pipeline.package.findings import CONTRADICTED, VERIFIED, Finding, fixed
 from pipeline.report import markdown, templates
 from pipeline.report.figures import BOUND, MARK, Row
 from pipeline.run import Analysis

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from pipeline.package.calibration import look_alikes
 from pipeline.package.fact_drafts import draft
 from pipeline.package.facts import Fact, Subject, read_facts
+from pipeline.package.findings import CONTRADICTED, VERIFIED, Finding
 from pipeline.package.score import Score, Standard, score, standard, text_of
-from pipeline.package.sources import CONTRADICTED, VERIFIED, Finding
 from pipeline.package.verify import verify
 from pipeline.run import part, run
 from pipeline.settings import Settings

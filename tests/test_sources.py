@@ -11,20 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.package import sources
+from pipeline.package import answers as queries
+from pipeline.package.answers import Answer, Answers
 from pipeline.package.blocks import read
-from pipeline.package.sources import (
-    CONTRADICTED,
-    UNCHECKED,
-    VERIFIED,
-    Answer,
-    Answers,
-    Finding,
-    Source,
-    compared,
-    fixed,
-    parsed,
-)
+from pipeline.package.compare import compared, refreshed
+from pipeline.package.findings import CONTRADICTED, UNCHECKED, VERIFIED, Finding, fixed
+from pipeline.package.sources import Source, parsed
 from pipeline.report.filters import literal
 from pipeline.warehouse import open_warehouse
 from tests.results import call
@@ -338,7 +330,7 @@ def test_a_source_that_asks_too_much_is_not_checked(
     demo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Endless recursion ends in time, and some thousand rows are the most."""
-    monkeypatch.setattr(sources, "MOST_SECONDS", 1.0)
+    monkeypatch.setattr(queries, "MOST_SECONDS", 1.0)
     endless = (
         "with recursive t as (select 1 as a union all select a + 1 from t) select max(a) from t"
     )
@@ -509,7 +501,7 @@ def test_a_figure_alone_is_of_the_column_before(demo: Path) -> None:
         answers = Answers(warehouse)
         assert {each.status for each in compared(read(text), answers)} == {VERIFIED}
         wrong = text.replace("82", "77")
-        new, findings = sources.refreshed(wrong, warehouse)
+        new, findings = refreshed(wrong, warehouse)
         assert [each.claim for each in findings if each.status == CONTRADICTED] == ["77"]
         assert new == text
         crossed = text.replace("76", "x").replace("82", "76").replace("x", "82", 1)

@@ -15,7 +15,7 @@ import pytest
 
 from pipeline.package import sidecar
 from pipeline.package.evidence import is_within
-from pipeline.package.sources import CONTRADICTED, UNCHECKED, VERIFIED, Finding
+from pipeline.package.findings import CONTRADICTED, UNCHECKED, VERIFIED, Finding
 from pipeline.package.verify import summary, verify
 from pipeline.run import part
 from pipeline.settings import Settings

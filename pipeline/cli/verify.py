@@ -54,8 +54,8 @@ def verify(
     from pipeline.cli.terminal import print_page
     from pipeline.package import sidecar as sidecars
     from pipeline.package.facts import facts_file
+    from pipeline.package.findings import fixed
     from pipeline.package.layout import against, golden
-    from pipeline.package.sources import fixed
     from pipeline.package.verify import advice, summary
     from pipeline.package.verify import verify as verified
 

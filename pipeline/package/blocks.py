@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from html import unescape
 from itertools import pairwise
 from operator import attrgetter
 
@@ -26,6 +27,7 @@ HIDDEN = re.compile(
     r"<!--.{0,2000}?-->|<[A-Za-z/][^<>\n]{0,300}>|\]\([^()\n]{0,500}\)|https?://\S{1,500}",
     re.DOTALL,
 )
+MARKUP = re.compile(r"\\(?=[!-/:-@\[-`{-~])|[`*]")
 TICKS = re.compile(r"(?<!\\)`+")
 # Digits within a name, date, time, version, path or id are no figure.
 BEFORE = r"(?<![\w.,:/#@^=&?-])"
@@ -233,6 +235,17 @@ def edited(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
         pieces += [text[last:start], told]
         last = end
     return "".join([*pieces, text[last:]])
+
+
+def plain(text: str) -> str:
+    """What a reader sees of a line of Markdown: no escapes, backquotes or stars."""
+    return " ".join(unescape(MARKUP.sub("", text)).split())
+
+
+def heads_of(block: Block) -> list[str]:
+    """The heads of a table's columns; empty for two that are alike: either may be meant."""
+    heads = [plain(head) for head in block.heads]
+    return [head if heads.count(head) == 1 else "" for head in heads]
 
 
 def masked(text: str, span: Span) -> str:

@@ -17,16 +17,9 @@ from typing import Any
 
 from pipeline import citation
 from pipeline.citation import Citation
-from pipeline.package.blocks import QUOTED, Block, Report, Span, code_spans, masked
-from pipeline.package.sources import (
-    CONTRADICTED,
-    JUDGED,
-    UNCHECKED,
-    VERIFIED,
-    Finding,
-    Opened,
-    plain,
-)
+from pipeline.package.answers import Opened
+from pipeline.package.blocks import QUOTED, Block, Report, Span, code_spans, masked, plain
+from pipeline.package.findings import CONTRADICTED, JUDGED, UNCHECKED, VERIFIED, Finding
 from pipeline.text import REDACTION, is_redacted, neutral, one_line
 
 OUTCOMES = {True: "passes", False: "fails", None: "is not scored"}

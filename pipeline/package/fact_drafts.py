@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from pipeline.package.blocks import Block, Token, figures, read
+from pipeline.package.blocks import Block, Token, figures, heads_of, plain, read
 from pipeline.package.evidence import (
     BRACKET,
     CAUSE,
@@ -23,7 +23,7 @@ from pipeline.package.evidence import (
 from pipeline.package.facts import HIGH, LOW, MEDIUM, SHORTEST, Fact, Subject, Value
 from pipeline.package.layout import UNSAFE
 from pipeline.package.score import lacking, standard
-from pipeline.package.sources import Pair, Source, heads_of, parsed, plain
+from pipeline.package.sources import Pair, Source, parsed
 from pipeline.report.filters import literal
 
 LONGEST = 420

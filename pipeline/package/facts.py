@@ -13,17 +13,12 @@ from pipeline.citation import Citation
 from pipeline.errors import InputError
 from pipeline.files import UnreadableError
 from pipeline.package import blocks, evidence
+from pipeline.package.answers import Answering
 from pipeline.package.evidence import Evidence, passages
 from pipeline.package.files import object_of, text_of
+from pipeline.package.findings import CONTRADICTED, JUDGED, UNCHECKED, Finding
 from pipeline.package.json_places import lines
-from pipeline.package.sources import (
-    CONTRADICTED,
-    JUDGED,
-    UNCHECKED,
-    Answering,
-    Finding,
-    Source,
-)
+from pipeline.package.sources import Source
 from pipeline.text import json_text, one_line
 
 DIFFICULTIES = HIGH, MEDIUM, LOW = "high", "medium", "low"

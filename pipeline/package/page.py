@@ -9,17 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pipeline.package.blocks import Block, Report, Span, code_spans, edited, read
+from pipeline.package.answers import Opened
+from pipeline.package.blocks import Block, Report, Span, code_spans, edited, heads_of, plain, read
 from pipeline.package.evidence import passages
-from pipeline.package.sources import (
-    CONTRADICTED,
-    Finding,
-    Opened,
-    Source,
-    heads_of,
-    parsed,
-    plain,
-)
+from pipeline.package.findings import CONTRADICTED, Finding
+from pipeline.package.sources import Source, parsed
 from pipeline.package.verify import summary
 from pipeline.report.figures import BOUND, MARK, encoded
 from pipeline.report.filters import CHART, literal

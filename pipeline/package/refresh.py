@@ -7,9 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from pipeline.package.blocks import Block, Report, read
+from pipeline.package.answers import Opened
+from pipeline.package.blocks import Block, Report, plain, read
+from pipeline.package.compare import refreshed
 from pipeline.package.evidence import PASSING, QUERIES, TASK_TITLE, Passage, passages
-from pipeline.package.sources import CONTRADICTED, VERIFIED, Finding, Opened, plain, refreshed
+from pipeline.package.findings import CONTRADICTED, VERIFIED, Finding
 from pipeline.text import one_line
 
 BUCKET = re.compile(r"\b(?P<name>always|sometimes|never)[ -]pass", re.IGNORECASE)

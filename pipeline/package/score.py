@@ -15,10 +15,12 @@ from functools import cached_property
 from typing import Any
 
 from pipeline import citation
-from pipeline.package.blocks import Block, Report, Token, figures, read
+from pipeline.package.answers import aliases
+from pipeline.package.blocks import Block, Report, Token, figures, plain, read
 from pipeline.package.evidence import BUCKETS, CAUSE_NAME, Passage, passages, tasks_in
 from pipeline.package.facts import Fact, cites
-from pipeline.package.sources import CONTRADICTED, VERIFIED, Finding, aliases, parsed, plain
+from pipeline.package.findings import CONTRADICTED, VERIFIED, Finding
+from pipeline.package.sources import parsed
 from pipeline.text import one_line
 
 DIGITS, SHOWN = 4, 160

@@ -8,19 +8,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pipeline.package.blocks import Report, Token
+from pipeline.package.answers import Answer, Answering
+from pipeline.package.blocks import Report, Token, plain
 from pipeline.package.facts import is_same
+from pipeline.package.findings import CONTRADICTED, JUDGED, UNCHECKED, Finding
 from pipeline.package.json_places import Path, lines
-from pipeline.package.sources import (
-    CONTRADICTED,
-    JUDGED,
-    UNCHECKED,
-    Answer,
-    Answering,
-    Finding,
-    Source,
-    plain,
-)
+from pipeline.package.sources import Source
 from pipeline.report.sidecar import COUNTS, LEVELS, UNCERTAINTY
 
 CHECK = "sidecar"

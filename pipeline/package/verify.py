@@ -10,9 +10,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from pipeline.package import arithmetic, evidence, facts, sidecar, sources
+from pipeline.package import arithmetic, evidence, facts, sidecar
+from pipeline.package.answers import Answers, Opened
 from pipeline.package.blocks import read
-from pipeline.package.sources import CONTRADICTED, UNCHECKED, VERIFIED, Finding, Opened
+from pipeline.package.compare import compared
+from pipeline.package.findings import CONTRADICTED, UNCHECKED, VERIFIED, Finding
 from pipeline.report import content
 from pipeline.report.sidecar import run_object
 
@@ -58,9 +60,9 @@ def verify(
     `name` is the report's path: its last part names the file, all of it may name the run.
     """
     report, file = read(text), name.rpartition("/")[2]
-    answers = sources.Answers(source) if source is not None else None
+    answers = Answers(source) if source is not None else None
     usable = metrics if metrics is not None and metrics.fault is None else None
-    findings = sources.compared(report, answers or (sidecar.answering(usable) if usable else None))
+    findings = compared(report, answers or (sidecar.answering(usable) if usable else None))
     known = None
     if source is not None:
         cites = [each for one in evidence.passages(report) for *_, each in one.cites]

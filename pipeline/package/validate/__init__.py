@@ -14,8 +14,8 @@ from pipeline.package import blocks, sidecar
 from pipeline.package.evidence import QUERIES, passages
 from pipeline.package.facts import DIFFICULTIES, SHORTEST
 from pipeline.package.files import names_in, object_of, text_of
+from pipeline.package.findings import CONTRADICTED, VERIFIED, Finding
 from pipeline.package.layout import DRAFTS, GOLDEN_REPORTS, Golden
-from pipeline.package.sources import CONTRADICTED, VERIFIED, Finding
 from pipeline.package.validate.subject import (
     FAIL,
     PASS,

@@ -10,10 +10,11 @@ from typing import Any, TypeVar
 
 from pipeline.files import UnreadableError
 from pipeline.package import sidecar
+from pipeline.package.answers import Opened
 from pipeline.package.facts import facts_file
 from pipeline.package.files import text_of
+from pipeline.package.findings import Finding
 from pipeline.package.layout import Package
-from pipeline.package.sources import Finding, Opened
 from pipeline.package.verify import verify
 from pipeline.text import one_line
 

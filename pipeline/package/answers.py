@@ -1,0 +1,127 @@
+"""Sources asked of a warehouse, and the names that it knows."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+from pipeline.errors import BladeError, MemoryLimitError, TimeLimitError
+from pipeline.package.sources import Source
+from pipeline.query_worker import MOST_BYTES, Bounds, ask
+from pipeline.report import tables
+from pipeline.text import one_line
+
+# Of one source, and of all sources of a report.
+MOST_ROWS, MOST_SECONDS, MOST_SECONDS_IN_ALL = 20_000, 10.0, 60.0
+# Relations that name things, each with its column of names.
+NAMES = (
+    ("runs", "run_id"),
+    ("tasks", "task_id"),
+    ("failure_modes", "mode"),
+    ("funnel", "stage"),
+    ("checks", "check_name"),
+    ("expected_tools", "tool"),
+)
+
+
+class Opened(tables.Source, Protocol):
+    """A warehouse that is open for reading, as `pipeline.warehouse.open_warehouse` gives it."""
+
+    # Where it was opened from, and the memory that a query may take.
+    path: Path | None
+    memory_limit: str | None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The rows of a source; or why there are none."""
+
+    rows: tuple[tuple[Any, ...], ...] = ()
+    fault: str = ""
+    # Whether the source itself is wrong, and not only too much to be asked here.
+    is_wrong: bool = False
+
+
+# Whatever knows the rows of a source, or why there are none.
+Answering = Callable[[Source], Answer]
+
+
+class Answers:
+    """Sources asked of a warehouse: each query once, within a time and a number of rows."""
+
+    def __init__(self, warehouse: Opened) -> None:
+        self._warehouse = warehouse
+        self._known: dict[str, Answer] = {}
+        self._left = MOST_SECONDS_IN_ALL
+
+    def __call__(self, source: Source) -> Answer:
+        """The rows of a source."""
+        if source.fault:
+            return Answer(fault=source.fault, is_wrong=True)
+        if source.query not in self._known:
+            self._known[source.query] = self._ask(source.query)
+        return self._known[source.query]
+
+    @cached_property
+    def aliases(self) -> dict[str, frozenset[str]]:
+        """What each run may be called: its name without what all share, and its model."""
+        query = "select benchmark, run_id, model from main.runs order by all"
+        found: dict[str, dict[str, str | None]] = {}
+        for benchmark, run, model in self._warehouse.execute(query).fetchall():
+            found.setdefault(benchmark, {})[run] = model
+        return {run: names for own in found.values() for run, names in aliases(own).items()}
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """What runs, tasks, modes, stages, checks and tools are called."""
+        query = " union ".join(f"select {column} from {relation}" for relation, column in NAMES)
+        return self._texts(query)
+
+    def values(self, expression: str, relation: str) -> frozenset[str]:
+        """All texts that an expression gives in a relation."""
+        if not relation or not re.fullmatch(r"\w+(?:\[\d+\])?", expression):
+            return frozenset()
+        return self._texts(f"select distinct {expression} from {relation}")
+
+    def _texts(self, query: str) -> frozenset[str]:
+        asked = self(Source(0, "", query))
+        return frozenset(value for (value,) in asked.rows if isinstance(value, str))
+
+    def _ask(self, query: str) -> Answer:
+        if self._left <= 0:
+            return Answer(fault="the sources before it took all the time there is")
+        limit = min(MOST_SECONDS, self._left)
+        path, memory = self._warehouse.path, self._warehouse.memory_limit
+        assert path is not None
+        bounds = Bounds(most_rows=MOST_ROWS, most_bytes=MOST_BYTES)
+        try:
+            with ask(path, query, seconds=limit, memory_limit=memory, bounds=bounds) as answer:
+                rows = tuple(answer)
+                is_cut = answer.is_cut
+        except TimeLimitError:
+            # What ends in time is not counted: a clock would be asked of nothing else.
+            self._left -= limit
+            return Answer(fault=f"the query takes longer than {limit:.0f} s")
+        except BladeError as error:
+            is_wrong = not isinstance(error, MemoryLimitError)
+            return Answer(fault=one_line(" ".join(str(error).split()), 300), is_wrong=is_wrong)
+        return Answer(rows, f"the query gives more than {MOST_ROWS:,} rows" if is_cut else "")
+
+
+def aliases(models: dict[str, str | None]) -> dict[str, frozenset[str]]:
+    """Each run with its other names that no other run has."""
+    names = sorted(models)
+    shared = ""
+    if len(names) > 1:
+        n_same = next(
+            (no for no, signs in enumerate(zip(*names, strict=False)) if len({*signs}) > 1), 0
+        )
+        shared = names[0][: names[0][:n_same].rfind("_") + 1]
+    found = {run: {run.removeprefix(shared), model or run} for run, model in models.items()}
+    uses = Counter(name for own in found.values() for name in own)
+    return {run: frozenset(name for name in own if uses[name] == 1) for run, own in found.items()}

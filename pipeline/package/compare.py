@@ -1,0 +1,65 @@
+"""Every figure and every source of a report compared with the data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pipeline.package.answers import Answer, Answering, Answers, Opened
+from pipeline.package.blocks import Block, Report, read
+from pipeline.package.compare_sentence import Sentence
+from pipeline.package.compare_table import Table
+from pipeline.package.findings import CONTRADICTED, UNCHECKED, Finding, fixed
+from pipeline.package.sources import Source, parsed
+from pipeline.text import one_line
+
+TOO_LONG = "too long to be read"
+LACKING = "no paragraph, item or table is right before it"
+
+
+def compared(report: Report, answers: Answering | None) -> list[Finding]:
+    """Every figure and every source of a report: verified, contradicted or unchecked."""
+    findings: list[Finding] = []
+    for line, n in report.unread:
+        claim = f"a text of {n:,} characters"
+        findings.append(Finding(line, UNCHECKED, claim, None, TOO_LONG, "length"))
+    for orphan in report.orphans:
+        claim = one_line(" ".join(orphan.text.split()), 300)
+        findings.append(Finding(orphan.line, UNCHECKED, claim, None, LACKING))
+    for block in report.blocks:
+        findings += _of_block(report, block, answers)
+    return sorted(findings, key=lambda each: each.line)
+
+
+def refreshed(text: str, warehouse: Opened) -> tuple[str, list[Finding]]:
+    """The text as this warehouse has it, and what was found before and could not be rewritten."""
+    answers = Answers(warehouse)
+    findings = compared(read(text), answers)
+    new = fixed(text, findings)
+    return new, findings
+
+
+def _of_block(report: Report, block: Block, answers: Answering | None) -> Iterator[Finding]:
+    is_table = block.kind == "table"
+    sources = [one for comment in block.sources for one in parsed(comment, is_table=is_table)]
+    asked: list[tuple[Source, Answer]] = []
+    why = "no pair of its source" if sources else "no source"
+    for source in sources:
+        if answers is None:
+            why = "no data to compare with"
+            break
+        answer = answers(source)
+        asked.append((source, answer))
+        if answer.fault:
+            status = CONTRADICTED if answer.is_wrong else UNCHECKED
+            told = "a query that can be run" if answer.is_wrong else None
+            yield Finding(source.line, status, source.words, told, answer.fault)
+    if block.kind == "table":
+        checked = list(Table(report, block, asked).findings())
+    else:
+        known = answers if isinstance(answers, Answers) else None
+        checked = list(Sentence(report, block, asked, known).findings())
+    yield from checked
+    spans = [each.span for each in checked if each.span]
+    for token in block.tokens:
+        if token.value is not None and not any(a <= token.start < b for a, b in spans):
+            yield Finding(token.line, UNCHECKED, token.text, None, why)

@@ -1,0 +1,411 @@
+"""A paragraph, item or heading compared with what its sources give."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from itertools import combinations
+from typing import Any
+
+from pipeline.package.answers import Answer, Answers
+from pipeline.package.blocks import Block, Report, Span, Token, code_spans, edited, masked, plain
+from pipeline.package.findings import CONTRADICTED, JUDGED, UNCHECKED, VERIFIED, Edit, Finding
+from pipeline.package.sources import Pair, Source
+from pipeline.package.values import contains_phrase, measured, number, token_of
+from pipeline.report.cited import VERSUS, quoted
+from pipeline.text import one_line
+
+TWICE = ": it is there twice"
+# Words that are one of a few answers: where one is bound, another in its place is wrong.
+ANSWERS = (
+    ("significant", "not significant", "insignificant", "undecided"),
+    ("highest", "lowest"),
+    ("higher", "lower"),
+    ("improved", "regressed", "no change", "inconclusive", "not comparable"),
+    ("always", "sometimes", "never", "missing"),
+)
+# How like a name has to be to be taken for another, and how many words may be looked for.
+ALIKE, FEW = 0.75, 50
+CITATION = re.compile(r"[^\s/]+/.+:\d+(?:#\d+)?")
+
+
+@dataclass
+class _Bound:
+    """A pair of a sentence with its value, and the places of the text that print it."""
+
+    source: Source
+    pair: Pair
+    value: Any
+    place: tuple[int, int] | None = None
+    token: Token | None = None
+    # Where its words are, if they are no name between backquotes.
+    cover: tuple[int, int] | None = None
+    # The text that should be there.
+    expected: str = ""
+    is_stale: bool = False
+
+    @property
+    def is_figure(self) -> bool:
+        is_number = isinstance(self.value, (int, float, Decimal)) and not isinstance(
+            self.value, bool
+        )
+        return is_number or (self.value is None and self.pair.text in ("n/a", None))
+
+    @property
+    def is_word(self) -> bool:
+        """Whether it is one of a few answers, which a sentence may give more than once."""
+        return any(self.expected in told for told in ANSWERS)
+
+    @property
+    def words(self) -> str:
+        column = self.pair.expression
+        return f"{column} {self.source.words}" if column else self.source.words
+
+
+@dataclass
+class Sentence:
+    """A paragraph, item or heading beside what its sources give."""
+
+    report: Report
+    block: Block
+    asked: list[tuple[Source, Answer]]
+    answers: Answers | None
+    bound: list[_Bound] = field(default_factory=list)
+
+    def findings(self) -> Iterator[Finding]:
+        """What each pair says, and what no pair accounts for in place of one that is gone."""
+        is_whole = True
+        for source, answer in self.asked:
+            if source.keys or source.columns:
+                why = "a source of a table, and this is none"
+                yield Finding(source.line, UNCHECKED, source.words, None, why)
+            elif answer.fault:
+                is_whole = False
+            elif len(answer.rows) != 1:
+                n_rows = len(answer.rows)
+                yield self._fault(source, f"the query gives {n_rows or 'no'} rows")
+                is_whole = False
+            elif len(answer.rows[0]) != len(source.pairs):
+                n_values = len(answer.rows[0])
+                yield self._fault(source, f"{len(source.pairs)} texts for {n_values} values")
+                is_whole = False
+            else:
+                values = zip(source.pairs, answer.rows[0], strict=True)
+                self.bound += [_Bound(source, pair, value) for pair, value in values]
+        if not self.bound:
+            return
+        span = next(self.block.spans, None)
+        if span is None:
+            return
+        found = [*self._figures(is_whole), *self._names(span)]
+        # A name and its figure change together or not at all, and of a sentence that holds a
+        # figure twice nothing does: half of it would be of other data than the rest.
+        is_twice = any(each.source.endswith(TWICE) for _, each in found)
+        stuck = {
+            id(source) for source, each in found if each.status == CONTRADICTED and not each.edits
+        }
+        for source, each in found:
+            yield replace(each, edits=()) if is_twice or id(source) in stuck else each
+        yield from self._crossed()
+
+    def _fault(self, source: Source, why: str) -> Finding:
+        return Finding(source.line, CONTRADICTED, source.words, "one row", why)
+
+    def _figures(self, is_whole: bool) -> Iterator[tuple[Source, Finding]]:
+        wanted = [each for each in self.bound if each.is_figure]
+        free = list(self.block.tokens)
+        n_printed = Counter(token.printed for token in free)
+        for each in wanted:
+            given = token_of(each.pair.text)
+            same = (token for token in free if given and token.printed == given.printed)
+            if token := next(same, None):
+                free.remove(token)
+                each.token = token
+        for each in wanted:
+            if each.token is None:
+                same = (token for token in free if _agrees(token, each))
+                if token := next(same, None):
+                    free.remove(token)
+                    each.token = token
+        # Where two pairs are printed alike, which is which is not known.
+        texts: dict[Any, set[str]] = {}
+        for each in wanted:
+            if each.token:
+                each.expected = _like(each.token, each)
+                texts.setdefault(each.token.printed, set()).add(each.expected)
+        uses = Counter(each.token.printed for each in wanted if each.token)
+        for each in wanted:
+            if token := each.token:
+                is_right = _agrees(token, each)
+                is_known = len(texts[token.printed]) == 1 and (
+                    uses[token.printed] == n_printed[token.printed]
+                )
+                edits = self._edits(each, token.start, token.end) if is_known else ()
+                finding = Finding(
+                    token.line,
+                    JUDGED[is_right],
+                    token.text,
+                    token.text if is_right else each.expected,
+                    each.words if is_right or edits else f"{each.words}{TWICE}",
+                    edits=() if is_right else edits,
+                    span=(token.start, token.end),
+                )
+                yield each.source, finding
+        gone = [each for each in wanted if each.token is None]
+        free = [token for token in free if token.value is not None]
+        for each in gone:
+            shape = _shape(each)
+            others = [token for token in free if token.shape[:2] == shape] if is_whole else []
+            rivals = [other for other in gone if _shape(other) == shape]
+            if not others:
+                yield each.source, self._note(each)
+            for token in others:
+                expected = _like(token, each)
+                is_sure = len(others) == len(rivals) == 1
+                finding = Finding(
+                    token.line,
+                    CONTRADICTED,
+                    token.text,
+                    expected,
+                    each.words,
+                    edits=self._edits(replace(each, expected=expected), token.start, token.end)
+                    if is_sure
+                    else (),
+                    span=(token.start, token.end),
+                )
+                yield each.source, finding
+
+    def _edits(self, each: _Bound, start: int, end: int) -> tuple[Edit, ...]:
+        pair = each.pair
+        if pair.text is None:
+            return ((start, end, each.expected),)
+        given = re.sub(r"\s(?:percentage )?points?\Z", "", each.expected)
+        told = given if token_of(pair.text) else each.expected
+        return ((start, end, each.expected), (pair.start, pair.end, quoted(told)))
+
+    def _note(self, each: _Bound) -> Finding:
+        text = each.pair.text or one_line(str(each.value), 100)
+        why = f"{each.words}: the block does not say it any more"
+        return Finding(self.block.line, UNCHECKED, text, None, why)
+
+    def _names(self, span: Span) -> Iterator[tuple[Source, Finding]]:
+        wanted = [each for each in self.bound if not each.is_figure and each.value is not None]
+        text = self.report.text[span.start : span.end]
+        codes = {
+            (span.start + start, span.start + end): plain(text[start:end])
+            for start, end in code_spans(text)
+        }
+        seen, free = plain(text), dict(codes)
+        for each in wanted:
+            each.expected = self._expected(each)
+            each.is_stale = bool(each.pair.text) and each.expected != each.pair.text
+        # The two sides of a comparison account for both names.
+        for each in sorted(wanted, key=lambda one: VERSUS not in one.expected):
+            for form in [each.pair.text] if each.is_stale else self._forms(each):
+                place = next((place for place, told in free.items() if told == form), None)
+                if place:
+                    each.place = place
+                    del free[place]
+                    break
+                taken = [place for place in codes if place not in free]
+                taken += [one.cover for one in wanted if one.cover and one.is_word]
+                left = edited(text, ((a - span.start, b - span.start, "") for a, b in set(taken)))
+                if form and contains_phrase(form, _without_longer_answers(plain(left), form)):
+                    each.place = (span.start, span.start)
+                    each.cover = _cover(form, text, span.start)
+                    for name in form.split(VERSUS) if VERSUS in form else ():
+                        used = next((one for one, told in free.items() if told == name), None)
+                        free.pop(used or (0, 0), None)
+                    break
+        for each in wanted:
+            line = self.report.line_at(each.place[0] if each.place else span.start)
+            shown = each.pair.text or each.expected
+            if each.place and not each.is_stale:
+                place = each.place if each.place[1] > each.place[0] else each.cover
+                finding = Finding(line, VERIFIED, shown, shown, each.words, span=place)
+            elif each.is_stale:
+                finding = self._stale(each, line)
+            else:
+                finding = self._gone(each, seen, free)
+            yield each.source, finding
+
+    def _stale(self, each: _Bound, line: int) -> Finding:
+        """A name that the query does not give any more; words are left to a person."""
+        edits: tuple[Edit, ...] = ()
+        if each.place and each.place[1] > each.place[0]:
+            new = f"`{each.expected}`"
+            edits = (
+                (*each.place, new),
+                (each.pair.start, each.pair.end, quoted(each.expected)),
+            )
+        shown = each.pair.text or ""
+        return Finding(line, CONTRADICTED, shown, each.expected, each.words, edits=edits)
+
+    def _gone(self, each: _Bound, seen: str, free: dict[tuple[int, int], str]) -> Finding:
+        """A name that is not there: wrong if another stands in its place."""
+        expected = each.expected
+        span = next(self.block.spans)
+        line = self.report.line_at(next(iter(free), (span.start, 0))[0])
+        if VERSUS in expected:
+            one, other = expected.split(VERSUS, 1)
+            names = [self._short(one), self._short(other)]
+            for a in names[0]:
+                for b in names[1]:
+                    if f"{b}{VERSUS}{a}" in seen:
+                        claim = f"{b}{VERSUS}{a}"
+                        return Finding(self.block.line, CONTRADICTED, claim, expected, each.words)
+            if all(any(contains_phrase(name, seen) for name in own) for own in names):
+                return Finding(self.block.line, VERIFIED, expected, expected, each.words)
+            return self._note(each)
+        others = next((told for told in ANSWERS if expected in told), ())
+        for word in sorted(others, key=len, reverse=True):
+            if word != expected and contains_phrase(word, _without_longer_answers(seen, word)):
+                return Finding(self.block.line, CONTRADICTED, word, expected, each.words)
+        if others:
+            return self._note(each)
+        known: frozenset[str] = frozenset()
+        if self.answers:
+            known = self.answers.values(each.pair.expression, each.source.relation)
+        if not each.source.relation and self.answers and each.value in self.answers.aliases:
+            known = frozenset(self.answers.aliases)
+        taken = {other.expected for other in self.bound if other.place}
+        rivals = [
+            (place, told)
+            for place, told in free.items()
+            if told not in taken and self._is_rival(told, expected, known)
+        ]
+        if not rivals:
+            # One of a few words that are printed without backquotes.
+            outside = plain(masked(self.report.text, span))
+            for word in sorted(known) if len(known) <= FEW else ():
+                if word not in taken and contains_phrase(word, outside):
+                    return Finding(self.block.line, CONTRADICTED, word, expected, each.words)
+            return self._note(each)
+        place, told = rivals[0]
+        gone = [one for one in self.bound if not one.is_figure and one.place is None]
+        edits: tuple[Edit, ...] = ()
+        if len(rivals) == len(gone) == 1:
+            edits = ((*place, f"`{expected}`"),)
+        line = self.report.line_at(place[0])
+        return Finding(line, CONTRADICTED, told, expected, each.words, edits=edits, span=place)
+
+    def _is_rival(self, name: str, expected: str, known: Collection[str]) -> bool:
+        """Whether a name that no pair accounts for may be there in place of one that is gone."""
+        if CITATION.fullmatch(expected):
+            return CITATION.fullmatch(name) is not None
+        every = self.answers.names if self.answers else frozenset()
+        return (
+            name in known
+            or name in every
+            or any(name in self._short(one) for one in known)
+            or difflib.SequenceMatcher(None, name, expected).ratio() >= ALIKE
+        )
+
+    def _forms(self, each: _Bound) -> list[str]:
+        """How a value may be written."""
+        value = each.expected
+        forms = [value, plain(value), one_line(value), value.replace("_", " ")]
+        forms += [one_line(value, 140), *self._short(str(each.value))]
+        return list(dict.fromkeys(forms))
+
+    def _short(self, name: str) -> list[str]:
+        known = self.answers.aliases.get(name, ()) if self.answers else ()
+        return [name, *sorted(known)]
+
+    def _expected(self, each: _Bound) -> str:
+        """The value as its text has it: by an alias where that is one."""
+        value = each.value
+        told = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        given = each.pair.text
+        if given is None or given == told:
+            return told
+        if given in (plain(told), one_line(told), told.replace("_", " "), *self._short(told)):
+            return given
+        # A name of a run that is written short stays short.
+        runs = self.answers.aliases if self.answers else {}
+        if any(given in own for own in runs.values()) and runs.get(told):
+            return min(runs[told], key=lambda name: (len(name), name))
+        return told
+
+    def _crossed(self) -> Iterator[Finding]:
+        """Names of two rows of one query in the other order than their figures."""
+        groups: dict[tuple[object, ...], list[dict[str, _Bound]]] = {}
+        for source, _ in self.asked:
+            own = {each.pair.expression: each for each in self.bound if each.source is source}
+            key = (source.relation, *sorted(own))
+            groups.setdefault(key, []).append(own)
+        for rows in groups.values():
+            for one, two in combinations(rows, 2):
+                names = [name for name in one if _is_placed(one[name]) and _is_placed(two[name])]
+                for name in names:
+                    if one[name].expected == two[name].expected:
+                        continue
+                    for column, first in one.items():
+                        second = two[column]
+                        if not (first.token and second.token):
+                            continue
+                        if first.token.printed == second.token.printed:
+                            continue
+                        places = (one[name].place, two[name].place)
+                        is_before = (places[0] or (0, 0)) < (places[1] or (0, 0))
+                        if is_before != (first.token.start < second.token.start):
+                            claim = f"{one[name].expected} beside {second.token.text}"
+                            told = f"{one[name].expected} beside {first.token.text}"
+                            line = self.report.line_at((places[0] or (0, 0))[0])
+                            yield Finding(line, CONTRADICTED, claim, told, first.words)
+                            return
+
+
+def _without_longer_answers(seen: str, word: str) -> str:
+    """A text without the answers that hold another: "not significant" is not "significant"."""
+    for answer in (answer for answers in ANSWERS if word in answers for answer in answers):
+        if answer != word and contains_phrase(word, answer):
+            seen = re.sub(re.escape(answer), " ", seen, flags=re.IGNORECASE)
+    return seen
+
+
+def _cover(text: str, within: str, start: int) -> tuple[int, int] | None:
+    """Where a text is in Markdown that may escape its signs."""
+    match = re.search(r"\\?".join(re.escape(sign) for sign in text), within, re.IGNORECASE)
+    return (start + match.start(), start + match.end()) if match else None
+
+
+def _is_placed(each: _Bound) -> bool:
+    return not each.is_figure and each.place is not None and each.place[1] > each.place[0]
+
+
+def _sign(each: _Bound) -> float | None:
+    """The value as it was printed: without its sign where its text has none."""
+    value, given = number(each.value), token_of(each.pair.text)
+    is_bare = given is not None and given.value is not None and not given.is_signed
+    return abs(value) if value is not None and is_bare else value
+
+
+def _agrees(token: Token, each: _Bound) -> bool:
+    return _in_unit(token, each).agrees(_sign(each))
+
+
+def _like(token: Token, each: _Bound) -> str:
+    return token.text if _agrees(token, each) else _in_unit(token, each).like(_sign(each))
+
+
+def _in_unit(token: Token, each: _Bound) -> Token:
+    """A figure that says no unit, with that of its pair: points where it was printed as such."""
+    printed, value = token_of(each.pair.text), _sign(each)
+    if printed and printed.value is not None and value is not None:
+        is_rate = isinstance(value, float) and abs(value) <= 1 < abs(printed.value)
+        if printed.unit or printed.is_signed or is_rate:
+            return token
+    return measured(token, each.pair.expression)
+
+
+def _shape(each: _Bound) -> tuple[str, bool]:
+    """Of what kind the figure of a pair is: as its text, else as its value would be."""
+    given = token_of(each.pair.text)
+    if given is not None:
+        return given.shape[:2]
+    return ("", not isinstance(each.value, int))

@@ -1,0 +1,43 @@
+"""What a check of a report finds, and the report with what is wrong replaced."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pipeline.package.blocks import edited
+
+VERIFIED, CONTRADICTED, UNCHECKED = "verified", "contradicted", "unchecked"
+# The status of a claim that is right, and of one that is not.
+JUDGED = {True: VERIFIED, False: CONTRADICTED}
+# A stretch of the text, and what should be there.
+Edit = tuple[int, int, str]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A claim of a report: what it says, and what it should say."""
+
+    line: int
+    status: str
+    claim: str
+    # In words or digits; none where nothing is known.
+    expected: str | None
+    # Where the expected value comes from: a query, a relation, a file, or a line of the report.
+    source: str
+    # Which check spoke, such as source, citation, quote, total or sidecar.
+    check: str = "source"
+    # The file that `line` counts in, by its name.
+    file: str = ""
+    # How the text becomes true; none where that would be a guess.
+    edits: tuple[Edit, ...] = ()
+    # Where the claim is, if it is a stretch of the text.
+    span: tuple[int, int] | None = None
+
+
+def fixed(text: str, findings: Iterable[Finding]) -> str:
+    """The text with all that is known to be otherwise as it should be; nothing else is touched."""
+    edits = {edit for each in findings if each.status == CONTRADICTED for edit in each.edits}
+    places = Counter((start, end) for start, end, _ in edits)
+    return edited(text, (edit for edit in sorted(edits) if places[edit[:2]] == 1))

@@ -1,0 +1,66 @@
+"""Values of the data beside texts of a report: whether a text prints a value."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+from pipeline.package.blocks import NUMBER, Token, figures, plain
+from pipeline.report.html.render import metrics
+from pipeline.text import one_line
+
+# Of words that are looked for outside backquotes.
+SHORTEST = 3
+
+
+def contains_phrase(text: str, seen: str) -> bool:
+    """Whether a text is in another whole; short ones only between backquotes."""
+    wanted = " ".join(text.split())
+    if len(wanted) < SHORTEST or not re.search(r"[^\W\d]", wanted):
+        return False
+    pattern = rf"(?<![\w/-]){re.escape(wanted)}(?![\w/-]|[:#]\d)"
+    return re.search(pattern, seen, re.IGNORECASE) is not None
+
+
+def is_key(told: str, value: Any) -> bool:
+    """Whether a cell prints the value of a key, whole or cut."""
+    if value is None:
+        return not told
+    if is_number(value):
+        found = figures(told)
+        return len(found) == 1 and found[0].text == told and found[0].agrees(number(value))
+    text = " ".join(str(value).split())
+    if told.endswith("…"):
+        return plain(one_line(str(value), 10_000)).startswith(told[:-1])
+    forms = {text, plain(text), plain(one_line(str(value))), text.replace("_", " ")}
+    return told in forms or told.casefold() in {form.casefold() for form in forms}
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value prints as a figure; an undefined one prints as n/a."""
+    return value is None or (
+        isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
+    )
+
+
+def number(value: Any) -> float | None:
+    """A value as a figure has it; what is not finite prints as n/a."""
+    if value is None or isinstance(value, int):
+        return value
+    return float(value) if math.isfinite(value) else None
+
+
+def token_of(text: str | None) -> Token | None:
+    """The figure that a text is, and nothing else."""
+    found = figures(text) if text else []
+    return found[0] if len(found) == 1 and found[0].text == text else None
+
+
+def measured(token: Token, column: str) -> Token:
+    """A figure that says no unit, with what its column is known by: 0.001 is no 0.1 percent."""
+    is_number = metrics().get(column, {}).get("format") == "num"
+    is_plain = not (token.unit or token.is_signed)
+    return replace(token, unit=NUMBER) if is_number and is_plain else token
