@@ -31,7 +31,7 @@ def test_what_moved_is_gone_and_is_new() -> None:
     new = new.replace("See `a/1:0`.", "See `a/2:0`.").replace("passes", "gets through")
     found = difference(OLD, new)
     assert [(one.text, two.text, two.line) for one, two in found.moved] == [("44.0%", "48.0%", 3)]
-    assert [each.asked for each in found.gone] == [
+    assert [each.question for each in found.gone] == [
         "tasks of email from slice_metrics", "cites a/1:0",
     ]  # fmt: skip
     assert [each.text for each in found.new] == ["5", "a/2:0"]
@@ -51,7 +51,7 @@ def test_answers_outcomes_and_causes_move() -> None:
     new = old.replace("`a` has", "`b` has").replace("= a, highest", "= b, highest")
     new = new.replace("1 of 4", "2 of 4").replace("fail:", "pass:").replace("KG", "BI")
     found = difference(old, new)
-    assert [(one.text, two.text, two.asked) for one, two in found.moved] == [
+    assert [(one.text, two.text, two.question) for one, two in found.moved] == [
         ("a", "b", "answer 1 to select run_id, 'highest' from run_metrics limit 1"),
         ("1 of 4", "2 of 4", "attempts that pass of task 9"),
         ("fail", "pass", "outcome of a/9:0"),
@@ -66,7 +66,7 @@ def test_a_condition_may_stand_anywhere() -> None:
     new = "`x and y`: 8\n<!-- from t where run_id = 'a' by mode: 'x and y' (n = 8) -->\n"
     found = difference(old, new)
     assert [(one.text, two.text) for one, two in found.moved] == [("7", "8")]
-    assert found.moved[0][0].asked == "n from t, mode = 'x and y', run_id = 'a'"
+    assert found.moved[0][0].question == "n from t, mode = 'x and y', run_id = 'a'"
 
 
 def test_a_list_of_what_a_table_has_is_no_question() -> None:
@@ -78,7 +78,7 @@ def test_a_list_of_what_a_table_has_is_no_question() -> None:
     new = old.replace("in ('b', 'c')", "in ('b')").replace("| y | 2 |\n", "")
     found = difference(old, new)
     assert not (found.moved or found.new)
-    assert [each.asked for each in found.gone] == ["n of y from t, run_id = 'a'"]
+    assert [each.question for each in found.gone] == ["n of y from t, run_id = 'a'"]
 
 
 @pytest.mark.slow

@@ -88,7 +88,7 @@ def check_folder(seed: int) -> None:
             (given / name).write_text("\n".join(rows) + "\n", encoding="utf-8")
         found = share.check(share.survey([given], POLICY), POLICY)
         shared = share.rewrite([given], POLICY, out)
-        assert by_kind(shared.found) == by_kind(found)
+        assert by_kind(shared.entries) == by_kind(found)
         assert {each.places[0][0] for each in found} <= set(shared.changed)
         for path in out.iterdir():
             content = path.read_text(encoding="utf-8")

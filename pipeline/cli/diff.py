@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pipeline.cli.options import PATH, json_option
 from pipeline.cli.terminal import print_page
+
+if TYPE_CHECKING:
+    from pipeline.package.diff import Claim
 
 
 @click.command()
@@ -29,19 +32,23 @@ def diff(old: Path, new: Path, as_json: bool) -> None:
     from pipeline.package.diff import difference
     from pipeline.package.files import report_text
 
-    found = difference(report_text(old), report_text(new))
+    changes = difference(report_text(old), report_text(new))
     content = {
         "moved": [
             {
-                "asked": one.asked,
+                "asked": one.question,
                 "old": one.text,
                 "old_line": one.line,
                 "new": two.text,
                 "new_line": two.line,
             }
-            for one, two in found.moved
+            for one, two in changes.moved
         ],
-        "gone": [asdict(each) for each in found.gone],
-        "new": [asdict(each) for each in found.new],
+        "gone": [_claim(each) for each in changes.gone],
+        "new": [_claim(each) for each in changes.new],
     }
-    print_page("diff", json=content if as_json else None, found=found)
+    print_page("diff", json=content if as_json else None, found=changes)
+
+
+def _claim(claim: Claim) -> dict[str, Any]:
+    return {"asked": claim.question, "text": claim.text, "line": claim.line}

@@ -58,9 +58,11 @@ def extract_anchor_facts(
         raise UsageError(message, hint="Ask for at least as many facts as are needed.")
     drafted = fact_drafts.draft(files.report_text(golden), model=model_name, most=num_facts)
     if len(drafted.facts) < min_facts:
-        found = f"{len(drafted.facts)} facts found, {min_facts} needed"
+        shortfall = f"{len(drafted.facts)} facts found, {min_facts} needed"
         reasons = [f"{n} left out: {why}" for why, n in drafted.left_out]
-        raise BladeError(f"{golden}: {found}; nothing written.", hint="\n".join([*reasons, HINT]))
+        raise BladeError(
+            f"{golden}: {shortfall}; nothing written.", hint="\n".join([*reasons, HINT])
+        )
     files.write_json(output, document(drafted.facts, benchmark=benchmark, model=model_name))
     levels = [fact.difficulty for fact in drafted.facts]
     counts = ", ".join(f"{levels.count(level)} {level}" for level in DIFFICULTIES)

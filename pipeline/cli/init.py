@@ -49,7 +49,7 @@ def init(
     """Lay out a benchmark's package, and draft its skill and reports from the data.
 
     What is there is never overwritten: rollouts, labels, blade.toml, golden reports and what a
-    person wrote in the skill. With --refresh the drafts and what stands between the marks
+    person wrote in the skill. With --refresh the drafts and the text between the marks
     `generated` and `end` of the skill are made again, and the difference is printed.
 
     \b
@@ -70,22 +70,22 @@ def init(
     with tempfile.TemporaryDirectory(prefix="blade-") as spare:
         convert = partial(_converted, results, Path(spare))
         how = {"link": link, "refresh": refresh}
-        made = lay_out(folder, benchmark, results, _part, _whole, convert=convert, **how)
-    for note in made.notes:
+        layout = lay_out(folder, benchmark, results, _part, _whole, convert=convert, **how)
+    for note in layout.notes:
         click.echo(f"! {note}", err=True)
-    for step in made.steps:
+    for step in layout.steps:
         if step.diff:
             click.echo("\n".join(map(neutral, step.diff)), err=as_json)
     content = {
         "benchmark_dir": str(folder),
         "benchmark": benchmark,
-        "is_drafted_from_data": made.is_known,
-        "files": [{"path": each.name, "status": str(each.standing)} for each in made.steps],
-        "curate": [{"path": name, "places": n} for name, n in made.curate],
-        "notes": made.notes,
-        "next": made.commands,
+        "is_drafted_from_data": layout.is_known,
+        "files": [{"path": each.name, "status": str(each.standing)} for each in layout.steps],
+        "curate": [{"path": name, "places": n} for name, n in layout.curate],
+        "notes": layout.notes,
+        "next": layout.commands,
     }
-    print_page("init", json=content if as_json else None, folder=str(folder), made=made)
+    print_page("init", json=content if as_json else None, folder=str(folder), made=layout)
 
 
 def _converted(results: Path | None, spare: Path) -> dict[str, Path]:
@@ -103,12 +103,15 @@ def _part(results: Path, relations: Sequence[str]) -> Iterator[Warehouse]:
         nothing = Path(folder) / "blade.toml"
         nothing.touch()
         out = Path(folder) / "out"
-        asked = Settings((results,), out, profile=nothing, follow_links=True)
-        with open_warehouse(part(asked, relations)) as opened:
+        settings = Settings((results,), out, profile=nothing, follow_links=True)
+        with open_warehouse(part(settings, relations)) as opened:
             yield opened
 
 
 @contextmanager
 def _whole(results: Path) -> Iterator[tuple[Warehouse, Path]]:
-    with analyzed(results, follow_links=True) as made, open_warehouse(made.warehouse) as opened:
-        yield opened, made.out
+    with (
+        analyzed(results, follow_links=True) as analysis,
+        open_warehouse(analysis.warehouse) as opened,
+    ):
+        yield opened, analysis.out

@@ -27,15 +27,15 @@ def make_shallow(input_: Path, output: Path) -> None:
     from pipeline.package import files
     from pipeline.package.shallow import shallow
 
-    made = shallow(files.report_text(input_))
+    control = shallow(files.report_text(input_))
     if output.exists() and input_.exists() and output.samefile(input_):
         hint = "Give another name with --output."
         raise UsageError(f"{output}: is the report itself.", hint=hint)
-    if not made.n_headings and not made.n_tables:
+    if not control.n_headings and not control.n_tables:
         message = f"{input_}: neither headings nor tables of metrics."
         raise InputError(message, hint="Give the Markdown of a report.")
-    files.write_text(output, made.text)
-    click.echo(neutral(f"{output}: {made.n_headings} headings, {made.n_tables} tables."))
-    if not made.n_tables:
+    files.write_text(output, control.text)
+    click.echo(neutral(f"{output}: {control.n_headings} headings, {control.n_tables} tables."))
+    if not control.n_tables:
         weak = "blade: no aggregate or funnel table was found; headings alone are a weak control."
         click.echo(weak, err=True)

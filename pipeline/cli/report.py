@@ -162,17 +162,17 @@ def _page(report: Path, warehouse: Path | None, results: Path | None, *, follow_
     from pipeline.package.verify import verify
     from pipeline.warehouse import open_warehouse
 
-    held = against(report, warehouse, results, None, warehouse_name=WAREHOUSE_NAME)
+    data_of = against(report, warehouse, results, None, warehouse_name=WAREHOUSE_NAME)
     text = report_text(report)
     with ExitStack() as stack:
-        path = held.warehouse
-        if held.results is not None:
-            analyzed = analyzed_package(held.results, follow_links=follow_links)
+        path = data_of.warehouse
+        if data_of.results is not None:
+            analyzed = analyzed_package(data_of.results, follow_links=follow_links)
             path = stack.enter_context(analyzed)
         data = None if path is None else stack.enter_context(open_warehouse(path))
-        if data is not None and held.results is not None:
+        if data is not None and data_of.results is not None:
             print_unread_links(data)
-        name = held.results or held.warehouse
+        name = data_of.results or data_of.warehouse
         words = "nothing but itself" if name is None else name.name
         if data is None:
             message = (
@@ -195,5 +195,5 @@ def _refresh(path: Path, warehouse: Path, *, as_json: bool) -> None:
         rewritten(path, text, done.text, is_aside=as_json)
     content = {"path": str(path), **done.as_json()} if as_json else None
     print_page("refresh", json=content, path=str(path), done=done)
-    if done.left:
+    if done.not_rewritten:
         raise click.exceptions.Exit(1)

@@ -12,7 +12,7 @@ from pipeline.cli.terminal import print_page
 from pipeline.errors import UsageError
 from pipeline.package.sanitize import share
 from pipeline.package.sanitize.ledger import Entry, by_kind
-from pipeline.package.sanitize.policy import LOG_NAME, Policy, found
+from pipeline.package.sanitize.policy import LOG_NAME, Policy, nearest
 from pipeline.package.sanitize.share import Survey
 from pipeline.text import neutral
 
@@ -53,7 +53,7 @@ def sanitize(
         raise UsageError(
             "--check and --out: with --check nothing is written.", hint="Leave one out."
         )
-    chosen = policy_file or found([*paths])
+    chosen = policy_file or nearest([*paths])
     if chosen is not None and policy_file is None:
         click.echo(f"policy: {neutral(str(chosen))}", err=True)
     policy = share.read_policy(chosen)
@@ -64,44 +64,44 @@ def sanitize(
 
 
 def _check(paths: tuple[Path, ...], policy: Policy, *, as_json: bool) -> None:
-    given = share.survey(paths, policy)
-    entries = share.check(given, policy)
+    survey = share.survey(paths, policy)
+    entries = share.check(survey, policy)
     content = {
-        "is_clean": not entries and not given.unchecked,
-        "n_files": len(given.files),
+        "is_clean": not entries and not survey.unchecked,
+        "n_files": len(survey.files),
         "by_kind": by_kind(entries),
         "findings": [
             dict(zip(("file", "line"), each.places[0], strict=True))
             | {"kind": each.kind, "rule": each.rule, "count": each.count}
             for each in entries
         ],
-        "task_names": sorted(given.required),
-        "unchecked": [{"file": each.name, "reason": each.reason} for each in given.unchecked],
+        "task_names": sorted(survey.required),
+        "unchecked": [{"file": each.name, "reason": each.reason} for each in survey.unchecked],
     }
-    _print(entries, given, json=content if as_json else None, verb="found in", is_check=True)
-    if entries or given.unchecked:
+    _print(entries, survey, json=content if as_json else None, verb="found in", is_check=True)
+    if entries or survey.unchecked:
         raise click.exceptions.Exit(1)
 
 
 def _rewrite(paths: tuple[Path, ...], out: Path | None, policy: Policy, *, as_json: bool) -> None:
     shared = share.rewrite(paths, policy, out)
-    given = shared.survey
-    where = (given.root if out is None else out) / LOG_NAME
+    survey = shared.survey
+    where = (survey.root if out is None else out) / LOG_NAME
     content = {
-        "n_files": len(given.files),
+        "n_files": len(survey.files),
         "changed": list(shared.changed),
         "renamed": list(shared.renamed),
-        "by_kind": by_kind(shared.found),
-        "task_names": sorted(given.required),
-        "unchecked": [{"file": each.name, "reason": each.reason} for each in given.unchecked],
+        "by_kind": by_kind(shared.entries),
+        "task_names": sorted(survey.required),
+        "unchecked": [{"file": each.name, "reason": each.reason} for each in survey.unchecked],
         "log": str(where),
     }
     words = {"verb": f"taken out of {len(shared.changed)} of", "log": str(where)}
-    _print(shared.found, given, json=content if as_json else None, is_check=False, **words)
+    _print(shared.entries, survey, json=content if as_json else None, is_check=False, **words)
     print_page("unshared", is_aside=True, shared=shared, is_copy=out is not None)
-    if out is None and (given.unchecked or shared.renamed):
+    if out is None and (survey.unchecked or shared.renamed):
         raise click.exceptions.Exit(1)
 
 
-def _print(entries: list[Entry], given: Survey, **words: Any) -> None:
-    print_page("sanitize", entries=entries, given=given, kinds=by_kind(entries), **words)
+def _print(entries: list[Entry], survey: Survey, **words: Any) -> None:
+    print_page("sanitize", entries=entries, given=survey, kinds=by_kind(entries), **words)

@@ -76,40 +76,40 @@ def validate(
       blade validate --benchmark-dir data_samples/benchmarks/office_desk --json
     """
     phases = PHASES if phase == ALL else (phase,)
-    found = existing_package(benchmark_dir)
+    package = existing_package(benchmark_dir)
     with ExitStack() as stack:
         warehouse, reason = None, "no rollout file"
-        if found.rollouts:
+        if package.rollouts:
             try:
-                analyzed = analyzed_package(found.results, follow_links=follow_links)
+                analyzed = analyzed_package(package.results, follow_links=follow_links)
                 warehouse = stack.enter_context(open_warehouse(stack.enter_context(analyzed)))
                 print_unread_links(warehouse)
             except BladeError as error:
                 reason = str(error)
         subject = Subject(
-            found,
+            package,
             warehouse,
             reason,
             min_anchor_facts,
-            _leaks(found.folder, policy) if SHARING in phases else None,
-            findings(found, warehouse) if GOLDEN in phases else {},
+            _leaks(package.folder, policy) if SHARING in phases else None,
+            findings(package, warehouse) if GOLDEN in phases else {},
         )
         checks = rules.validate(subject, phases)
     items = rules.readiness(checks) if phase == ALL else []
-    told = rules.as_json(checks, items, phase)
-    shown = {"checks": checks, "titles": TITLES, "counts": told["summary"], "items": items}
-    print_page("validate", json=told if as_json else None, **shown)
+    content = rules.as_json(checks, items, phase)
+    shown = {"checks": checks, "titles": TITLES, "counts": content["summary"], "items": items}
+    print_page("validate", json=content if as_json else None, **shown)
     if rules.count(checks, FAIL) or any(item["status"] != PASS for item in items):
         raise click.exceptions.Exit(1)
 
 
 def _leaks(folder: Path, policy: Path | None) -> list[tuple[str, int, str]] | None:
     """What is private in a folder; a file that cannot be looked into may hold anything."""
-    private = share.read_policy(policy or policies.found([folder]))
+    private = share.read_policy(policy or policies.nearest([folder]))
     try:
-        given = share.survey([folder], private)
-        leaks = [(*each.places[0], each.kind) for each in share.check(given, private)]
+        survey = share.survey([folder], private)
+        leaks = [(*each.places[0], each.kind) for each in share.check(survey, private)]
     except BladeError as error:
         click.echo(f"blade: sanitization could not be checked: {neutral(str(error))}", err=True)
         return None
-    return [*leaks, *((each.name, 0, "unchecked file") for each in given.unchecked)]
+    return [*leaks, *((each.name, 0, "unchecked file") for each in survey.unchecked)]

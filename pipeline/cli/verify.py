@@ -59,22 +59,22 @@ def verify(
     from pipeline.package.verify import advice, summary
     from pipeline.package.verify import verify as verified
 
-    held = against(report, warehouse, results, metrics, warehouse_name=WAREHOUSE_NAME)
+    data_of = against(report, warehouse, results, metrics, warehouse_name=WAREHOUSE_NAME)
     text = report_text(report, is_exact=is_fixing)
     side = None
-    if held.metrics is not None:
-        side = sidecars.read(report_text(held.metrics), held.metrics.name)
+    if data_of.metrics is not None:
+        side = sidecars.read(report_text(data_of.metrics), data_of.metrics.name)
     beside = golden(report).anchor_facts
-    has_facts = beside.is_file() and not held.is_metrics_alone
+    has_facts = beside.is_file() and not data_of.is_metrics_alone
     anchors = facts_file(beside) if has_facts else None
     with ExitStack() as stack:
-        path = held.warehouse
-        if held.results is not None:
-            analyzed = analyzed_package(held.results, follow_links=follow_links)
+        path = data_of.warehouse
+        if data_of.results is not None:
+            analyzed = analyzed_package(data_of.results, follow_links=follow_links)
             path = stack.enter_context(analyzed)
         data = None if path is None else stack.enter_context(open_warehouse(path))
-        click.echo(neutral(f"compared with {held.words}"), err=True)
-        if data is not None and held.results is not None:
+        click.echo(neutral(f"compared with {data_of.words}"), err=True)
+        if data is not None and data_of.results is not None:
             print_unread_links(data)
         findings = verified(text, report.as_posix(), data, side, anchors)
         if is_fixing and (corrected := fixed(text, findings)) != text:
@@ -84,7 +84,7 @@ def verify(
     objects = [
         {k: v for k, v in asdict(each).items() if k not in ("span", "edits")} for each in findings
     ]
-    paths = {each.name: str(each) for each in (report, held.metrics, beside) if each}
+    paths = {each.name: str(each) for each in (report, data_of.metrics, beside) if each}
     print_page(
         "verify",
         json={"findings": objects, "summary": counts} if as_json else None,
@@ -126,7 +126,7 @@ def analyzed_package(results: Path, *, follow_links: bool) -> Iterator[Path]:
     """A warehouse of these rollouts; that of a package is cached for the next call.
 
     It is used again only where every input has the bytes that it was made from. Nothing inside the
-    package is believed: whoever made the package wrote that.
+    package is believed: it was written by the author of the package.
     """
     from pipeline.package.layout import GOLDEN_REPORTS
     from pipeline.run import part

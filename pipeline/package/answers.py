@@ -71,10 +71,10 @@ class Answers:
     def aliases(self) -> dict[str, frozenset[str]]:
         """What each run may be called: its name without what all share, and its model."""
         query = "select benchmark, run_id, model from main.runs order by all"
-        found: dict[str, dict[str, str | None]] = {}
+        models: dict[str, dict[str, str | None]] = {}
         for benchmark, run, model in self._warehouse.execute(query).fetchall():
-            found.setdefault(benchmark, {})[run] = model
-        return {run: names for own in found.values() for run, names in aliases(own).items()}
+            models.setdefault(benchmark, {})[run] = model
+        return {run: names for own in models.values() for run, names in aliases(own).items()}
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -89,8 +89,8 @@ class Answers:
         return self._texts(f"select distinct {expression} from {relation}")
 
     def _texts(self, query: str) -> frozenset[str]:
-        asked = self(Source(0, "", query))
-        return frozenset(value for (value,) in asked.rows if isinstance(value, str))
+        answer = self(Source(0, "", query))
+        return frozenset(value for (value,) in answer.rows if isinstance(value, str))
 
     def _ask(self, query: str) -> Answer:
         if self._left <= 0:
@@ -122,6 +122,8 @@ def aliases(models: dict[str, str | None]) -> dict[str, frozenset[str]]:
             (no for no, signs in enumerate(zip(*names, strict=False)) if len({*signs}) > 1), 0
         )
         shared = names[0][: names[0][:n_same].rfind("_") + 1]
-    found = {run: {run.removeprefix(shared), model or run} for run, model in models.items()}
-    uses = Counter(name for own in found.values() for name in own)
-    return {run: frozenset(name for name in own if uses[name] == 1) for run, own in found.items()}
+    candidates = {run: {run.removeprefix(shared), model or run} for run, model in models.items()}
+    uses = Counter(name for own in candidates.values() for name in own)
+    return {
+        run: frozenset(name for name in own if uses[name] == 1) for run, own in candidates.items()
+    }

@@ -128,8 +128,8 @@ def _ratios(report: Report, span: Span) -> Iterator[Finding]:
     seen = masked(report.text, span)
     for match in RANGE.finditer(seen):
         if float(match["low"]) > float(match["high"]):
-            line, told = report.line_at(span.start + match.start()), "the lower end first"
-            yield Finding(line, CONTRADICTED, match[0], told, "the text itself", "ratio")
+            line, expected = report.line_at(span.start + match.start()), "the lower end first"
+            yield Finding(line, CONTRADICTED, match[0], expected, "the text itself", "ratio")
     for match in RATIO.finditer(seen):
         part, whole = _int(match["part"]), _int(match["whole"])
         if NO_PART.search(seen, max(0, match.start() - 12), match.start()):
@@ -137,13 +137,13 @@ def _ratios(report: Report, span: Span) -> Iterator[Finding]:
         line = report.line_at(span.start + match.start())
         claim = f"{match['part']} of {match['whole']}"
         if part > whole and match["noun"].startswith(" "):
-            told = f"at most {match['whole']}"
-            yield Finding(line, CONTRADICTED, claim, told, "the text itself", "ratio")
+            expected = f"at most {match['whole']}"
+            yield Finding(line, CONTRADICTED, claim, expected, "the text itself", "ratio")
         elif match["percent"] and whole and not OTHER.search(match["noun"] + match["more"]):
             line = report.line_at(span.start + match.start("percent"))
-            status, told = _share(part, whole, match["percent"])
+            status, expected = _share(part, whole, match["percent"])
             claim = f"{claim} ({match['percent']}%)"
-            yield Finding(line, status, claim, told, "the text itself", "ratio")
+            yield Finding(line, status, claim, expected, "the text itself", "ratio")
 
 
 def _share(part: int, whole: int, percent: str) -> tuple[str, str]:
@@ -174,17 +174,17 @@ def _totals(rows: Rows) -> Iterator[Finding]:
         if total.whole is not None:
             sums.append((total.whole, sum(cell.whole or 0 for cell in column)))
         lines = f"the rows of the table, lines {column[0].line} to {column[-1].line}"
-        for given, summed in sums:
-            is_right = abs(given - summed) <= (ROUGHLY * summed if is_about else 0)
-            claim = f"{total.span.head.strip()}: {given:,}"
+        for printed, summed in sums:
+            is_right = abs(printed - summed) <= (ROUGHLY * summed if is_about else 0)
+            claim = f"{total.span.head.strip()}: {printed:,}"
             yield Finding(total.line, JUDGED[is_right], claim, f"{summed:,}", lines, "total")
 
 
 def _shares(block: Block, rows: Rows) -> Iterator[Finding]:
     """A column headed `% of 1056` beside one of counts: each share, and the sum of the counts."""
     heads = [plain(each).casefold() for each in block.heads]
-    shares = [(n, match) for n, told in enumerate(heads) if (match := SHARE_OF.search(told))]
-    counts = [n for n, told in enumerate(heads) if COUNTS.fullmatch(told)]
+    shares = [(n, match) for n, head in enumerate(heads) if (match := SHARE_OF.search(head))]
+    counts = [n for n, head in enumerate(heads) if COUNTS.fullmatch(head)]
     if len(shares) != 1 or len(counts) != 1:
         return
     (place, match), whole = shares[0], _int(shares[0][1]["whole"])
@@ -197,10 +197,10 @@ def _shares(block: Block, rows: Rows) -> Iterator[Finding]:
         if not _is_total(row):
             listed.append(count)
         if share and whole and not count.is_about:
-            status, told = _share(count.part, whole, share[1])
+            status, expected = _share(count.part, whole, share[1])
             claim = f"{count.part:,}: {share[1]}%"
             source = f"the head says of {match['whole']}"
-            yield Finding(count.line, status, claim, told, source, "total")
+            yield Finding(count.line, status, claim, expected, source, "total")
     summed = sum(count.part or 0 for count in listed)
     is_known = all(count.is_known for count in listed)
     # Rows may be a choice of the commonest: only a sum near the whole claims to be all of it, and
@@ -212,28 +212,28 @@ def _shares(block: Block, rows: Rows) -> Iterator[Finding]:
 
 def _repeated(report: Report, tables: list[tuple[Block, Rows]]) -> Iterator[Finding]:
     """One name with different counts: in tables of different sections, in headings, in prose."""
-    groups: list[list[Told]] = []
+    groups: list[list[NamedCount]] = []
     figures = {token.value for block in report.blocks for token in block.tokens}
-    for told in (*_listed(tables, figures), *_stated(report)):
-        group = next((each for each in groups if _is_same_name(told.words, each[0].words)), None)
+    for named in (*_listed(tables, figures), *_stated(report)):
+        group = next((each for each in groups if _is_same_name(named.words, each[0].words)), None)
         if group is None:
             groups.append(group := [])
-        group.append(told)
+        group.append(named)
     for group in groups:
         uses = Counter(each.count for each in group)
-        # What the data verify is right; else what is told most often, else first.
+        # What the data verify is right; else what is printed most often, else first.
         order = sorted(group, key=lambda each: (not each.is_known, -uses[each.count]))
         right = [each for each in order if each.count == order[0].count]
-        for told in (each for each in group if each.count != right[0].count and not each.is_known):
-            if model := next((each for each in right if _is_comparable(told, each)), None):
-                claim, expected = f"{told.count:,}", f"{model.count:,}"
+        for named in (each for each in group if each.count != right[0].count and not each.is_known):
+            if model := next((each for each in right if _is_comparable(named, each)), None):
+                claim, expected = f"{named.count:,}", f"{model.count:,}"
                 source = f"line {model.line} says {model.count:,}: {model.name}"
-                yield Finding(told.line, CONTRADICTED, claim, expected, source, "repeated")
+                yield Finding(named.line, CONTRADICTED, claim, expected, source, "repeated")
 
 
 @dataclass(frozen=True)
-class Told:
-    """A count and what it is of, as one place of a report tells it."""
+class NamedCount:
+    """A count and what it is of, at one place of a report."""
 
     name: str
     count: int
@@ -248,9 +248,9 @@ class Told:
         """The name without what is said of any failure, each word as of one thing."""
         bare = re.sub(r"\([^()]*\)", " ", self.name.casefold())
         words = (re.sub(r"(?<=ch|sh)es\Z|s\Z", "", each) for each in re.findall(r"[a-z]{3,}", bare))
-        found = frozenset(words)
+        names = frozenset(words)
         # Of a total it matters of what.
-        return found if found & {"total", "overall"} else found - ANY_FAILURE
+        return names if names & {"total", "overall"} else names - ANY_FAILURE
 
 
 def _is_same_name(one: frozenset[str], other: frozenset[str]) -> bool:
@@ -259,16 +259,16 @@ def _is_same_name(one: frozenset[str], other: frozenset[str]) -> bool:
     return len(one) == len(other) and all(a.startswith(b) or b.startswith(a) for a, b in pairs)
 
 
-def _is_comparable(told: Told, model: Told) -> bool:
+def _is_comparable(named: NamedCount, model: NamedCount) -> bool:
     """Two rows only below one head and not in like parts of sections, as those on two runs."""
-    if told.head is None or model.head is None:
-        return all(each.head is None or KINDS.search(each.head) for each in (told, model))
-    is_alike = min(len(told.path), len(model.path)) > 1 and told.path[-1] == model.path[-1]
-    return told.head == model.head and told.path[:1] != model.path[:1] and not is_alike
+    if named.head is None or model.head is None:
+        return all(each.head is None or KINDS.search(each.head) for each in (named, model))
+    is_alike = min(len(named.path), len(model.path)) > 1 and named.path[-1] == model.path[-1]
+    return named.head == model.head and named.path[:1] != model.path[:1] and not is_alike
 
 
-def _listed(tables: list[tuple[Block, Rows]], figures: Set[float | None]) -> Iterator[Told]:
-    """Rows with one count, or with one for each part of a whole that the report tells elsewhere."""
+def _listed(tables: list[tuple[Block, Rows]], figures: Set[float | None]) -> Iterator[NamedCount]:
+    """Rows with one count, or with one for each part of a whole that the report gives elsewhere."""
     for block, rows in tables:
         names = [row[0].text for row in rows]
         is_several = any(map(SEVERAL.search, block.path))
@@ -284,11 +284,11 @@ def _listed(tables: list[tuple[Block, Rows]], figures: Set[float | None]) -> Ite
             is_name = len(re.findall(r"[a-z]", name)) >= FEWEST_LETTERS and names.count(name) == 1
             if is_name and is_count and not _is_total(row):
                 count, is_known = sum(each.part or 0 for each in cells), cells[0].is_known
-                yield Told(name, count, cells[0].line, block.path, row[0].head, is_known)
+                yield NamedCount(name, count, cells[0].line, block.path, row[0].head, is_known)
 
 
-def _stated(report: Report) -> Iterator[Told]:
-    """Counts with their names in headings, in heads of shares, and in prose that tells of all."""
+def _stated(report: Report) -> Iterator[NamedCount]:
+    """Counts with their names in headings, in heads of shares, and in prose on all of them."""
     for block in report.blocks:
         if any(map(SEVERAL.search, block.path)):
             continue
@@ -301,9 +301,9 @@ def _stated(report: Report) -> Iterator[Told]:
             texts.append((text, report.line_at(row[0].start), patterns))
         for text, line, wanted in texts:
             for match in (match for pattern in wanted for match in pattern.finditer(text)):
-                told = Told(match["name"], _int(match["count"]), line, block.path)
-                if told.words:
-                    yield told
+                named = NamedCount(match["name"], _int(match["count"]), line, block.path)
+                if named.words:
+                    yield named
 
 
 def _is_total(row: list[Cell]) -> bool:

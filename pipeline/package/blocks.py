@@ -104,14 +104,14 @@ class Token:
             scale = min(self._scales, key=lambda each: _ratio(each * value, self.value or 0.0))
         match = FIGURE.search(self.text)
         assert match is not None
-        told = self._digits(scale * value, match["digits"])
-        is_below = value < 0 and bool(told.strip("0.,"))
+        digits = self._digits(scale * value, match["digits"])
+        is_below = value < 0 and bool(digits.strip("0.,"))
         if match["sign"]:
             plus = "+" if match["sign"] == "+" else ""
             sign = match["sign"].replace("+", "-") if is_below else plus
         else:
             sign = "-" if is_below else ""
-        return sign + told + (match["unit"] or "")
+        return sign + digits + (match["unit"] or "")
 
     @property
     def shape(self) -> tuple[str, bool, bool]:
@@ -136,27 +136,31 @@ class Token:
         is_difference = self.unit == "points" or self.is_signed or 0 < self.decimals < 3
         return (100, 1) if is_difference else (1,)
 
-    def _is_close(self, told: float) -> bool:
+    def _is_close(self, scaled: float) -> bool:
         assert self.value is not None
         # A rate is not printed as a whole number, and 5.2 not as 5.
-        if not (self.unit or self.decimals) and abs(told) < 10 and abs(told - round(told)) > 5e-5:
+        if (
+            not (self.unit or self.decimals)
+            and abs(scaled) < 10
+            and abs(scaled - round(scaled)) > 5e-5
+        ):
             return False
         # A value on the half may have been rounded either way.
         half = 0.5 * 10.0**-self.decimals
-        return abs(told - self.value) <= half + 1e-9 * max(1.0, abs(told))
+        return abs(scaled - self.value) <= half + 1e-9 * max(1.0, abs(scaled))
 
-    def _digits(self, told: float, digits: str) -> str:
-        told, decimals = abs(told), self.decimals
-        if not decimals and not self.unit and told != round(told) and told < 10:
-            return _plain(told)
+    def _digits(self, scaled: float, digits: str) -> str:
+        scaled, decimals = abs(scaled), self.decimals
+        if not decimals and not self.unit and scaled != round(scaled) and scaled < 10:
+            return _plain(scaled)
         # A number that is not 0 is not printed as 0, however few digits were there.
-        if self.unit == NUMBER and told and not round(told, decimals):
-            return _plain(told)
+        if self.unit == NUMBER and scaled and not round(scaled, decimals):
+            return _plain(scaled)
         # Differences are rounded as ledgers are, and never to no side.
-        shown = _kept(told, decimals) if self.is_signed else told
-        while self.is_signed and not shown and decimals < 3 and _kept(told, 3):
+        shown = _rounded(scaled, decimals) if self.is_signed else scaled
+        while self.is_signed and not shown and decimals < 3 and _rounded(scaled, 3):
             decimals += 1
-            shown = _kept(told, decimals)
+            shown = _rounded(scaled, decimals)
         comma = "," if "," in digits or len(digits.partition(".")[0]) < 4 else ""
         printed = f"{shown:{comma}.{decimals}f}"
         return printed.rstrip("0").rstrip(".") if self.is_bound else printed
@@ -188,7 +192,7 @@ class Block:
     kind: str
     line: int
     rows: tuple[tuple[Span, ...], ...]
-    # The headings it stands under, the nearest last; of a heading itself, those above it.
+    # The headings above it, the nearest last; of a heading itself, its parents.
     path: tuple[str, ...]
     heads: tuple[str, ...] = ()
     sources: list[Comment] = field(default_factory=list)
@@ -211,7 +215,7 @@ class Report:
 
     text: str
     blocks: Sequence[Block]
-    # Sources that no block stands before.
+    # Sources without a block before them.
     orphans: Sequence[Comment]
     # What is too long to be read, and was left out: line and number of characters.
     unread: Sequence[tuple[int, int]]
@@ -219,7 +223,7 @@ class Report:
     starts: Sequence[int]
 
     def line_at(self, offset: int) -> int:
-        """The line that a place in the text stands on."""
+        """The line number of a place in the text."""
         return bisect_right(self.starts, offset)
 
 
@@ -229,10 +233,10 @@ def read(text: str) -> Report:
 
 
 def edited(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
-    """The text with what is told in place of some stretches of it, given by start and end."""
+    """The text with some stretches, given by start and end, replaced."""
     pieces, last = [], 0
-    for start, end, told in sorted(edits):
-        pieces += [text[last:start], told]
+    for start, end, new in sorted(edits):
+        pieces += [text[last:start], new]
         last = end
     return "".join([*pieces, text[last:]])
 
@@ -250,15 +254,17 @@ def heads_of(block: Block) -> list[str]:
 
 def masked(text: str, span: Span) -> str:
     """A span with blots for what claims nothing: code, quotes, comments, tags and addresses."""
-    told = text[span.start : span.end]
-    seen = edited(told, ((start, end, "\x01" * (end - start)) for start, end in code_spans(told)))
+    written = text[span.start : span.end]
+    seen = edited(
+        written, ((start, end, "\x01" * (end - start)) for start, end in code_spans(written))
+    )
     for pattern in (HIDDEN, QUOTED):
         seen = pattern.sub(lambda match: "\x01" * len(match[0]), seen)
     return seen
 
 
 def code_spans(text: str) -> list[Place]:
-    """Where code stands between backquotes, these included."""
+    """The places of code between backquotes, these included."""
     runs = [match.span() for match in TICKS.finditer(text)]
     later: dict[int, list[int]] = {}
     for place, (start, end) in enumerate(runs):
@@ -275,13 +281,13 @@ def code_spans(text: str) -> list[Place]:
     return spans
 
 
-# Where something stands, by its start and its end; and the cells of rows.
+# A place by its start and its end; and the cells of rows.
 Place = tuple[int, int]
 Rows = Sequence[Sequence[Place]]
 
 
 class _Reader:
-    """Lines to blocks, from the top; `last` is the block that a source would speak for."""
+    """Lines to blocks, from the top; `last` is the block that a source would belong to."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -306,8 +312,8 @@ class _Reader:
             if fence := FENCE.match(line):
                 after, self.last = self.fence_end(at, fence["fence"]), None
             elif comments := self.comments(at):
-                after, found = comments
-                (self.orphans if self.last is None else self.last.sources).extend(found)
+                after, sources = comments
+                (self.orphans if self.last is None else self.last.sources).extend(sources)
             elif heading := HEADING.match(line):
                 self.heading(at, heading)
             elif RULE.match(line):
@@ -332,32 +338,32 @@ class _Reader:
     def fence_end(self, at: int, fence: str) -> int:
         """Behind the line that closes a fence."""
         for place in range(at + 1, self.n_lines):
-            told = self.line(place).strip()
-            if told.startswith(fence) and not told.strip(fence[0]):
+            line = self.line(place).strip()
+            if line.startswith(fence) and not line.strip(fence[0]):
                 return place + 1
         return self.n_lines
 
     def comments(self, at: int) -> tuple[int, list[Comment]] | None:
-        """Behind comments that stand alone on their lines, and the sources among them.
+        """Behind comments alone on their lines, and the sources among them.
 
         A comment that is never closed reaches to the end.
         """
         if not self.line(at).lstrip().startswith("<!--"):
             return None
-        found: list[Comment] = []
+        sources: list[Comment] = []
         place, last = self.text.index("<!--", self.starts[at]), at
-        # No pattern: where comments are opened and never closed it would start anew at each.
+        # No pattern: where comments are opened and never closed it would start again at each.
         while self.text.startswith("<!--", place):
             if (end := self.text.find("-->", place)) < 0:
-                return self.n_lines, found
-            told = self.text[place + 4 : end]
-            if FROM.match(told.strip()) or SQL.match(told.strip()):
-                start = place + 4 + len(told) - len(told.lstrip())
+                return self.n_lines, sources
+            content = self.text[place + 4 : end]
+            if FROM.match(content.strip()) or SQL.match(content.strip()):
+                start = place + 4 + len(content) - len(content.lstrip())
                 line = bisect_right(self.starts, place)
-                found.append(Comment(line, start, told.strip()))
+                sources.append(Comment(line, start, content.strip()))
             last = bisect_right(self.starts, end) - 1
             place = self.ends[last] - len(self.text[end + 3 : self.ends[last]].lstrip())
-        return None if place < self.ends[last] else (last + 1, found)
+        return None if place < self.ends[last] else (last + 1, sources)
 
     def heading(self, at: int, match: re.Match[str]) -> None:
         level = len(match["marks"])
@@ -396,15 +402,15 @@ class _Reader:
         return end
 
     def cells(self, at: int) -> list[Place]:
-        """Where the cells of a row stand."""
+        """The places of the cells of a row."""
         line = self.line(at)
         start, end = self.starts[at], self.starts[at] + len(line.rstrip())
         pipes = [start + match.start() for match in PIPE.finditer(line)]
         bounds = [start - 1, *pipes, end]
-        found = [(left + 1, right) for left, right in pairwise(bounds)]
+        cells = [(start_pipe + 1, end_pipe) for start_pipe, end_pipe in pairwise(bounds)]
         if pipes and not self.text[start : pipes[0]].strip():
-            found = found[1:]
-        return found[:-1] if pipes and pipes[-1] == end - 1 else found
+            cells = cells[1:]
+        return cells[:-1] if pipes and pipes[-1] == end - 1 else cells
 
     def item(self, at: int) -> int:
         """An item with the lines that go on with it; its comments are read as any others."""
@@ -441,9 +447,9 @@ class _Reader:
     def tokens(self, span: Span) -> Iterator[Token]:
         """The figures of a span in order."""
         seen = masked(self.text, span)
-        found = figures(seen)
+        tokens = figures(seen)
         name_end = -1
-        for place, each in enumerate(found):
+        for place, each in enumerate(tokens):
             before = seen[max(0, each.start - 30) : each.start]
             is_plain = not (each.unit or each.is_signed or each.decimals or each.value is None)
             is_also = name_end >= 0 and ALSO.fullmatch(seen, name_end, each.start)
@@ -458,7 +464,7 @@ class _Reader:
                 start=span.start + each.start,
                 end=span.start + each.end,
                 line=bisect_right(self.starts, span.start + each.start),
-                unit=_unit(seen, each, found[place + 1 : place + 2], span.head),
+                unit=_unit(seen, each, tokens[place + 1 : place + 2], span.head),
             )
 
 
@@ -507,12 +513,12 @@ def _ratio(one: float, other: float) -> float:
     return high / max(low, 1e-9)
 
 
-def _kept(value: float, decimals: int) -> float:
+def _rounded(value: float, decimals: int) -> float:
     return round(10.0**decimals * value) / 10.0**decimals
 
 
 def _plain(value: float) -> str:
-    """A value whose form nothing tells: counts whole, others with four digits, no idle zeros."""
+    """A value without a form to follow: counts whole, others with four digits, no idle zeros."""
     if isinstance(value, int) or value == round(value):
         return f"{value:,.0f}"
     return f"{value:,.4f}".rstrip("0").rstrip(".")

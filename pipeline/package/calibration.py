@@ -1,4 +1,4 @@
-"""Golden report, shallow report and look-alikes scored alike, and whether that tells them apart.
+"""Golden report, shallow report and look-alikes scored alike, and whether scores distinguish them.
 
 Look-alikes say the same in another form, or less, or something else; they are built without chance.
 """
@@ -124,8 +124,10 @@ def _review(failed: Sequence[str], weak: Sequence[Mapping[str, str]]) -> Iterato
 def look_alikes(golden: str, facts: Sequence[Fact]) -> list[LookAlike]:
     """All that differ from the golden report, in a fixed order."""
     seen = COMMENT.sub("", golden)
-    made = [LookAlike(name, what, make(seen, facts), equal) for name, what, make, equal in MAKERS]
-    return [each for each in made if each.text.split() != seen.split()]
+    candidates = [
+        LookAlike(name, what, make(seen, facts), equal) for name, what, make, equal in MAKERS
+    ]
+    return [each for each in candidates if each.text.split() != seen.split()]
 
 
 def headings_changed(text: str, _: Sequence[Fact]) -> str:
@@ -195,8 +197,8 @@ def value_text(fact: Fact) -> str:
 
 def _title(text: str) -> str:
     """The title of a report with its opening, which say what it is about."""
-    found = text_of(text)
-    return f"# {' '.join(found.title.split())}"
+    report = text_of(text)
+    return f"# {' '.join(report.title.split())}"
 
 
 def words_shuffled(text: str, _: Sequence[Fact]) -> str:

@@ -41,23 +41,23 @@ def refreshed(text: str, warehouse: Opened) -> tuple[str, list[Finding]]:
 def _of_block(report: Report, block: Block, answers: Answering | None) -> Iterator[Finding]:
     is_table = block.kind == "table"
     sources = [one for comment in block.sources for one in parsed(comment, is_table=is_table)]
-    asked: list[tuple[Source, Answer]] = []
+    answered: list[tuple[Source, Answer]] = []
     why = "no pair of its source" if sources else "no source"
     for source in sources:
         if answers is None:
             why = "no data to compare with"
             break
         answer = answers(source)
-        asked.append((source, answer))
+        answered.append((source, answer))
         if answer.fault:
             status = CONTRADICTED if answer.is_wrong else UNCHECKED
-            told = "a query that can be run" if answer.is_wrong else None
-            yield Finding(source.line, status, source.words, told, answer.fault)
+            expected = "a query that can be run" if answer.is_wrong else None
+            yield Finding(source.line, status, source.words, expected, answer.fault)
     if block.kind == "table":
-        checked = list(Table(report, block, asked).findings())
+        checked = list(Table(report, block, answered).findings())
     else:
         known = answers if isinstance(answers, Answers) else None
-        checked = list(Sentence(report, block, asked, known).findings())
+        checked = list(Sentence(report, block, answered, known).findings())
     yield from checked
     spans = [each.span for each in checked if each.span]
     for token in block.tokens:

@@ -58,7 +58,7 @@ class _Bound:
     @property
     def is_word(self) -> bool:
         """Whether it is one of a few answers, which a sentence may give more than once."""
-        return any(self.expected in told for told in ANSWERS)
+        return any(self.expected in group for group in ANSWERS)
 
     @property
     def words(self) -> str:
@@ -72,14 +72,14 @@ class Sentence:
 
     report: Report
     block: Block
-    asked: list[tuple[Source, Answer]]
+    answered: list[tuple[Source, Answer]]
     answers: Answers | None
     bound: list[_Bound] = field(default_factory=list)
 
     def findings(self) -> Iterator[Finding]:
         """What each pair says, and what no pair accounts for in place of one that is gone."""
         is_whole = True
-        for source, answer in self.asked:
+        for source, answer in self.answered:
             if source.keys or source.columns:
                 why = "a source of a table, and this is none"
                 yield Finding(source.line, UNCHECKED, source.words, None, why)
@@ -101,14 +101,14 @@ class Sentence:
         span = next(self.block.spans, None)
         if span is None:
             return
-        found = [*self._figures(is_whole), *self._names(span)]
+        checked = [*self._figures(is_whole), *self._names(span)]
         # A name and its figure change together or not at all, and of a sentence that holds a
         # figure twice nothing does: half of it would be of other data than the rest.
-        is_twice = any(each.source.endswith(TWICE) for _, each in found)
+        is_twice = any(each.source.endswith(TWICE) for _, each in checked)
         stuck = {
-            id(source) for source, each in found if each.status == CONTRADICTED and not each.edits
+            id(source) for source, each in checked if each.status == CONTRADICTED and not each.edits
         }
-        for source, each in found:
+        for source, each in checked:
             yield replace(each, edits=()) if is_twice or id(source) in stuck else each
         yield from self._crossed()
 
@@ -120,8 +120,8 @@ class Sentence:
         free = list(self.block.tokens)
         n_printed = Counter(token.printed for token in free)
         for each in wanted:
-            given = token_of(each.pair.text)
-            same = (token for token in free if given and token.printed == given.printed)
+            printed = token_of(each.pair.text)
+            same = (token for token in free if printed and token.printed == printed.printed)
             if token := next(same, None):
                 free.remove(token)
                 each.token = token
@@ -183,9 +183,9 @@ class Sentence:
         pair = each.pair
         if pair.text is None:
             return ((start, end, each.expected),)
-        given = re.sub(r"\s(?:percentage )?points?\Z", "", each.expected)
-        told = given if token_of(pair.text) else each.expected
-        return ((start, end, each.expected), (pair.start, pair.end, quoted(told)))
+        bare = re.sub(r"\s(?:percentage )?points?\Z", "", each.expected)
+        new_text = bare if token_of(pair.text) else each.expected
+        return ((start, end, each.expected), (pair.start, pair.end, quoted(new_text)))
 
     def _note(self, each: _Bound) -> Finding:
         text = each.pair.text or one_line(str(each.value), 100)
@@ -206,19 +206,19 @@ class Sentence:
         # The two sides of a comparison account for both names.
         for each in sorted(wanted, key=lambda one: VERSUS not in one.expected):
             for form in [each.pair.text] if each.is_stale else self._forms(each):
-                place = next((place for place, told in free.items() if told == form), None)
+                place = next((place for place, code in free.items() if code == form), None)
                 if place:
                     each.place = place
                     del free[place]
                     break
                 taken = [place for place in codes if place not in free]
                 taken += [one.cover for one in wanted if one.cover and one.is_word]
-                left = edited(text, ((a - span.start, b - span.start, "") for a, b in set(taken)))
-                if form and contains_phrase(form, _without_longer_answers(plain(left), form)):
+                rest = edited(text, ((a - span.start, b - span.start, "") for a, b in set(taken)))
+                if form and contains_phrase(form, _without_longer_answers(plain(rest), form)):
                     each.place = (span.start, span.start)
                     each.cover = _cover(form, text, span.start)
                     for name in form.split(VERSUS) if VERSUS in form else ():
-                        used = next((one for one, told in free.items() if told == name), None)
+                        used = next((one for one, code in free.items() if code == name), None)
                         free.pop(used or (0, 0), None)
                     break
         for each in wanted:
@@ -246,7 +246,7 @@ class Sentence:
         return Finding(line, CONTRADICTED, shown, each.expected, each.words, edits=edits)
 
     def _gone(self, each: _Bound, seen: str, free: dict[tuple[int, int], str]) -> Finding:
-        """A name that is not there: wrong if another stands in its place."""
+        """A name that is not in the block: wrong if another is in its place."""
         expected = each.expected
         span = next(self.block.spans)
         line = self.report.line_at(next(iter(free), (span.start, 0))[0])
@@ -261,7 +261,7 @@ class Sentence:
             if all(any(contains_phrase(name, seen) for name in own) for own in names):
                 return Finding(self.block.line, VERIFIED, expected, expected, each.words)
             return self._note(each)
-        others = next((told for told in ANSWERS if expected in told), ())
+        others = next((group for group in ANSWERS if expected in group), ())
         for word in sorted(others, key=len, reverse=True):
             if word != expected and contains_phrase(word, _without_longer_answers(seen, word)):
                 return Finding(self.block.line, CONTRADICTED, word, expected, each.words)
@@ -274,9 +274,9 @@ class Sentence:
             known = frozenset(self.answers.aliases)
         taken = {other.expected for other in self.bound if other.place}
         rivals = [
-            (place, told)
-            for place, told in free.items()
-            if told not in taken and self._is_rival(told, expected, known)
+            (place, rival)
+            for place, rival in free.items()
+            if rival not in taken and self._is_rival(rival, expected, known)
         ]
         if not rivals:
             # One of a few words that are printed without backquotes.
@@ -285,13 +285,13 @@ class Sentence:
                 if word not in taken and contains_phrase(word, outside):
                     return Finding(self.block.line, CONTRADICTED, word, expected, each.words)
             return self._note(each)
-        place, told = rivals[0]
+        place, rival = rivals[0]
         gone = [one for one in self.bound if not one.is_figure and one.place is None]
         edits: tuple[Edit, ...] = ()
         if len(rivals) == len(gone) == 1:
             edits = ((*place, f"`{expected}`"),)
         line = self.report.line_at(place[0])
-        return Finding(line, CONTRADICTED, told, expected, each.words, edits=edits, span=place)
+        return Finding(line, CONTRADICTED, rival, expected, each.words, edits=edits, span=place)
 
     def _is_rival(self, name: str, expected: str, known: Collection[str]) -> bool:
         """Whether a name that no pair accounts for may be there in place of one that is gone."""
@@ -319,22 +319,27 @@ class Sentence:
     def _expected(self, each: _Bound) -> str:
         """The value as its text has it: by an alias where that is one."""
         value = each.value
-        told = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-        given = each.pair.text
-        if given is None or given == told:
-            return told
-        if given in (plain(told), one_line(told), told.replace("_", " "), *self._short(told)):
-            return given
+        current = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        printed = each.pair.text
+        if printed is None or printed == current:
+            return current
+        if printed in (
+            plain(current),
+            one_line(current),
+            current.replace("_", " "),
+            *self._short(current),
+        ):
+            return printed
         # A name of a run that is written short stays short.
         runs = self.answers.aliases if self.answers else {}
-        if any(given in own for own in runs.values()) and runs.get(told):
-            return min(runs[told], key=lambda name: (len(name), name))
-        return told
+        if any(printed in own for own in runs.values()) and runs.get(current):
+            return min(runs[current], key=lambda name: (len(name), name))
+        return current
 
     def _crossed(self) -> Iterator[Finding]:
         """Names of two rows of one query in the other order than their figures."""
         groups: dict[tuple[object, ...], list[dict[str, _Bound]]] = {}
-        for source, _ in self.asked:
+        for source, _ in self.answered:
             own = {each.pair.expression: each for each in self.bound if each.source is source}
             key = (source.relation, *sorted(own))
             groups.setdefault(key, []).append(own)
@@ -354,9 +359,9 @@ class Sentence:
                         is_before = (places[0] or (0, 0)) < (places[1] or (0, 0))
                         if is_before != (first.token.start < second.token.start):
                             claim = f"{one[name].expected} beside {second.token.text}"
-                            told = f"{one[name].expected} beside {first.token.text}"
+                            expected = f"{one[name].expected} beside {first.token.text}"
                             line = self.report.line_at((places[0] or (0, 0))[0])
-                            yield Finding(line, CONTRADICTED, claim, told, first.words)
+                            yield Finding(line, CONTRADICTED, claim, expected, first.words)
                             return
 
 
@@ -380,8 +385,8 @@ def _is_placed(each: _Bound) -> bool:
 
 def _sign(each: _Bound) -> float | None:
     """The value as it was printed: without its sign where its text has none."""
-    value, given = number(each.value), token_of(each.pair.text)
-    is_bare = given is not None and given.value is not None and not given.is_signed
+    value, printed = number(each.value), token_of(each.pair.text)
+    is_bare = printed is not None and printed.value is not None and not printed.is_signed
     return abs(value) if value is not None and is_bare else value
 
 
@@ -405,7 +410,7 @@ def _in_unit(token: Token, each: _Bound) -> Token:
 
 def _shape(each: _Bound) -> tuple[str, bool]:
     """Of what kind the figure of a pair is: as its text, else as its value would be."""
-    given = token_of(each.pair.text)
-    if given is not None:
-        return given.shape[:2]
+    printed = token_of(each.pair.text)
+    if printed is not None:
+        return printed.shape[:2]
     return ("", not isinstance(each.value, int))

@@ -17,15 +17,15 @@ class Table:
     """A table beside what its sources give: rows by their keys, cells by their heads."""
 
     def __init__(
-        self, report: Report, block: Block, asked: Sequence[tuple[Source, Answer]]
+        self, report: Report, block: Block, answered: Sequence[tuple[Source, Answer]]
     ) -> None:
-        self.report, self.block, self.asked = report, block, asked
+        self.report, self.block, self.answered = report, block, answered
         self.heads = heads_of(block)
 
     def findings(self) -> Iterator[Finding]:
         """Every row that a source has keys for."""
         usable = []
-        for source, answer in self.asked:
+        for source, answer in self.answered:
             if source.pairs or not source.columns:
                 why = "a table needs heads: COLUMN as HEAD"
                 yield Finding(source.line, CONTRADICTED, source.words, "columns with heads", why)
@@ -37,7 +37,7 @@ class Table:
                     yield Finding(source.line, UNCHECKED, source.words, None, why)
                 else:
                     usable.append((source, answer, [head for head in heads if head is not None]))
-        is_whole = len(usable) == len(self.asked)
+        is_whole = len(usable) == len(self.answered)
         for row in self.block.rows if usable else ():
             yield from self._row(row, usable, is_whole=is_whole)
 
@@ -62,8 +62,8 @@ class Table:
             if any(place >= len(row) for place in places):
                 continue
             n_keys = len(source.keys)
-            given = [[texts[place], *codes[place]] for place in places]
-            named = ", ".join(told[0] for told in given)
+            key_forms = [[texts[place], *codes[place]] for place in places]
+            named = ", ".join(forms[0] for forms in key_forms)
             if not n_keys:
                 rows = answer.rows if len(self.block.rows) == 1 else ()
             else:
@@ -71,8 +71,8 @@ class Table:
                     each
                     for each in answer.rows
                     if all(
-                        any(is_key(form, each[no]) for form in told)
-                        for no, told in enumerate(given)
+                        any(is_key(form, each[no]) for form in forms)
+                        for no, forms in enumerate(key_forms)
                     )
                 )
             rows = tuple(dict.fromkeys(map(_hashable, rows)))
@@ -88,13 +88,13 @@ class Table:
                 yield from self._cells(row, source, rows[0][n_keys:])
         # A key that is a word of the author's own, such as 'total', says nothing of other rows.
         is_open = any(
-            not (told.startswith("'") and told.endswith("'"))
+            not (expression.startswith("'") and expression.endswith("'"))
             for source, *_ in usable
-            for told, _ in source.keys
+            for expression, _ in source.keys
         )
         if not n_found and is_whole and named and is_open:
-            told = "a row that the query gives"
-            yield Finding(line, CONTRADICTED, named, told, usable[0][0].words)
+            expected = "a row that the query gives"
+            yield Finding(line, CONTRADICTED, named, expected, usable[0][0].words)
 
     def _cells(
         self, row: Sequence[Span], source: Source, values: Sequence[Any]
@@ -123,25 +123,25 @@ class Table:
     ) -> Iterator[Finding]:
         if not tokens or not numbers:
             return
-        given = numbers
+        values = numbers
         if len(tokens) != len(numbers):
-            # What is undefined may be left out, or be told once for all.
-            given = [each for each in numbers if each[1] is not None]
-        if len(tokens) == len(given):
-            matched = [*zip(tokens, given, strict=True)]
+            # What is undefined may be left out, or be printed once for all.
+            values = [each for each in numbers if each[1] is not None]
+        if len(tokens) == len(values):
+            matched = [*zip(tokens, values, strict=True)]
         else:
             matched = []
-            for name, value in given:
+            for name, value in values:
                 agreeing = (one for one in tokens if measured(one, name).agrees(value))
-                if found := next(agreeing, None):
-                    matched.append((found, (name, value)))
+                if match := next(agreeing, None):
+                    matched.append((match, (name, value)))
             # Cells may be merged and parted; what is there must be some of what is bound.
-            if given and not matched and (len(tokens) < 2 or len(given) < 2):
-                matched = [(tokens[0], given[0])]
+            if values and not matched and (len(tokens) < 2 or len(values) < 2):
+                matched = [(tokens[0], values[0])]
         for token, (name, value) in matched:
             is_right = measured(token, name).agrees(value)
             expected = token.text if is_right else measured(token, name).like(value)
-            is_sure = len(tokens) == len(given) and not has_names
+            is_sure = len(tokens) == len(values) and not has_names
             yield Finding(
                 token.line,
                 JUDGED[is_right],
@@ -155,23 +155,23 @@ class Table:
     def _name(self, source: Source, span: Span, name: str, value: Any) -> Finding:
         text = self.report.text[span.start : span.end]
         line, words = self.report.line_at(span.start), f"{name} {source.words}"
-        told = plain(text)
+        cell = plain(text)
         expected = ", ".join(map(str, value)) if isinstance(value, list) else value
         where = (span.start, span.end)
-        if not told:
+        if not cell:
             return Finding(line, UNCHECKED, expected, None, f"{words}: the cell is empty")
         codes = [(start, end) for start, end in code_spans(text)]
         is_right = any(
             is_key(each, expected)
-            for each in (told, *(plain(text[start:end]) for start, end in codes))
-        ) or contains_phrase(plain(expected), told)
+            for each in (cell, *(plain(text[start:end]) for start, end in codes))
+        ) or contains_phrase(plain(expected), cell)
         if is_right:
-            return Finding(line, VERIFIED, told, told, words, span=where)
+            return Finding(line, VERIFIED, cell, cell, words, span=where)
         edits: tuple[Edit, ...] = ()
         if len(codes) == 1 and text.strip().startswith("`"):
             start, end = codes[0]
             edits = ((span.start + start, span.start + end, f"`{expected}`"),)
-        return Finding(line, CONTRADICTED, told, one_line(expected), words, edits=edits, span=where)
+        return Finding(line, CONTRADICTED, cell, one_line(expected), words, edits=edits, span=where)
 
 
 def _hashable(row: tuple[Any, ...]) -> tuple[Any, ...]:

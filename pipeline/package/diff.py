@@ -26,7 +26,7 @@ COMMON = re.compile(r"(?:run_id|benchmark|base|candidate|metric|policy)\b")
 class Claim:
     """What is asked, and the text that answers it, with its line."""
 
-    asked: str
+    question: str
     text: str
     line: int
 
@@ -52,19 +52,19 @@ def claims(text: str) -> Iterator[Claim]:
             for no, pair in enumerate(source.pairs, start=1):
                 if pair.text is not None:
                     what = pair.expression or f"answer {no} to"
-                    yield Claim(f"{what} {_asked(source)}", pair.text, block.line)
+                    yield Claim(f"{what} {_question(source)}", pair.text, block.line)
     for passage in passages(report):
         yield from _of_passage(passage)
 
 
-def _asked(source: Source) -> str:
+def _question(source: Source) -> str:
     """What a source asks: its conditions in one order, those that most sources have last."""
     relation, *where = WHERE.split(source.behind, maxsplit=1)
     if not source.relation or source.relation.startswith("(") or not where:
         return source.behind
     if CONDITION.sub("", where[0]):
         return source.behind
-    # A list of what a table has is no question: its keys tell its rows apart.
+    # A list of what a table has is no question: its keys distinguish its rows.
     conditions = [
         each for each in CONDITION.findall(where[0]) if not (source.columns and LISTED.match(each))
     ]
@@ -81,7 +81,7 @@ def _cells(report: Report, block: Block, source: Source) -> Iterator[Claim]:
         line = report.line_at(row[0].start) if row else block.line
         for head in dict.fromkeys(plain(head) for _, head in source.columns):
             if cells.get(head):
-                yield Claim(f"{head} of {key} {_asked(source)}", cells[head], line)
+                yield Claim(f"{head} of {key} {_question(source)}", cells[head], line)
 
 
 def _of_passage(passage: Passage) -> Iterator[Claim]:
@@ -105,25 +105,33 @@ def difference(old: str, new: str) -> Difference:
     """What differs, in the order of each report; a claim that is made twice counts once."""
     before, after = _by_question(old), _by_question(new)
     moved = [
-        (before[asked][0], own[0])
-        for asked, own in after.items()
-        if asked in before
-        and {each.text for each in own}.isdisjoint(each.text for each in before[asked])
+        (before[question][0], own[0])
+        for question, own in after.items()
+        if question in before
+        and {each.text for each in own}.isdisjoint(each.text for each in before[question])
     ]
     return Difference(
         tuple(moved),
-        tuple(own[0] for asked, own in before.items() if asked not in after and _is_whole(asked)),
-        tuple(own[0] for asked, own in after.items() if asked not in before and _is_whole(asked)),
+        tuple(
+            own[0]
+            for question, own in before.items()
+            if question not in after and _is_whole(question)
+        ),
+        tuple(
+            own[0]
+            for question, own in after.items()
+            if question not in before and _is_whole(question)
+        ),
     )
 
 
-def _is_whole(asked: str) -> bool:
+def _is_whole(question: str) -> bool:
     """Whether it comes and goes by itself: how a rollout ends goes with its citation."""
-    return not asked.startswith(OUTCOME)
+    return not question.startswith(OUTCOME)
 
 
 def _by_question(text: str) -> dict[str, list[Claim]]:
-    found: dict[str, list[Claim]] = defaultdict(list)
+    by_question: dict[str, list[Claim]] = defaultdict(list)
     for claim in claims(text):
-        found[claim.asked].append(claim)
-    return found
+        by_question[claim.question].append(claim)
+    return by_question

@@ -58,11 +58,11 @@ LIST_HEAD = re.compile(r"\btasks\b|\bwhich\b")
 SIDE = re.compile(r"(?:a |the |closest )?(?P<word>pass|fail)(?:es|ed|ing|s|ure|ures)?")
 PASSING = re.compile(r"(?P<part>\d+) of (?P<whole>\d+) (?:scored )?(?:attempts?|rollouts?) pass")
 BRACKET = re.compile(
-    r"[.,]?\s(?:in (?:\d+ of \d+|all|both|each)(?: \w+)? )?\((?P<told>[^()]{1,2000})\)"
+    r"[.,]?\s(?:in (?:\d+ of \d+|all|both|each)(?: \w+)? )?\((?P<cites>[^()]{1,2000})\)"
 )
 EXPECTED = re.compile(r"\b(?:expected|instead of|rather than|should be)\W{0,3}\Z", re.IGNORECASE)
 SENTENCE_END = re.compile(r"[.!?][\"')\]]*\s+(?=[^\sa-z])")
-ASKED = re.compile(r"\bAsked:\s+\Z")
+PROMPT_LABEL = re.compile(r"\bAsked:\s+\Z")
 BESIDE = re.compile(r"[\s:;,]*(?:\(redacted\))?[\s:;,]*")
 # Also what error signatures put in place of numbers, paths and ids.
 CUT = re.compile(r"\u2026|\.\.\.|\[\.\.\.\]|\[\u2026\]|<[a-z]{1,10}(?:>|(?=\u2026))")
@@ -96,26 +96,26 @@ class Passage:
     @cached_property
     def codes(self) -> list[tuple[int, int, str]]:
         """What is between backquotes, with its place."""
-        found = []
+        codes = []
         for span in self.spans:
             text = self.raw(span)
             for start, end in code_spans(text):
-                told = text[start:end].strip("`")
+                code = text[start:end].strip("`")
                 # In a table a pipe is escaped, in code too.
-                told = told.replace("\\|", "|") if self.block.kind == "table" else told
-                found.append((span.start + start, span.start + end, told.strip() or told))
-        return found
+                code = code.replace("\\|", "|") if self.block.kind == "table" else code
+                codes.append((span.start + start, span.start + end, code.strip() or code))
+        return codes
 
     @cached_property
     def cites(self) -> list[tuple[int, int, Citation]]:
         """What it cites, in order, with the places."""
-        found = [(start, end, cited(told)) for start, end, told in self.codes]
+        places = [(start, end, cited(code)) for start, end, code in self.codes]
         for span in self.spans:
             for match in BARE.finditer(masked(self.report.text, span)):
                 start, end = span.start + match.start(), span.start + match.end()
-                found.append((start, end, cited(match[0])))
+                places.append((start, end, cited(match[0])))
         return sorted(
-            ((start, end, each) for start, end, each in found if each), key=lambda each: each[0]
+            ((start, end, each) for start, end, each in places if each), key=lambda each: each[0]
         )
 
     @property
@@ -131,7 +131,7 @@ class Passage:
     @cached_property
     def quotes(self) -> list[tuple[int, int, str]]:
         """Words in quotation marks: the places of these, and what is between them."""
-        found = []
+        quotes = []
         for span in self.spans:
             text = seen = self.raw(span)
             # A quotation mark within code is none.
@@ -139,9 +139,9 @@ class Passage:
                 seen = seen[:start] + seen[start:end].replace('"', "\x01") + seen[end:]
             for match in QUOTED.finditer(seen):
                 start, end = match.span()
-                told = html.unescape(plain(text[start + 1 : end - 1]))
-                found.append((span.start + start, span.start + end, told))
-        return found
+                words = html.unescape(plain(text[start + 1 : end - 1]))
+                quotes.append((span.start + start, span.start + end, words))
+        return quotes
 
     def raw(self, span: Span) -> str:
         """A span as it is written."""
@@ -159,17 +159,17 @@ class Passage:
 
         One that is named elsewhere in it is an example.
         """
-        found: set[str] = set()
+        tasks: set[str] = set()
         for span in self.spans:
             head, cell = plain(span.head).casefold(), plain(self.raw(span))
             if head in TASK_HEADS and cell:
-                found |= {cell, cell.split()[0]}
+                tasks |= {cell, cell.split()[0]}
             elif LIST_HEAD.search(head):
                 # A number alone is a count.
                 is_list = re.search(r"\d,? (?:and )?\w", cell)
                 words = re.findall(r"[\w.-]*\w", cell) if is_list else []
-                found |= tasks_in(cell) or set(words)
-        return frozenset(found or tasks_in(self.raw(self.spans[0])))
+                tasks |= tasks_in(cell) or set(words)
+        return frozenset(tasks or tasks_in(self.raw(self.spans[0])))
 
     def label_before(self, start: int) -> re.Match[str] | None:
         """The word that labels a citation as a pass or a failure."""
@@ -187,11 +187,11 @@ class Passage:
 
 def tasks_in(text: str) -> set[str]:
     """Tasks behind the word: `task 9`, `tasks 6 and 20`."""
-    found: set[str] = set()
+    tasks: set[str] = set()
     for match in TASKS.finditer(text):
         names = re.split(r",?\s+(?:and|or|to)\s+|,\s*", match["names"])
-        found |= {name.strip("`.: ") for name in names}
-    return {name for name in found if name}
+        tasks |= {name.strip("`.: ") for name in names}
+    return {name for name in tasks if name}
 
 
 def passages(report: Report) -> list[Passage]:
@@ -199,9 +199,9 @@ def passages(report: Report) -> list[Passage]:
     return [Passage(report, block, row) for block in report.blocks for row in block.rows if row]
 
 
-def cited(told: str) -> Citation | None:
+def cited(text: str) -> Citation | None:
     """The citation that a text is."""
-    each = citation.parse(told)
+    each = citation.parse(text)
     if each is None or NO_RUN.search(each.run_id) or NO_CITATION.search(each.task_id):
         return None
     return None if NO_CITATION.search(str(each)) else each
@@ -235,8 +235,8 @@ class Evidence:
 
     def exists(self, each: Citation) -> bool:
         """Whether a rollout, and the event of it that is meant, is there."""
-        found = self.rollouts.get(each.rollout)
-        return found is not None and (each.seq is None or 1 <= each.seq <= found.n_events)
+        rollout = self.rollouts.get(each.rollout)
+        return rollout is not None and (each.seq is None or 1 <= each.seq <= rollout.n_events)
 
     def nearest(self, each: Citation) -> str:
         """What there is instead of a citation that cites nothing."""
@@ -258,7 +258,7 @@ def evidence(source: Opened, wanted: Iterable[Citation]) -> Evidence:
     keys = list(dict.fromkeys(each.rollout for each in wanted if each.rollout_index <= LARGEST))
     rollouts = {
         (run, task, index): Rollout(is_pass, n_events, frozenset(modes))
-        for run, task, index, is_pass, n_events, modes in _asked(source, "rollouts", keys)
+        for run, task, index, is_pass, n_events, modes in _rows(source, "rollouts", keys)
     }
     rows = {
         name: source.execute(QUERIES[name]).fetchall()
@@ -268,13 +268,13 @@ def evidence(source: Opened, wanted: Iterable[Citation]) -> Evidence:
         source,
         rollouts,
         tuple(run for (run,) in rows["runs"]),
-        {(run, task): tuple(found) for run, task, *found in rows["tasks"]},
+        {(run, task): tuple(outcome) for run, task, *outcome in rows["tasks"]},
         {(run, task): (cause, source) for run, task, cause, source in rows["causes"]},
         frozenset(mode for (mode,) in rows["modes"]),
     )
 
 
-def _asked(source: Opened, name: str, keys: Sequence[Key]) -> list[Any]:
+def _rows(source: Opened, name: str, keys: Sequence[Key]) -> list[Any]:
     """What a query by its name says of these rollouts."""
     if not keys:
         return []
@@ -303,7 +303,7 @@ def check(report: Report, known: Evidence, name: str) -> Iterator[Finding]:
         yield from _citations(each, known)
         yield from _task(each, known, [title, name])
         quotes += _quotes(each, known, notes)
-    yield from said(quotes, known)
+    yield from quote_findings(quotes, known)
 
 
 def _citations(passage: Passage, known: Evidence) -> Iterator[Finding]:
@@ -311,10 +311,10 @@ def _citations(passage: Passage, known: Evidence) -> Iterator[Finding]:
     for start, end, each in passage.cites:
         line = passage.report.line_at(start)
         # A task's own name may have the shape of a citation.
-        told = passage.report.text[start:end].strip("` ")
-        if not known.exists(each) and told in known.task_ids:
+        written = passage.report.text[start:end].strip("` ")
+        if not known.exists(each) and written in known.task_ids:
             continue
-        yield found(each, known, line)
+        yield citation_finding(each, known, line)
         if not known.exists(each):
             continue
         head = next((plain(s.head) for s in passage.spans if s.start <= start < s.end), "")
@@ -325,10 +325,10 @@ def _citations(passage: Passage, known: Evidence) -> Iterator[Finding]:
         if label and owner and owner[0] in known.task_ids and each.task_id != owner[0]:
             claim, expected = f"{each} below task {owner[0]}", f"a rollout of task {owner[0]}"
             yield Finding(line, CONTRADICTED, claim, expected, "its heading", "outcome")
-    for start, _, told in passage.codes:
+    for start, _, code in passage.codes:
         before = passage.report.text[max(0, start - 400) : start]
-        if cited(told) is None and NAMED_TASK.search(before):
-            yield _exists(told, known, passage.report.line_at(start))
+        if cited(code) is None and NAMED_TASK.search(before):
+            yield _exists(code, known, passage.report.line_at(start))
     for mode in (cell for cell in passage.cells("mode", "failure mode") if cell in known.modes):
         there = [
             known.rollouts[each.rollout].modes for *_, each in passage.cites if known.exists(each)
@@ -363,7 +363,7 @@ def _exists(task: str, known: Evidence, line: int) -> Finding:
     return Finding(line, CONTRADICTED, claim, near, "task_outcomes", "task")
 
 
-def found(each: Citation, known: Evidence, line: int) -> Finding:
+def citation_finding(each: Citation, known: Evidence, line: int) -> Finding:
     """Whether a citation exists, and what exists instead."""
     if known.exists(each):
         return Finding(line, VERIFIED, str(each), str(each), "rollouts", "citation")
@@ -400,15 +400,17 @@ def _task(passage: Passage, known: Evidence, names: Sequence[str]) -> Iterator[F
         if match := PASSING.search(rest):
             runs = _runs(known, [rest, *names])
             there = {known.tasks[run, task][:2] for run in runs if (run, task) in known.tasks}
-            given = (int(match["part"]), int(match["whole"]))
-            told = " or ".join(f"{part} of {whole}" for part, whole in sorted(there))
+            printed = (int(match["part"]), int(match["whole"]))
+            expected = " or ".join(f"{part} of {whole}" for part, whole in sorted(there))
             if there:
-                claim = f"{given[0]} of {given[1]}"
-                yield Finding(line, JUDGED[given in there], claim, told, "task_outcomes", "bucket")
+                claim = f"{printed[0]} of {printed[1]}"
+                yield Finding(
+                    line, JUDGED[printed in there], claim, expected, "task_outcomes", "bucket"
+                )
         for _, _, code in passage.codes[1:]:
             if code not in known.runs and difflib.get_close_matches(code, known.runs, 1, 0.75):
-                told = f"runs: {close(code, known.runs)}"
-                yield Finding(line, CONTRADICTED, code, told, "runs", "task")
+                expected = f"runs: {close(code, known.runs)}"
+                yield Finding(line, CONTRADICTED, code, expected, "runs", "task")
         return
     runs = _runs(known, [passage.text, *passage.block.path[::-1], *names])
     if owner and passage.block.kind == "item" and CAUSE.match(passage.plain):
@@ -426,34 +428,34 @@ def _task(passage: Passage, known: Evidence, names: Sequence[str]) -> Iterator[F
             buckets = {known.tasks[run, task][2] for run in runs if (run, task) in known.tasks}
             word = cell.casefold().removesuffix("-pass").removesuffix(" pass")
             if word in BUCKETS and buckets:
-                claim, told = f"task {task}: {word}", ", ".join(sorted(buckets))
+                claim, expected = f"task {task}: {word}", ", ".join(sorted(buckets))
                 status = JUDGED[word in buckets]
-                yield Finding(line, status, claim, told, "task_outcomes", "bucket")
+                yield Finding(line, status, claim, expected, "task_outcomes", "bucket")
         for start, _, each in passage.cites:
             if each.task_id != task and known.exists(each):
                 claim, at = f"{each} at task {task}", passage.report.line_at(start)
-                told = f"a rollout of task {task}"
-                yield Finding(at, CONTRADICTED, claim, told, "the row itself", "outcome")
+                expected = f"a rollout of task {task}"
+                yield Finding(at, CONTRADICTED, claim, expected, "the row itself", "outcome")
 
 
 def _cause(
     text: str, task: str, runs: Sequence[str], known: Evidence, line: int
 ) -> Iterator[Finding]:
     """A cause beside the label of its task; one that nobody has labelled is not checked."""
-    given = frozenset(CAUSE_NAME.findall(text.partition(" not ")[0]))
-    found_ = [known.causes[run, task] for run in runs if (run, task) in known.causes]
-    there = {cause for cause, source in found_ if source == "label"}
-    if not given:
+    causes = frozenset(CAUSE_NAME.findall(text.partition(" not ")[0]))
+    labelled = [known.causes[run, task] for run in runs if (run, task) in known.causes]
+    there = {cause for cause, source in labelled if source == "label"}
+    if not causes:
         return
-    claim = f"task {task}: {'+'.join(sorted(given))}"
-    is_right = any(given == frozenset(cause.split("+")) for cause, _ in found_)
+    claim = f"task {task}: {'+'.join(sorted(causes))}"
+    is_right = any(causes == frozenset(cause.split("+")) for cause, _ in labelled)
     # What the profile or the record suggests a person may overrule.
     if there or is_right:
-        told = ", ".join(sorted(there or {cause for cause, _ in found_}))
-        yield Finding(line, JUDGED[is_right], claim, told, "root_causes", "cause")
+        expected = ", ".join(sorted(there or {cause for cause, _ in labelled}))
+        yield Finding(line, JUDGED[is_right], claim, expected, "root_causes", "cause")
     else:
         run = runs[0] if len(runs) == 1 else "RUN"
-        label = f'{{"run": "{run}", "task": "{task}", "cause": "{"+".join(sorted(given))}"}}'
+        label = f'{{"run": "{run}", "task": "{task}", "cause": "{"+".join(sorted(causes))}"}}'
         why = f"no label gives it; write into labels.jsonl: {label}"
         yield Finding(line, UNCHECKED, claim, None, why, "cause")
 
@@ -504,21 +506,21 @@ def _quotes(
     is_cause = CAUSE.match(passage.plain)
     last = -1
     about: Citation | None = None
-    for start, end, told in passage.codes:
+    for start, end, code in passage.codes:
         line = passage.report.line_at(start)
         here = next((each for at, _, each in cites if at == start), None)
         if here:
             about, last = here, end
         elif is_note and path in notes:
-            yield Quote(line, told, (notes[path],), is_exact=False)
-        elif owner and ASKED.search(text, max(0, start - 12), start):
-            yield Quote(line, told, (), is_exact=False, task=owner[0])
+            yield Quote(line, code, (notes[path],), is_exact=False)
+        elif owner and PROMPT_LABEL.search(text, max(0, start - 12), start):
+            yield Quote(line, code, (), is_exact=False, task=owner[0])
         elif about and not is_cause and last >= 0 and BESIDE.fullmatch(text, last, start):
             last = end
-            if told not in known.modes and not told.startswith("blade "):
-                yield Quote(line, told, (about,), is_exact=about.seq is not None)
-            elif told in known.modes and passage.block.kind == "item":
-                yield Quote(line, told, (about,), is_exact=False, task="\0mode")
+            if code not in known.modes and not code.startswith("blade "):
+                yield Quote(line, code, (about,), is_exact=about.seq is not None)
+            elif code in known.modes and passage.block.kind == "item":
+                yield Quote(line, code, (about,), is_exact=False, task="\0mode")
     for cell in passage.cells(*SAID_HEADS) if cites else ():
         if cell and cell.casefold() not in ("n/a", "none", "nothing", "-"):
             every = tuple(each for *_, each in cites)
@@ -533,9 +535,9 @@ def _quotes(
         if not bound:
             # A cell may show anything in quotes, and so may what was expected; a few words may be
             # a name of the author's own.
-            is_told = EXPECTED.search(text, max(0, start - 20), start) is not None
+            is_expected = EXPECTED.search(text, max(0, start - 20), start) is not None
             is_name = len(words.split()) < FEWEST_WORDS
-            is_bound = not (passage.block.kind == "table" or is_told or is_name)
+            is_bound = not (passage.block.kind == "table" or is_expected or is_name)
             own = tuple(
                 each for at, _, each in cites if not SENTENCE_END.search(text, *sorted((at, start)))
             )
@@ -543,12 +545,12 @@ def _quotes(
                 yield Quote(line, words, own, is_exact=len(set(own)) == 1, is_bound=is_bound)
 
 
-def said(quotes: list[Quote], known: Evidence) -> Iterator[Finding]:
+def quote_findings(quotes: list[Quote], known: Evidence) -> Iterator[Finding]:
     """Whether each is said where it should be."""
     keys = sorted({each.rollout for quote in quotes for each in quote.cites})
     texts: dict[Key, list[tuple[int | None, str | None, str]]] = {each: [] for each in keys}
     for start in range(0, len(keys), CHUNK):
-        for run, task, index, seq, call, text in _asked(
+        for run, task, index, seq, call, text in _rows(
             known.source, "record", keys[start : start + CHUNK]
         ):
             if text:
@@ -562,22 +564,22 @@ def said(quotes: list[Quote], known: Evidence) -> Iterator[Finding]:
             is_right = any(is_within(quote.text, text) for (text,) in rows if text)
             is_hidden = not rows or any(REDACTION.search(text or "") for (text,) in rows)
             status = UNCHECKED if is_hidden and not is_right else JUDGED[is_right]
-            told = quote.text if is_right else "what the task asks"
+            expected = quote.text if is_right else "what the task asks"
             where = f"the question of task {quote.task}"
-            yield Finding(quote.line, status, quote.text, told, where, "quote")
+            yield Finding(quote.line, status, quote.text, expected, where, "quote")
         else:
-            yield from _said(quote, texts, ours)
+            yield from _quote_finding(quote, texts, ours)
 
 
 def _mode(quote: Quote, known: Evidence) -> Finding:
     each = quote.cites[0]
     there = known.rollouts[each.rollout].modes
-    told = ", ".join(sorted(there)) or "no mode"
+    expected = ", ".join(sorted(there)) or "no mode"
     is_right = quote.text in there or (not there and quote.text == "no shared sign")
-    return Finding(quote.line, JUDGED[is_right], quote.text, told, str(each), "mode")
+    return Finding(quote.line, JUDGED[is_right], quote.text, expected, str(each), "mode")
 
 
-def _said(
+def _quote_finding(
     quote: Quote, texts: Mapping[Key, list[tuple[int | None, str | None, str]]], ours: list[str]
 ) -> Iterator[Finding]:
     line, claim, where = quote.line, quote.text, ", ".join(map(str, quote.cites[:3]))
@@ -599,13 +601,13 @@ def _said(
     if not quote.is_bound:
         yield Finding(line, UNCHECKED, claim, None, "not bound to a citation", "quote")
     elif elsewhere:
-        told = f"it is at {', '.join(f'#{seq}' for seq in sorted(elsewhere)[:3])}"
-        yield Finding(line, CONTRADICTED, claim, told, where, "quote")
+        expected = f"it is at {', '.join(f'#{seq}' for seq in sorted(elsewhere)[:3])}"
+        yield Finding(line, CONTRADICTED, claim, expected, where, "quote")
     elif is_hidden:
         yield Finding(line, UNCHECKED, claim, None, "what is said there is redacted", "quote")
     elif sum(map(len, _fragments(claim))) >= SHORTEST and len(claim.split()) > 1:
         yield Finding(line, CONTRADICTED, one_line(claim), "not said there", where, "quote")
-    else:  # a name or a way of speaking: only longer words are said by someone
+    else:  # a name or a figure of speech: only longer words are said by someone
         yield Finding(line, UNCHECKED, claim, None, "too short to be a quotation", "quote")
 
 

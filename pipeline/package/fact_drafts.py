@@ -42,7 +42,7 @@ WORTH = {"cause": 4.0, "expected_call": 3.0, "mode": 3.0, "other": 3.0, "count":
 SPENT = {"section": 0.6, "task": 1.0, "predicate": 0.3}
 UNBOUND = "has no source, label or citation with words beside it"
 REPEATED = "says of its subject what another fact says"
-SURPASSED = "tells less than those chosen"
+SURPASSED = "says less than those chosen"
 
 # What a fact is worth, its line, its block and the fact.
 Candidate = tuple[float, int, Block, Fact]
@@ -61,7 +61,7 @@ def draft(text: str, *, model: str, most: int) -> Drafted:
     every = passages(read(text))
     runs = Counter(each.run_id for one in every for *_, each in one.cites)
     run = max(sorted(runs), key=runs.__getitem__) if runs else None
-    found: dict[object, Candidate] = {}
+    candidates: dict[object, Candidate] = {}
     reasons: Counter[str] = Counter()
     failing: dict[tuple[str, ...], Subject] = {}
     for passage in every:
@@ -73,24 +73,24 @@ def draft(text: str, *, model: str, most: int) -> Drafted:
         for fact in drafts:
             key = (fact.subject, fact.predicate, fact.value, fact.quotes)
             worth = WORTH[fact.predicate] + (fact.difficulty == HIGH) - (fact.difficulty == LOW)
-            reasons[REPEATED] += key in found
-            if key not in found or worth > found[key][0]:
-                found[key] = (worth, passage.line, passage.block, fact)
-    known = [fact for *_, fact in found.values()]
+            reasons[REPEATED] += key in candidates
+            if key not in candidates or worth > candidates[key][0]:
+                candidates[key] = (worth, passage.line, passage.block, fact)
+    known = [fact for *_, fact in candidates.values()]
     by = standard(text, known)
     stated = {
         each.fact
         for each in by.wanted
         if any(not lacking(each, piece, by.golden, by.load) for piece in by.golden.pieces)
     }
-    chosen = _spread([each for each in found.values() if each[3] in stated], most)
-    reasons[SURPASSED] += len(found) - len(chosen)
+    chosen = _spread([each for each in candidates.values() if each[3] in stated], most)
+    reasons[SURPASSED] += len(candidates) - len(chosen)
     name = UNSAFE.sub("-", model).strip("-") or "fact"
     facts = tuple(replace(fact, id=f"{name}-{n:02d}") for n, fact in enumerate(chosen, 1))
     return Drafted(facts, tuple((why, n) for why, n in sorted(reasons.items()) if n))
 
 
-def _spread(found: list[Candidate], most: int) -> list[Fact]:
+def _spread(candidates: list[Candidate], most: int) -> list[Fact]:
     """The best, each time counting what its section, task and kind have; a third of one table."""
     used: Counter[tuple[str, object]] = Counter()
     blocks: Counter[int] = Counter()
@@ -104,13 +104,15 @@ def _spread(found: list[Candidate], most: int) -> list[Fact]:
         value, line, _, fact = each
         return value - sum(SPENT[mark[0]] * used[mark] for mark in marks(fact)), -line, fact.fact
 
-    while found and len(chosen) < most:
-        best = max(found, key=worth)
+    while candidates and len(chosen) < most:
+        best = max(candidates, key=worth)
         chosen.append(best)
         used.update(marks(best[3]))
         blocks[id(best[2])] += 1
         full = {block for block, n in blocks.items() if 3 * (n + 1) > most}
-        found = [each for each in found if each[3].fact != best[3].fact and id(each[2]) not in full]
+        candidates = [
+            each for each in candidates if each[3].fact != best[3].fact and id(each[2]) not in full
+        ]
     return [fact for *_, fact in sorted(chosen, key=lambda each: (each[1], each[3].fact))]
 
 
@@ -118,9 +120,9 @@ def _drafts(
     passage: Passage, run: str | None, failing: dict[tuple[str, ...], Subject]
 ) -> Iterator[Fact]:
     """What one block states."""
-    made = [*_labelled(passage, run, failing), *_quoted(passage), *_bound(passage, run)]
+    facts = [*_labelled(passage, run, failing), *_quoted(passage), *_bound(passage, run)]
     section = passage.block.path[0] if passage.block.path else None
-    for fact in made:
+    for fact in facts:
         text = " ".join(fact.fact.split())
         if SHORTEST <= len(text) <= LONGEST:
             yield replace(fact, fact=text, section=section)
@@ -141,7 +143,7 @@ def _labelled(
         yield _cause(Subject(about.run, owner[0]), "+".join(dict.fromkeys(labels)), text, HIGH)
     first = passage.cites[0] if passage.cites else None
     label = LABEL.search(passage.text, 0, first[0] - passage.spans[0].start) if first else None
-    codes = [told for start, _, told in passage.codes if not first or start > first[0]]
+    codes = [code for start, _, code in passage.codes if not first or start > first[0]]
     cited = tuple(dict.fromkeys(str(each) for *_, each in passage.cites))
     if first and label:
         each = first[2]
@@ -149,11 +151,11 @@ def _labelled(
         if label["word"].lower() == "fail":
             failing[path] = Subject(each.run_id, each.task_id)
         # A mode may be before the words.
-        words = [told for told in codes[-1:] if len(told) >= SHORTEST and " " in told]
+        words = [code for code in codes[-1:] if len(code) >= SHORTEST and " " in code]
         if words:
-            said = f"Task `{owner[0]}`, {label['word'].lower()} `{each}`: `{words[-1]}`"
+            sentence = f"Task `{owner[0]}`, {label['word'].lower()} `{each}`: `{words[-1]}`"
             yield Fact(
-                "", said, HIGH if each.seq else MEDIUM, subject=subject, citations=cited,
+                "", sentence, HIGH if each.seq else MEDIUM, subject=subject, citations=cited,
                 quotes=(words[-1].rstrip("…"),),
             )  # fmt: skip
     elif not cited and len(codes) == 1 and (match := NOTE.match(codes[0])):
@@ -162,9 +164,9 @@ def _labelled(
             f"select distinct tool from expected_calls where run_id = {literal(about.run)} "
             f"and task_id = {literal(owner[0])} and tool = {literal(tool)}"
         )
-        said = f"Task `{owner[0]}`: `{codes[0]}`"
+        sentence = f"Task `{owner[0]}`: `{codes[0]}`"
         yield Fact(
-            "", said, MEDIUM, subject=Subject(about.run, owner[0]), predicate="expected_call",
+            "", sentence, MEDIUM, subject=Subject(about.run, owner[0]), predicate="expected_call",
             value=tool, sql=sql,
         )  # fmt: skip
 
@@ -177,10 +179,10 @@ def _quoted(passage: Passage) -> Iterator[Fact]:
         bracket = BRACKET.match(text, end)
         cited = [each for at, _, each in passage.cites if bracket and end <= at < bracket.end()]
         if cited and len(words.split()) > 2:
-            said = next((each for each in sentences if words in plain(each)), "")
+            sentence = next((each for each in sentences if words in plain(each)), "")
             subject = Subject(cited[0].run_id, cited[0].task_id, (cited[0].rollout_index,))
             own = tuple(dict.fromkeys(map(str, cited)))
-            yield Fact("", said.strip(), HIGH, subject=subject, citations=own, quotes=(words,))
+            yield Fact("", sentence.strip(), HIGH, subject=subject, citations=own, quotes=(words,))
 
 
 def _caused(passage: Passage, run: str | None) -> Iterator[Fact]:
@@ -192,8 +194,8 @@ def _caused(passage: Passage, run: str | None) -> Iterator[Fact]:
     named = [cell.split()[0] for cell in passage.cells(*TASK_HEADS) if cell]
     for task in named or sorted(passage.row_tasks):
         rest = _row(passage)
-        said = rest if named else f"Task `{task}` has the cause {cells[0]}."
-        yield _cause(Subject(run, task), cells[0], said, MEDIUM)
+        sentence = rest if named else f"Task `{task}` has the cause {cells[0]}."
+        yield _cause(Subject(run, task), cells[0], sentence, MEDIUM)
 
 
 def _cause(subject: Subject, value: str, text: str, level: str) -> Fact:
@@ -201,8 +203,8 @@ def _cause(subject: Subject, value: str, text: str, level: str) -> Fact:
         f"select cause from root_causes where run_id = {literal(subject.run)} "
         f"and task_id = {literal(subject.task)}"
     )
-    said = text if subject.task and subject.task in text else f"Task `{subject.task}`: {text}"
-    return Fact("", said, level, subject=subject, predicate="cause", value=value, sql=sql)
+    sentence = text if subject.task and subject.task in text else f"Task `{subject.task}`: {text}"
+    return Fact("", sentence, level, subject=subject, predicate="cause", value=value, sql=sql)
 
 
 def _bound(passage: Passage, run: str | None) -> Iterator[Fact]:
@@ -230,14 +232,14 @@ def _of_pairs(passage: Passage, source: Source, run: str | None) -> Iterator[Fac
         subject, names = _subject(source, run)
         if value in (0, 1) and not (subject.task and f"{pair.text} of " in passage.plain):
             continue  # anybody would guess it
-        said = next((each for each in sentences if _prints(each, pair.text)), "")
-        own = [each for each in cited if each in said]
+        sentence = next((each for each in sentences if _prints(each, pair.text)), "")
+        own = [each for each in cited if each in sentence]
         level = HIGH if any("#" in each for each in own) else MEDIUM if own or subject.task else LOW
-        named = f"`{names[0]}`: " if names and names[0] not in said else ""
-        task = f"Task `{subject.task}`: " if subject.task and subject.task not in said else ""
+        named = f"`{names[0]}`: " if names and names[0] not in sentence else ""
+        task = f"Task `{subject.task}`: " if subject.task and subject.task not in sentence else ""
         where = source.query[source.query.index(" from ") + 1 :]
         yield Fact(
-            "", f"{task or named}{said.strip()}", level, subject=subject,
+            "", f"{task or named}{sentence.strip()}", level, subject=subject,
             predicate="count" if isinstance(value, int) else "rate", value=value,
             sql=f"select {pair.expression} {where}", citations=tuple(own),
         )  # fmt: skip
@@ -260,19 +262,21 @@ def _of_row(passage: Passage, source: Source, run: str | None) -> Iterator[Fact]
     cells = {
         head: plain(passage.raw(span)) for head, span in zip(heads, passage.spans, strict=False)
     }
-    keys = [(told, cells.get(plain(head), "")) for told, head in source.keys]
+    keys = [(expression, cells.get(plain(head), "")) for expression, head in source.keys]
     cited = tuple(dict.fromkeys(str(each) for *_, each in passage.cites))
-    is_whole = all(cell and not cell.endswith("…") and told[0] != "'" for told, cell in keys)
+    is_whole = all(
+        cell and not cell.endswith("…") and expression[0] != "'" for expression, cell in keys
+    )
     if not keys or not is_whole:
         return
     where = source.query[source.query.index(" from ") + 1 :]
     also = "and" if re.search(r"\bwhere\b", where) else "where"
-    conditions = " and ".join(f"{told} = {literal(cell)}" for told, cell in keys)
+    conditions = " and ".join(f"{expression} = {literal(cell)}" for expression, cell in keys)
     subject, _ = _subject(source, run)
-    for told, cell in keys:
-        if told == "run_id":
+    for expression, cell in keys:
+        if expression == "run_id":
             subject = replace(subject, run=cell)
-        elif told == "task_id":
+        elif expression == "task_id":
             subject = replace(subject, task=cell.split()[0])
             conditions = conditions.replace(literal(cell), literal(cell.split()[0]))
     columns = [each for each in source.columns if each[0] not in WHOLES]
@@ -291,8 +295,8 @@ def _of_row(passage: Passage, source: Source, run: str | None) -> Iterator[Fact]
 def _row(passage: Passage) -> str:
     """A row as a sentence: each head with its cell."""
     cells = [(plain(span.head), passage.raw(span).strip()) for span in passage.spans]
-    told = "; ".join(f"{head}: {cell}".lstrip(": ") for head, cell in cells if cell)
-    return f"{told[:1].upper()}{told[1:]}."
+    sentence = "; ".join(f"{head}: {cell}".lstrip(": ") for head, cell in cells if cell)
+    return f"{sentence[:1].upper()}{sentence[1:]}."
 
 
 def _subject(source: Source, run: str | None) -> tuple[Subject, list[str]]:
@@ -311,9 +315,9 @@ def _subject(source: Source, run: str | None) -> tuple[Subject, list[str]]:
 
 
 def _figure(text: str | None, *, is_first: bool = False) -> Token | None:
-    found = [each for each in figures(text or "") if each.value is not None]
-    is_whole = len(found) == 1 and found[0].text == text
-    return found[0] if is_whole or (is_first and found) else None
+    tokens = [each for each in figures(text or "") if each.value is not None]
+    is_whole = len(tokens) == 1 and tokens[0].text == text
+    return tokens[0] if is_whole or (is_first and tokens) else None
 
 
 def _value(token: Token) -> Value:

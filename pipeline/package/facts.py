@@ -70,7 +70,7 @@ class Fact:
 def document(facts: Sequence[Fact], *, benchmark: str, model: str) -> dict[str, Any]:
     """The file of anchor facts."""
     listed = [asdict(fact) for fact in facts]
-    # Drafts: whoever has read them removes the mark.
+    # Drafts: the person who has read them removes the mark.
     about = {"benchmark": benchmark, "model": model, "review_required": True}
     return {**about, "anchor_facts": listed}
 
@@ -87,8 +87,8 @@ class FactsFile:
     @property
     def citations(self) -> Iterator[Citation]:
         """All that they cite, where it has the form of a citation."""
-        told = (citation.parse(each) for _, fact in self.facts for each in cites(fact))
-        return (each for each in told if each is not None)
+        parsed = (citation.parse(each) for _, fact in self.facts for each in cites(fact))
+        return (each for each in parsed if each is not None)
 
 
 def facts_file(path: Path) -> FactsFile:
@@ -102,37 +102,37 @@ def facts_file(path: Path) -> FactsFile:
     return FactsFile(path.name, tuple(placed))
 
 
-def check(given: FactsFile, known: Evidence | None, answers: Answering | None) -> Iterator[Finding]:
+def check(file: FactsFile, known: Evidence | None, answers: Answering | None) -> Iterator[Finding]:
     """Every fact; one with nothing to check, or nothing to check it by, is unchecked."""
-    if given.fault is not None:
-        yield Finding(1, CONTRADICTED, given.file, given.fault, given.file, CHECK)
+    if file.fault is not None:
+        yield Finding(1, CONTRADICTED, file.file, file.fault, file.file, CHECK)
     quoted: list[evidence.Quote] = []
-    for line, fact in given.facts:
+    for line, fact in file.facts:
         if known is None or answers is None:
             yield Finding(line, UNCHECKED, _claim(fact), None, "no data", CHECK)
             continue
-        told = [citation.parse(each) for each in cites(fact)]
-        there = tuple(each for each in told if each and known.exists(each))
+        parsed = [citation.parse(each) for each in cites(fact)]
+        there = tuple(each for each in parsed if each and known.exists(each))
         if fact.sql is not None and fact.value is not None:
             yield _answered(line, fact, answers)
         elif not there:
             yield Finding(line, UNCHECKED, _claim(fact), None, "nothing to check", CHECK)
-        for text, each in zip(cites(fact), told, strict=True):
+        for text, each in zip(cites(fact), parsed, strict=True):
             if each is None:
                 yield Finding(line, CONTRADICTED, text, citation.SHAPE, "its form", "citation")
             else:
-                yield evidence.found(each, known, line)
+                yield evidence.citation_finding(each, known, line)
         quoted += [
             evidence.Quote(line, text, there, is_exact=True) for text in fact.quotes if there
         ]
     if known is not None:
-        yield from evidence.said(quoted, known)
+        yield from evidence.quote_findings(quoted, known)
 
 
 def cites(fact: Fact) -> list[str]:
     """What a fact cites; one of text alone does so in its sentence."""
-    found = [each for one in passages(blocks.read(fact.fact)) for *_, each in one.cites]
-    return [*fact.citations] or [str(each) for each in found]
+    citations = [each for one in passages(blocks.read(fact.fact)) for *_, each in one.cites]
+    return [*fact.citations] or [str(each) for each in citations]
 
 
 def _answered(line: int, fact: Fact, answers: Answering) -> Finding:
@@ -140,34 +140,34 @@ def _answered(line: int, fact: Fact, answers: Answering) -> Finding:
     answer = answers(Source(line, source, fact.sql or ""))
     if answer.fault:
         status = CONTRADICTED if answer.is_wrong else UNCHECKED
-        told = "a query that can be run" if answer.is_wrong else None
-        return Finding(line, status, _claim(fact), told, f"{source}: {answer.fault}", CHECK)
+        expected = "a query that can be run" if answer.is_wrong else None
+        return Finding(line, status, _claim(fact), expected, f"{source}: {answer.fault}", CHECK)
     values = [value for row in answer.rows for value in row]
     if fact.predicate == "cause" and not values:
         subject = {"run": fact.subject.run, "task": fact.subject.task, "cause": fact.value}
         why = f"no label gives it; write into labels.jsonl: {json_text(subject)}"
         return Finding(line, UNCHECKED, _claim(fact), None, why, CHECK)
-    # A text of JSON stands for a list or an object.
-    found = [_json(value) if isinstance(fact.value, str) else value for value in values]
-    is_right = len(found) == 1 and is_same(fact.value, found[0])
+    # A list or an object is compared as JSON text.
+    shown = [_json(value) if isinstance(fact.value, str) else value for value in values]
+    is_right = len(shown) == 1 and is_same(fact.value, shown[0])
     expected = ", ".join(map(_json, values[:MOST_SHOWN])) or "the query gives no row"
     return Finding(line, JUDGED[is_right], _claim(fact), expected, source, CHECK)
 
 
-def is_same(given: Any, found: Any) -> bool:
+def is_same(printed: Any, value: Any) -> bool:
     """Whether a figure is the same, at the digits it is written with; rates have two at least."""
-    if isinstance(given, bool) or isinstance(found, bool):
-        return given is found
-    is_whole = isinstance(given, int) and isinstance(found, int)
-    are_numbers = all(isinstance(each, (int, float, Decimal)) for each in (given, found))
+    if isinstance(printed, bool) or isinstance(value, bool):
+        return printed is value
+    is_whole = isinstance(printed, int) and isinstance(value, int)
+    are_numbers = all(isinstance(each, (int, float, Decimal)) for each in (printed, value))
     if is_whole or not are_numbers:
-        return bool(given == found)
-    if not (abs(given) < LARGEST and abs(found) < LARGEST):
-        return bool(given == found)
-    told = float(given)
-    decimals = len(repr(told).partition(".")[2]) if "e" not in repr(told) else 12
-    half = 0.5 * 10.0 ** -max(decimals, 2 if abs(told) <= 1 else 1)
-    return abs(float(found) - told) <= half + 1e-9 * abs(told)
+        return bool(printed == value)
+    if not (abs(printed) < LARGEST and abs(value) < LARGEST):
+        return bool(printed == value)
+    figure = float(printed)
+    decimals = len(repr(figure).partition(".")[2]) if "e" not in repr(figure) else 12
+    half = 0.5 * 10.0 ** -max(decimals, 2 if abs(figure) <= 1 else 1)
+    return abs(float(value) - figure) <= half + 1e-9 * abs(figure)
 
 
 def _json(value: Any) -> str:
@@ -190,15 +190,15 @@ def read_facts(path: Path) -> list[Fact]:
         raise InputError(f"{path}: {one_line(str(error), 200)}.", hint=MAKE_FACTS) from None
     if not isinstance(listed, list) or not listed:
         raise InputError(f"{path}: no list of facts under `anchor_facts`.", hint=MAKE_FACTS)
-    found = [_fact(f"{path}: fact {place}", place, each) for place, each in enumerate(listed, 1)]
+    facts = [_fact(f"{path}: fact {place}", place, each) for place, each in enumerate(listed, 1)]
     for name, what in (("fact", "are the same"), ("id", "have the same id")):
         seen: dict[str, int] = {}
-        for place, each in enumerate(found):
+        for place, each in enumerate(facts):
             first = seen.setdefault(getattr(each, name).lower(), place)
             if first < place:
-                told = f"{path}: facts {found[first].id} and {each.id} {what}."
-                raise InputError(told, hint="A fact counts once: remove or reword one of them.")
-    return found
+                message = f"{path}: facts {facts[first].id} and {each.id} {what}."
+                raise InputError(message, hint="A fact counts once: remove or reword one of them.")
+    return facts
 
 
 def review_warning(path: Path) -> str | None:
@@ -214,22 +214,24 @@ def review_warning(path: Path) -> str | None:
 def _fact(where: str, place: int, value: Any) -> Fact:
     if not isinstance(value, dict):
         raise InputError(f"{where} is not an object.", hint="Each has id, fact and difficulty.")
-    given = {name: value[name] for name in SHAPES if value.get(name) not in (None, "")}
+    fields = {name: value[name] for name in SHAPES if value.get(name) not in (None, "")}
     for name, (is_right, shape) in SHAPES.items():
-        if (name in given or name == "fact") and not is_right(given.get(name)):
-            told = one_line(json_text(given.get(name)), 40)
-            raise InputError(f"{where} has the {name} {told}.", hint=f"It is {shape}.")
-    told = given.get("subject", {})
-    run, task = (None if told.get(name) is None else str(told[name]) for name in ("run", "task"))
-    given["id"] = str(given.get("id", f"fact-{place:02d}"))
-    given["fact"] = " ".join(given["fact"].split())
-    given["subject"] = Subject(run, task, tuple(told.get("rollouts") or ()))
-    values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in given.items()}
+        if (name in fields or name == "fact") and not is_right(fields.get(name)):
+            shown = one_line(json_text(fields.get(name)), 40)
+            raise InputError(f"{where} has the {name} {shown}.", hint=f"It is {shape}.")
+    subject = fields.get("subject", {})
+    run, task = (
+        None if subject.get(name) is None else str(subject[name]) for name in ("run", "task")
+    )
+    fields["id"] = str(fields.get("id", f"fact-{place:02d}"))
+    fields["fact"] = " ".join(fields["fact"].split())
+    fields["subject"] = Subject(run, task, tuple(subject.get("rollouts") or ()))
+    values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in fields.items()}
     return Fact(**values)
 
 
 def _is(*kinds: type) -> Callable[[Any], bool]:
-    return lambda told: isinstance(told, kinds)
+    return lambda value: isinstance(value, kinds)
 
 
 def _are(value: Any, kind: type) -> bool:
@@ -240,18 +242,18 @@ def _are(value: Any, kind: type) -> bool:
 SHAPES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "id": (_is(str, int), "a name"),
     "fact": (
-        lambda told: isinstance(told, str) and len(told.strip()) >= SHORTEST,
+        lambda text: isinstance(text, str) and len(text.strip()) >= SHORTEST,
         f"one claim in a sentence of at least {SHORTEST} characters",
     ),
-    "difficulty": (lambda told: told in DIFFICULTIES, f"one of {', '.join(DIFFICULTIES)}"),
+    "difficulty": (lambda word: word in DIFFICULTIES, f"one of {', '.join(DIFFICULTIES)}"),
     "section": (_is(str), "the title of a section"),
     "subject": (
-        lambda told: isinstance(told, dict) and _are(told.get("rollouts") or [], int),
+        lambda subject: isinstance(subject, dict) and _are(subject.get("rollouts") or [], int),
         '{"run": ..., "task": ..., "rollouts": [0, 1]}, each of them optional',
     ),
-    "predicate": (lambda told: told in PREDICATES, f"one of {', '.join(PREDICATES)}"),
+    "predicate": (lambda word: word in PREDICATES, f"one of {', '.join(PREDICATES)}"),
     "value": (_is(str, int, float), "one text, number, true, false or null"),
     "sql": (_is(str), "the query behind the value"),
-    **dict.fromkeys(("citations", "quotes"), (lambda told: _are(told, str), "a list of texts")),
+    **dict.fromkeys(("citations", "quotes"), (lambda texts: _are(texts, str), "a list of texts")),
     "mean_score": (_is(int, float), "a number"),
 }

@@ -1,4 +1,4 @@
-"""Where every value of a JSON text stands, and by which way it is reached."""
+"""The place of every value of a JSON text, and the path to it."""
 
 from __future__ import annotations
 

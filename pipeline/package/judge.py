@@ -32,21 +32,21 @@ Answers = dict[str, tuple[bool, str]]
 
 
 def judged(
-    found: Sequence[Met], text: Text, *, command: str, cache: Path | None = None
+    facts: Sequence[Met], text: Text, *, command: str, cache: Path | None = None
 ) -> tuple[list[Met], dict[str, Any]]:
     """Facts that the report's own claims do not settle, as a program sees them; and who was asked.
 
     It is started once, for all that it has not answered before.
     """
-    answers, judged = _kept(cache), list(found)
-    asked: dict[tuple[str, str | int], tuple[str, str]] = {}
+    answers, judged = _cached(cache), list(facts)
+    requests: dict[tuple[str, str | int], tuple[str, str]] = {}
 
     def ask(layer: str, place: str | int, pieces: Sequence[Piece], **question: str) -> None:
         blocks = [{"line": one.line, "text": one.plain} for one in pieces]
         line = json_text({"layer": layer, **question, "blocks": blocks})
-        asked[layer, place] = (hashlib.sha256(f"{command}\n{line}".encode()).hexdigest(), line)
+        requests[layer, place] = (hashlib.sha256(f"{command}\n{line}".encode()).hexdigest(), line)
 
-    for place, each in enumerate(found):
+    for place, each in enumerate(facts):
         about = [one for one in text.pieces if _concerns(each, one, text)]
         if each.by != "claims" and about:
             fact = each.wanted.fact
@@ -54,20 +54,20 @@ def judged(
     for layer, questions in LAYERS.items():
         for name, question in questions.items():
             ask(layer, name, text.pieces[:MOST_BLOCKS], id=name, question=question)
-    new = {key: line for key, line in asked.values() if key not in answers}
+    new = {key: line for key, line in requests.values() if key not in answers}
     answers |= dict(zip(new, _answered(command, list(new.values())), strict=True))
     layers: dict[str, dict[str, Any]] = {layer: {} for layer in LAYERS}
-    for (layer, at), (key, _) in asked.items():
+    for (layer, at), (key, _) in requests.items():
         is_met, reason = answers[key]
         if isinstance(at, str):
             layers[layer][at] = {"met": is_met, "reason": reason}
             continue
         lacking = "" if is_met else reason or "the judge does not see it"
-        judged[at] = Met(found[at].wanted, found[at].piece, lacking, "judge")
+        judged[at] = Met(facts[at].wanted, facts[at].piece, lacking, "judge")
     if cache is not None and new:
-        told = [json_text({"key": key, "met": m, "reason": r}) for key, (m, r) in answers.items()]
-        write_text(cache, "\n".join(told) + "\n")
-    n_asked = len(dict(asked.values()))
+        rows = [json_text({"key": key, "met": m, "reason": r}) for key, (m, r) in answers.items()]
+        write_text(cache, "\n".join(rows) + "\n")
+    n_asked = len(dict(requests.values()))
     account = {"command": command, "asked": n_asked, "cached": n_asked - len(new), **layers}
     return judged, account
 
@@ -78,7 +78,7 @@ def _concerns(each: Met, piece: Piece, text: Text) -> bool:
     return is_about(each.wanted, piece, text) or bool(cited & (piece.tasks | piece.above))
 
 
-def _kept(cache: Path | None) -> Answers:
+def _cached(cache: Path | None) -> Answers:
     """Answers of earlier calls; what cannot be read is asked again."""
     if cache is None or not cache.is_file():
         return {}
@@ -100,14 +100,14 @@ def _answered(command: str, lines: list[str]) -> list[tuple[bool, str]]:
             timeout=MOST_SECONDS,
             check=False,
         )
-        told = done.stdout.decode("utf-8", "replace").splitlines()
-        rows = [json.loads(line) for line in told if line.strip()]
+        answer_lines = done.stdout.decode("utf-8", "replace").splitlines()
+        rows = [json.loads(line) for line in answer_lines if line.strip()]
         answers = [(row["met"] is True, one_line(str(row.get("reason", "")), 200)) for row in rows]
         why = f"exit code {done.returncode}, {len(answers)} answers to {len(lines)} lines"
         if not done.returncode and len(answers) == len(lines):
             return answers
-        if said := one_line(done.stderr.decode("utf-8", "replace").strip(), 200):
-            why += f": {said}"
+        if errors := one_line(done.stderr.decode("utf-8", "replace").strip(), 200):
+            why += f": {errors}"
     except subprocess.TimeoutExpired:
         why = f"gave no answer within {MOST_SECONDS} s"
     except (OSError, IndexError) as error:

@@ -1,4 +1,4 @@
-"""The folder of a package: where its skill, rollouts, golden reports and their data stand."""
+"""The folder of a package: where its skill, rollouts, golden reports and their data are."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GOLDEN_NAME = re.compile(r"(?P<model>.+)(?P<sep>[_-])golden[_-]report\.md")
 # What no name of a file or a run holds.
 UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 ROWS = re.compile(r"\.jsonl(\.gz|\.zst)?$")
-# What stands beside rollouts and is none itself.
+# Files beside rollouts that are none themselves.
 SIDECARS = re.compile(
     r"^labels\.jsonl$"
     r"|(_failures|_materialized_inputs|_reward_profiling|_aggregate_metrics|_agent_metrics)"
@@ -45,7 +45,7 @@ class Golden:
 
 @dataclass(frozen=True)
 class Package:
-    """What stands in a package's folder; nothing of it has been read."""
+    """The files of a package's folder; none of them has been read."""
 
     folder: Path
     skill: Path | None
@@ -107,16 +107,16 @@ def _paired(path: Path) -> Path:
 
 def _rollouts(folder: Path) -> list[Path]:
     """In rollouts/, at any depth as an analysis reads it; else the rollout files of data/."""
-    found = sorted((folder / ROLLOUTS).rglob("*.jsonl*"))
-    found = found or sorted((folder / "data").glob("*rollout*.jsonl*"))
-    return [path for path in found if ROWS.search(path.name) and not SIDECARS.search(path.name)]
+    paths = sorted((folder / ROLLOUTS).rglob("*.jsonl*"))
+    paths = paths or sorted((folder / "data").glob("*rollout*.jsonl*"))
+    return [path for path in paths if ROWS.search(path.name) and not SIDECARS.search(path.name)]
 
 
 @dataclass(frozen=True)
 class Against:
     """Data of a report: a warehouse, or rollouts to analyze; and the metrics beside it.
 
-    `is_metrics_alone` where nothing else may speak.
+    `is_metrics_alone` where nothing else may be used.
     """
 
     warehouse: Path | None
@@ -147,7 +147,7 @@ def against(
     if sum(each is not None for each in (warehouse, results, metrics)) > 1:
         raise UsageError(
             "--warehouse, --results and --metrics exclude one another.",
-            hint="Name one of them, or none to use what stands beside the report.",
+            hint="Name one of them, or none to use the files beside the report.",
         )
     for path, is_there, what in (
         (report, Path.is_file, "a report in Markdown, such as blade_out/report.md"),
@@ -157,7 +157,7 @@ def against(
         if path is not None and not is_there(path):
             raise InputError(f"{path}: no such file.", hint=f"Name {what}.")
     if (warehouse or results or metrics) is None:
-        warehouse, results = _found(report, warehouse_name)
+        warehouse, results = _nearby_data(report, warehouse_name)
     return Against(warehouse, results, metrics or _sidecar(report), metrics is not None)
 
 
@@ -169,7 +169,7 @@ def _sidecar(report: Path) -> Path | None:
     return next((path for path in candidates if path.is_file()), None)
 
 
-def _found(report: Path, warehouse_name: str) -> tuple[Path | None, Path | None]:
+def _nearby_data(report: Path, warehouse_name: str) -> tuple[Path | None, Path | None]:
     """A warehouse beside the report or two folders up, else the rollouts of its package."""
     folder = report.absolute().parent
 
@@ -181,6 +181,6 @@ def _found(report: Path, warehouse_name: str) -> tuple[Path | None, Path | None]
         if path.is_file():
             return as_given(path), None
     for place in (folder, *folder.parents[:1]):
-        if place.name == GOLDEN_REPORTS and (found := package(place.parent)).rollouts:
-            return None, as_given(found.results)
+        if place.name == GOLDEN_REPORTS and (own := package(place.parent)).rollouts:
+            return None, as_given(own.results)
     return None, None

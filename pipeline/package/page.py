@@ -85,10 +85,10 @@ def _marks(report: Report) -> Iterator[tuple[int, int, str]]:
             for one in parsed(comment, is_table=block.kind == "table")
             if not one.fault
         ]
-        found = (
+        places = (
             _of_table(report, block, sources) if block.kind == "table" else _of_text(block, sources)
         )
-        for place, query in found:
+        for place, query in places:
             yield place, place, f"<!--blade:sql?{encoded(query)}#1-->"
 
 
@@ -101,7 +101,7 @@ def _of_text(block: Block, sources: list[Source]) -> Iterator[tuple[int, str]]:
                 free.remove(token)
                 yield (
                     token.end,
-                    _asked(source, [pair.expression]) if pair.expression else source.query,
+                    _query(source, [pair.expression]) if pair.expression else source.query,
                 )
 
 
@@ -126,7 +126,7 @@ def _of_table(report: Report, block: Block, sources: list[Source]) -> Iterator[t
                 is_each = len(tokens) == len(expressions)
                 for no, token in enumerate(tokens):
                     columns = [expressions[no]] if is_each else expressions
-                    yield token.end, _asked(source, columns, where)
+                    yield token.end, _query(source, columns, where)
 
 
 def _is_named(source: Source) -> bool:
@@ -155,7 +155,7 @@ def _where(report: Report, source: Source, heads: list[str], row: tuple[Span, ..
     return " and ".join(conditions)
 
 
-def _asked(source: Source, expressions: list[str], where: str = "") -> str:
+def _query(source: Source, expressions: list[str], where: str = "") -> str:
     """The query of some columns of a source, of one row of it."""
     rest = source.behind
     wanted = f"select {', '.join(expressions)} {rest}"

@@ -55,7 +55,7 @@ class Refreshed:
     sentences: tuple[Beside, ...]
     cards: tuple[Card, ...]
     # What the data contradict and could not be rewritten.
-    left: tuple[Finding, ...]
+    not_rewritten: tuple[Finding, ...]
 
     def as_json(self) -> dict[str, Any]:
         """All but the text."""
@@ -73,7 +73,7 @@ class Refreshed:
             "cards": [asdict(each) for each in self.cards],
             "not_rewritten": [
                 {key: getattr(each, key) for key in ("line", "claim", "expected", "source")}
-                for each in self.left
+                for each in self.not_rewritten
             ],
         }
 
@@ -95,21 +95,21 @@ def refresh(text: str, warehouse: Opened) -> Refreshed:
 
 def _sentences(old: Report, new: Report, changed: Sequence[Finding]) -> Iterator[Beside]:
     """The block of each figure that changed; of a table the words right before and behind it."""
-    found: dict[int, list[tuple[str, str]]] = {}
+    changes: dict[int, list[tuple[str, str]]] = {}
     for finding in changed:
         place = min(start for start, *_ in finding.edits)
         for no in _beside(old, place):
             pair = (finding.claim, str(finding.expected))
-            if pair not in found.setdefault(no, []):
-                found[no].append(pair)
+            if pair not in changes.setdefault(no, []):
+                changes[no].append(pair)
     # Texts are replaced within their blocks: both reports have the same ones.
-    for no in sorted(found):
+    for no in sorted(changes):
         block = new.blocks[no]
         words = " ".join(new.text[span.start : span.end] for span in block.spans)
         # What only announces a table says nothing of it.
         if words.rstrip().endswith(":"):
             continue
-        yield Beside(block.line, one_line(plain(words), LONGEST), tuple(found[no]))
+        yield Beside(block.line, one_line(plain(words), LONGEST), tuple(changes[no]))
 
 
 def _beside(report: Report, place: int) -> list[int]:

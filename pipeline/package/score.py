@@ -112,7 +112,7 @@ class Piece:
     def tasks(self) -> frozenset[str]:
         """The tasks that it names or cites, and what else may be one."""
         cited = {task for _, task, _ in self.rollouts}
-        return self.named | cited | {told for *_, told in self.passage.codes}
+        return self.named | cited | {code for *_, code in self.passage.codes}
 
     @cached_property
     def labels(self) -> frozenset[str]:
@@ -122,8 +122,8 @@ class Piece:
     @cached_property
     def values(self) -> int:
         """How many different values it holds: so many facts it can state."""
-        codes = {told for *_, told in self.passage.codes}
-        quotes = {told for *_, told in self.passage.quotes}
+        codes = {text for *_, text in self.passage.codes}
+        quotes = {text for *_, text in self.passage.quotes}
         printed = {token.printed for token in self.tokens}
         words = BUCKETS & set(re.findall(r"[a-z]+", self.flat)) if self.is_row else set()
         n_values = len(codes) + len(quotes) + len(printed) + len(self.labels) + len(words)
@@ -162,21 +162,21 @@ class Piece:
             text += f"{self.passage.report.text[last : token.start]}#"
             last = token.end
         text += self.passage.report.text[last : self.passage.spans[-1].end]
-        told = CAUSE_NAME.sub("@", plain(text)).casefold()
-        return told if len(re.findall(r"[a-z]{2,}", told)) >= FEWEST_WORDS else ""
+        words = CAUSE_NAME.sub("@", plain(text)).casefold()
+        return words if len(re.findall(r"[a-z]{2,}", words)) >= FEWEST_WORDS else ""
 
     @cached_property
     def stated(self) -> dict[str, object]:
         """Its figures, causes and buckets, of a row by the heads of its cells."""
-        found: dict[str, object] = {}
+        stated: dict[str, object] = {}
         for span in self.passage.spans[1:] if self.is_row else self.passage.spans:
             tokens = self.passage.block.tokens_within(span.start, span.end)
             text = plain(self.passage.raw(span))
             words = frozenset(CAUSE_NAME.findall(text)) | (BUCKETS & {text.casefold()})
             if tokens or words:
                 printed = sorted(str(token.printed) for token in tokens)
-                found[plain(span.head).casefold()] = (tuple(printed), words)
-        return found
+                stated[plain(span.head).casefold()] = (tuple(printed), words)
+        return stated
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,10 +255,10 @@ class Standard:
     def known(self) -> dict[str, list[Piece]]:
         """What the report and its facts state, by what it is of."""
         texts = [self.golden, *(text_of(each.fact.fact) for each in self.wanted)]
-        found: dict[str, list[Piece]] = defaultdict(list)
+        pieces: dict[str, list[Piece]] = defaultdict(list)
         for piece in (piece for text in texts for piece in text.pieces if piece.skeleton):
-            found[piece.skeleton].append(piece)
-        return found
+            pieces[piece.skeleton].append(piece)
+        return pieces
 
 
 @dataclass
@@ -283,9 +283,9 @@ class Soundness:
     @property
     def value(self) -> float:
         """What the score is multiplied with: true tables do not pay for false causes."""
-        found = Counter(kind for kind, *_ in self.wrong)
+        n_wrong_by_kind = Counter(kind for kind, *_ in self.wrong)
         parts = [1.0]
-        for kind, n_wrong in found.items():
+        for kind, n_wrong in n_wrong_by_kind.items():
             share = max(0.0, 1 - n_wrong / self.checked[kind])
             few = 1 - A_TENTH * n_wrong if self.checked[kind] < FEW else 0.0
             parts.append(max(share**POWER, few))
@@ -355,12 +355,12 @@ def _stated_call(each: Wanted, golden: Text) -> Wanted:
     if each.fact.predicate != "expected_call":
         return each
     tool = str(each.fact.value)
-    found = [
+    arguments = [
         tuple(mark for mark in each.marks if _is_argument(mark, piece))
         for piece in golden.pieces
         if is_about(each, piece, golden) and _holds(tool, piece.plain)
     ]
-    return replace(each, marks=max(found, key=len, default=()))
+    return replace(each, marks=max(arguments, key=len, default=()))
 
 
 def _is_argument(mark: str, piece: Piece) -> bool:
@@ -396,10 +396,10 @@ def _at_home(each: Wanted, golden: Text, load: tuple[float, float]) -> Wanted:
 
 def _is_mark(mark: str, piece: Piece) -> bool:
     """Whether a block holds a name, or a figure at the precision of the mark."""
-    given = [each for each in figures(mark) if each.text == mark and each.value is not None]
-    if not given:
+    tokens = [each for each in figures(mark) if each.text == mark and each.value is not None]
+    if not tokens:
         return _holds(mark, piece.plain)
-    (one,) = given[:1]
+    one = tokens[0]
     half = 0.5 * 10.0**-one.decimals + 1e-9
     return any(
         token.value is not None
@@ -433,8 +433,8 @@ def _wanted(fact: Fact, short: dict[str, frozenset[str]]) -> Wanted:
         )
         whole = float(match["whole"].replace(",", "")) if match else None
     names = (run, *sorted(short.get(run, ()))) if run else ()
-    told = [each.strip("`") for each in NAME.findall(fact.fact)]
-    others = tuple(each for each in told if citation.parse(each) is None)
+    named = [each.strip("`") for each in NAME.findall(fact.fact)]
+    others = tuple(each for each in named if citation.parse(each) is None)
     tasks = frozenset() if fact.is_structured else frozenset(tasks_in(fact.fact))
     return Wanted(fact, frozenset(rollouts), names, tuple(marks), whole, others, tasks)
 
@@ -451,38 +451,38 @@ def score(
 
     Without data the golden report says what holds.
     """
-    given = text_of(text)
+    report = text_of(text)
     met = [
         Met(each.wanted, each.piece, by="claims")
         if any(_is_same(each.wanted.fact, claim) for claim in claims)
         else each
-        for each in matched(by, given)
+        for each in matched(by, report)
     ]
     sound = _by_data(findings) if findings is not None else Soundness()
-    _by_golden(given, by, sound, is_alone=findings is None)
+    _by_golden(report, by, sound, is_alone=findings is None)
     if judge is None:
         return Score(tuple(met), sound)
-    judged, account = judge(met, given)
+    judged, account = judge(met, report)
     return Score(tuple(judged), sound, account)
 
 
-def matched(by: Standard, given: Text) -> list[Met]:
+def matched(by: Standard, report: Text) -> list[Met]:
     """Each fact with a block that states it; a block states as many as it has values."""
     # Facts of values and facts of words do not take each other's room.
     options = [
         [
             (no, each.is_text)
-            for no, piece in enumerate(given.pieces)
-            if not lacking(each, piece, given, by.load)
+            for no, piece in enumerate(report.pieces)
+            if not lacking(each, piece, report, by.load)
         ]
         for each in by.wanted
     ]
     room = {
         (no, is_text): max(1, piece.n_sentences) if is_text else piece.values
-        for no, piece in enumerate(given.pieces)
+        for no, piece in enumerate(report.pieces)
         for is_text in (False, True)
     }
-    held: dict[tuple[int, bool], list[int]] = defaultdict(list)
+    placed: dict[tuple[int, bool], list[int]] = defaultdict(list)
     chosen: dict[int, tuple[int, bool]] = {}
 
     def place(fact: int, seen: set[tuple[int, bool]]) -> bool:
@@ -490,14 +490,14 @@ def matched(by: Standard, given: Text) -> list[Met]:
             if no in seen:
                 continue
             seen.add(no)
-            if len(held[no]) < room[no]:
-                held[no].append(fact)
+            if len(placed[no]) < room[no]:
+                placed[no].append(fact)
                 chosen[fact] = no
                 return True
-            for other in list(held[no]):
+            for other in list(placed[no]):
                 if place(other, seen):
-                    held[no].remove(other)
-                    held[no].append(fact)
+                    placed[no].remove(other)
+                    placed[no].append(fact)
                     chosen[fact] = no
                     return True
         return False
@@ -505,36 +505,36 @@ def matched(by: Standard, given: Text) -> list[Met]:
     weights = [WEIGHTS[each.fact.difficulty] for each in by.wanted]
     for fact in sorted(range(len(by.wanted)), key=lambda no: (-weights[no], no)):
         place(fact, set())
-    found = []
+    results = []
     for no, each in enumerate(by.wanted):
         if no in chosen:
-            found.append(Met(each, given.pieces[chosen[no][0]]))
+            results.append(Met(each, report.pieces[chosen[no][0]]))
         elif options[no]:
-            found.append(Met(each, None, "its blocks state as many facts as they have values"))
+            results.append(Met(each, None, "its blocks state as many facts as they have values"))
         else:
-            found.append(Met(each, None, _nearest(each, given, by.load)))
-    return found
+            results.append(Met(each, None, _nearest(each, report, by.load)))
+    return results
 
 
-def _nearest(each: Wanted, given: Text, load: tuple[float, float]) -> str:
-    reasons = Counter(lacking(each, piece, given, load) for piece in given.pieces)
+def _nearest(each: Wanted, report: Text, load: tuple[float, float]) -> str:
+    reasons = Counter(lacking(each, piece, report, load) for piece in report.pieces)
     order = ("value", "whole", "crowded", "no sentence", "subject")
     return next((why for name in order for why in reasons if why.startswith(name)), "subject")
 
 
-def lacking(each: Wanted, piece: Piece, given: Text, load: tuple[float, float]) -> str:
+def lacking(each: Wanted, piece: Piece, report: Text, load: tuple[float, float]) -> str:
     """What a block lacks to state a fact: its subject, its value, or a form; nothing if it does."""
-    if not is_about(each, piece, given):
+    if not is_about(each, piece, report):
         return "subject"
     if why := _value(each, piece):
         return why
-    # The cells of a row are told apart by their heads.
+    # The heads distinguish the cells of a row.
     if not piece.is_row and (piece.load[0] > load[0] or piece.load[1] > load[1]):
         return "crowded: more figures or tasks than any block of the golden report"
     return "" if piece.is_claim else "no sentence, label or row"
 
 
-def is_about(each: Wanted, piece: Piece, given: Text) -> bool:
+def is_about(each: Wanted, piece: Piece, report: Text) -> bool:
     """Whether a block holds the subject of a fact: a rollout, the task, or the run."""
     task, named = each.fact.subject.task, piece.tasks | piece.above
     if not each.tasks <= named:
@@ -546,7 +546,7 @@ def is_about(each: Wanted, piece: Piece, given: Text) -> bool:
     if task is not None or (each.rollouts and not is_example):
         return False
     if each.runs:
-        texts = (piece.plain, given.title)
+        texts = (piece.plain, report.title)
         return any(_holds(name, text) for name in each.runs for text in texts)
     return not each.names or any(_holds(name, piece.plain) for name in each.names)
 
@@ -557,14 +557,14 @@ def _value(each: Wanted, piece: Piece) -> str:
         wanted = frozenset(str(value).split("+"))
         return "" if piece.labels == wanted else f"value: {value}, and no other cause"
     if isinstance(value, bool) or (value is None and fact.quotes):
-        is_said = all(_said(quote, piece) for quote in fact.quotes)
+        is_said = all(_has_quote(quote, piece) for quote in fact.quotes)
         return "" if is_said else "value: its quotation"
     if isinstance(value, (int, float)):
         return _number(each, value, piece)
     if isinstance(value, str):
         if fact.predicate == "outcome" and value in OUTCOMES:
             words = set(re.findall(r"[a-z]+", piece.flat))
-            own = {name for name, told in OUTCOMES.items() if told & words}
+            own = {name for name, forms in OUTCOMES.items() if forms & words}
             return "" if own == {value} else f"value: {value}, and not the other"
         if fact.predicate == "bucket":
             words = set(re.findall(r"[a-z]+", piece.flat)) & BUCKETS
@@ -575,8 +575,8 @@ def _value(each: Wanted, piece: Piece) -> str:
         is_enough = 2 * len(absent) < len(each.marks) or not each.marks
         return "" if is_enough else f"value: {one_line(absent[0], 60)}"
     if each.words or not each.marks:
-        told = each.words or frozenset(WORD.findall(plain(fact.fact).casefold()))
-        if not told or len(told & piece.words) < ENOUGH * len(told):
+        wanted_words = each.words or frozenset(WORD.findall(plain(fact.fact).casefold()))
+        if not wanted_words or len(wanted_words & piece.words) < ENOUGH * len(wanted_words):
             return "value: its words"
     absent = [mark for mark in each.marks if not _is_mark(mark, piece)]
     is_enough = 3 * len(absent) <= len(each.marks)
@@ -601,7 +601,7 @@ def _number(each: Wanted, value: float, piece: Piece) -> str:
     return "" if has_whole else f"whole: {value} of {each.whole:g}"
 
 
-def _said(quote: str, piece: Piece) -> bool:
+def _has_quote(quote: str, piece: Piece) -> bool:
     wanted = re.sub(r"[\"\u201c\u201d\u2018\u2019'`]", "", plain(quote))
     return " ".join(wanted.split()).casefold() in piece.flat
 
@@ -654,7 +654,7 @@ KINDS = {
 
 def _by_data(findings: Iterable[Finding]) -> Soundness:
     """What verify found in a report, each claim once."""
-    found = Soundness()
+    sound = Soundness()
     seen = set()
     for each in findings:
         kind = KINDS.get(each.check, "figures")
@@ -664,13 +664,13 @@ def _by_data(findings: Iterable[Finding]) -> Soundness:
                 seen.add(key)
                 is_right = each.status == VERIFIED
                 why = "" if is_right else f"{each.claim}: the data say {each.expected}"
-                found.add(kind, each.line, each.claim, why)
+                sound.add(kind, each.line, each.claim, why)
         else:
-            found.n_unchecked += each.check == "source"
-    return found
+            sound.n_unchecked += each.check == "source"
+    return sound
 
 
-def _by_golden(given: Text, by: Standard, sound: Soundness, *, is_alone: bool) -> None:
+def _by_golden(report: Text, by: Standard, sound: Soundness, *, is_alone: bool) -> None:
     """A report's claims beside the golden report: those that no data were asked about."""
     causes: dict[str, set[frozenset[str]]] = {}
     for each in by.wanted:
@@ -679,35 +679,37 @@ def _by_golden(given: Text, by: Standard, sound: Soundness, *, is_alone: bool) -
             causes.setdefault(each.fact.subject.task, set()).add(labels)
     # A row or an item of one cause says more than a sentence that may reject it.
     for is_formal in (True, False):
-        found: dict[str, set[frozenset[str]]] = defaultdict(set)
+        at_task: dict[str, set[frozenset[str]]] = defaultdict(set)
         for task, labels, piece in _causes_at(by.golden):
             if piece.passage.block.kind in ("table", "item") or not is_formal:
-                found[task].add(labels)
-        causes = {**found, **causes}
-    for task, labels, piece in _causes_at(given):
+                at_task[task].add(labels)
+        causes = {**at_task, **causes}
+    for task, labels, piece in _causes_at(report):
         line = piece.line
         if task in causes:
-            # Half of a joint cause is not told wrong.
+            # Half of a joint cause is not wrong.
             is_right = any(labels <= each for each in causes[task])
-            told = " or ".join("+".join(sorted(each)) for each in sorted(causes[task], key=sorted))
-            why = "" if is_right else f"the golden report gives task {task} {told}"
+            expected = " or ".join(
+                "+".join(sorted(each)) for each in sorted(causes[task], key=sorted)
+            )
+            why = "" if is_right else f"the golden report gives task {task} {expected}"
             sound.add("causes", line, task, why)
     pairs: dict[str, set[str]] = defaultdict(set)
     for _, key, text in _pairs_at(by.golden) if is_alone else ():
         pairs[key].add(text)
-    for line, key, text in _pairs_at(given):
+    for line, key, text in _pairs_at(report):
         if key in pairs:
-            told = ", ".join(sorted(pairs[key]))
-            why = "" if text in pairs[key] else f"the golden report has {told}"
+            expected = ", ".join(sorted(pairs[key]))
+            why = "" if text in pairs[key] else f"the golden report has {expected}"
             sound.add("figures", line, f"{key}{text}", why)
     golden = _outcomes_at(by.golden) if is_alone else ()
     outcomes = {rollout: word for rollout, word, _ in golden}
-    for rollout, word, line in _outcomes_at(given):
+    for rollout, word, line in _outcomes_at(report):
         if rollout in outcomes:
             is_right = outcomes[rollout] == word
             why = "" if is_right else f"the golden report says {outcomes[rollout]}"
             sound.add("outcomes", line, str(rollout), why)
-    for piece in given.pieces:
+    for piece in report.pieces:
         if not is_alone and piece.passage.block.sources:
             continue  # the data have been asked
         same = by.known.get(piece.skeleton, [])
@@ -724,18 +726,18 @@ def _by_golden(given: Text, by: Standard, sound: Soundness, *, is_alone: bool) -
         sound.add("figures", piece.line, "", why)
 
 
-def _agree(golden: dict[str, object], given: dict[str, object]) -> bool:
+def _agree(golden: dict[str, object], candidate: dict[str, object]) -> bool:
     """Whether the cells that both have say the same."""
-    return all(golden[head] == told for head, told in given.items() if head in golden)
+    return all(golden[head] == value for head, value in candidate.items() if head in golden)
 
 
 def _causes_at(text: Text) -> Iterator[tuple[str, frozenset[str], Piece]]:
-    """Tasks that stand beside causes, in a block that names no other."""
+    """Tasks beside causes, in a block that names no other."""
     for piece in text.pieces:
         if not piece.labels:
             continue
         # What a row cites beside a cause is an example; several tasks have one cause in a row that
-        # lists them, and in prose they are not told apart.
+        # lists them, and in prose they are not distinguished.
         cited = frozenset(task for _, task, _ in piece.rollouts)
         own = piece.passage.row_tasks if piece.is_row else piece.named or cited
         tasks = own or piece.above

@@ -1,4 +1,4 @@
-"""A report's negative control: its tables of aggregate figures, by what stands in them."""
+"""A report's negative control: its tables of aggregate figures, recognised by their content."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Shallow:
 
 
 def shallow(text: str) -> Shallow:
-    """The tables, each below the headings it stands under; without any, the headings alone."""
+    """The tables, each below its headings; without any, the headings alone."""
     report = read(COMMENT.sub("", text))
     lines, every = report.text.split("\n"), passages(report)
     tasks = {each.task_id for passage in every for *_, each in passage.cites}
@@ -69,8 +69,8 @@ def shallow(text: str) -> Shallow:
         pieces = [each for place, each in enumerate(pieces) if _has_table(pieces[place:])]
     else:
         pieces = [each for each in pieces if each[0] <= 2]
-    told = "\n\n".join(piece for _, piece in pieces)
-    return Shallow(f"{told}\n", len(pieces) - n_tables, n_tables)
+    content = "\n\n".join(piece for _, piece in pieces)
+    return Shallow(f"{content}\n", len(pieces) - n_tables, n_tables)
 
 
 def _has_table(pieces: list[tuple[int, str]]) -> bool:
@@ -84,23 +84,23 @@ def _aggregate(block: Block, lines: list[str], tasks: set[str]) -> str:
     at = block.line - 1
     heads, rule, *body = [_cells(line) for line in lines[at : at + 2 + len(block.rows)]]
     columns = [[row[place] for row in body if place < len(row)] for place in range(len(heads))]
-    kept = [place for place in range(1, len(heads)) if _is_figures(heads[place], columns[place])]
+    figures = [place for place in range(1, len(heads)) if _is_figures(heads[place], columns[place])]
     labels = columns[0] if columns else []
     is_named = bool(KEY.fullmatch(heads[0].strip("*_` "))) or any(
-        METRIC.search(heads[place]) for place in kept
+        METRIC.search(heads[place]) for place in figures
     )
     n_metrics = sum(METRIC.search(label) is not None for label in labels)
-    is_told = any(
+    is_detailed = any(
         EVIDENCE.search(label) or len(label.split()) > MOST_WORDS or label.strip("`* ") in tasks
         for label in labels
         if not (label.isdigit() and KEY.fullmatch(heads[0]))
     )
-    if not (labels and kept) or is_told or DETAIL.search(heads[0]):
+    if not (labels and figures) or is_detailed or DETAIL.search(heads[0]):
         return ""
     if not is_named and 2 * n_metrics < len(labels):
         return ""
     shown = (
-        [row[place] for place in (0, *kept) if place < len(row)] for row in (heads, rule, *body)
+        [row[place] for place in (0, *figures) if place < len(row)] for row in (heads, rule, *body)
     )
     return "\n".join(f"| {' | '.join(row)} |" for row in shown)
 

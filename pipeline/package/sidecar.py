@@ -40,7 +40,7 @@ NAMES = {
     "total rollouts": "total_rollouts",
     "mean reward": "mean_reward",
 }
-SAID = re.compile(
+METRIC_BEFORE = re.compile(
     r"(?P<name>pass@1|mean reward|total tasks|total rollouts)\**\s*(?:\(.{0,40}?\))?\s*"
     r"(?:of|is|was|:|=|\||at)\s*\**\s*\Z",
     re.IGNORECASE,
@@ -84,24 +84,24 @@ def _integer(digits: str) -> int | float:
     return int(digits) if len(digits) <= MOST_DIGITS else float(digits)
 
 
-def run_of(given: Mapping[str, Any], known: Mapping[str, Mapping[str, Any]]) -> str | None:
+def run_of(content: Mapping[str, Any], known: Mapping[str, Mapping[str, Any]]) -> str | None:
     """The run that a sidecar's object is about: by its id, else by its model and benchmark."""
-    told = canonical(given)
-    if str(told.get("run_id")) in known:
-        return str(told["run_id"])
-    found = [
+    figures = canonical(content)
+    if str(figures.get("run_id")) in known:
+        return str(figures["run_id"])
+    runs = [
         run
         for run, each in known.items()
-        if told.get("model_name") is not None
-        and each["model_name"] == told["model_name"]
-        and told.get("benchmark") in (None, each["benchmark"])
+        if figures.get("model_name") is not None
+        and each["model_name"] == figures["model_name"]
+        and figures.get("benchmark") in (None, each["benchmark"])
     ]
-    return found[0] if len(found) == 1 else None
+    return runs[0] if len(runs) == 1 else None
 
 
-def canonical(given: Mapping[str, Any]) -> dict[str, Any]:
+def canonical(content: Mapping[str, Any]) -> dict[str, Any]:
     """The same figures by our names for them."""
-    return {SYNONYMS.get(name, name): value for name, value in given.items()}
+    return {SYNONYMS.get(name, name): value for name, value in content.items()}
 
 
 def check(sidecar: Sidecar, known: Mapping[str, Mapping[str, Any]]) -> Iterator[Finding]:
@@ -109,19 +109,19 @@ def check(sidecar: Sidecar, known: Mapping[str, Mapping[str, Any]]) -> Iterator[
     if sidecar.fault is not None:
         name, fault = sidecar.file, sidecar.fault
         yield Finding(1, CONTRADICTED, name, fault, name, CHECK, name)
-    for path, given in sidecar.runs:
-        run = run_of(given, known)
+    for path, content in sidecar.runs:
+        run = run_of(content, known)
         if run is None:
-            claim = str(given.get("run_id") or given.get("model_name") or given.get("model"))
-            told = f"runs there are: {', '.join(sorted(known)[:5])}"
+            claim = str(content.get("run_id") or content.get("model_name") or content.get("model"))
+            existing = f"existing runs: {', '.join(sorted(known)[:5])}"
             line = sidecar.line(path)
-            yield Finding(line, CONTRADICTED, claim, told, "runs", CHECK, sidecar.file)
+            yield Finding(line, CONTRADICTED, claim, existing, "runs", CHECK, sidecar.file)
             continue
-        ours = {name: known[run].get(SYNONYMS.get(name, name), UNKNOWN) for name in given}
+        ours = {name: known[run].get(SYNONYMS.get(name, name), UNKNOWN) for name in content}
         if known[run].get("model_name") is None:
-            # The data do not name it: whoever wrote the sidecar may.
-            ours |= {name: UNKNOWN for name in given if SYNONYMS.get(name, name) == "model_name"}
-        for place, status, value, expected in _compared(path, given, ours):
+            # The data do not name it: the author of the sidecar may.
+            ours |= {name: UNKNOWN for name in content if SYNONYMS.get(name, name) == "model_name"}
+        for place, status, value, expected in _compared(path, content, ours):
             claim = ".".join(place) + (f": {value}" if value else "")
             line, source = sidecar.line(place), f"the figures of {run}"
             yield Finding(line, status, claim, expected, source, CHECK, sidecar.file)
@@ -130,23 +130,25 @@ def check(sidecar: Sidecar, known: Mapping[str, Mapping[str, Any]]) -> Iterator[
 UNKNOWN = object()
 
 
-def _compared(path: Path, given: Any, expected: Any) -> Iterator[tuple[Path, str, str, str | None]]:
-    """The way to each value, how it stands, the value, and what it should be."""
-    if isinstance(given, dict) and isinstance(expected, dict):
-        for name, value in given.items():
+def _compared(
+    path: Path, actual: Any, expected: Any
+) -> Iterator[tuple[Path, str, str, str | None]]:
+    """The path to each value, its status, the value, and what it should be."""
+    if isinstance(actual, dict) and isinstance(expected, dict):
+        for name, value in actual.items():
             yield from _compared((*path, name), value, expected.get(name, UNKNOWN))
-        if missing := [name for name in expected if name not in given]:
+        if missing := [name for name in expected if name not in actual]:
             yield path, CONTRADICTED, "", f"{', '.join(missing[:3])} too"
-    elif isinstance(given, list) and isinstance(expected, list):
-        if len(given) != len(expected):
-            yield path, CONTRADICTED, str(len(given)), f"{len(expected)} of them"
-        for place, (one, other) in enumerate(zip(given, expected, strict=False)):
+    elif isinstance(actual, list) and isinstance(expected, list):
+        if len(actual) != len(expected):
+            yield path, CONTRADICTED, str(len(actual)), f"{len(expected)} of them"
+        for place, (one, other) in enumerate(zip(actual, expected, strict=False)):
             yield from _compared((*path, str(place)), one, other)
     elif expected is UNKNOWN:
-        if not isinstance(given, str):
-            yield path, UNCHECKED, _json(given), None
+        if not isinstance(actual, str):
+            yield path, UNCHECKED, _json(actual), None
     else:
-        yield path, JUDGED[is_same(given, expected)], _json(given), _json(expected)
+        yield path, JUDGED[is_same(actual, expected)], _json(actual), _json(expected)
 
 
 def _json(value: Any) -> str:
@@ -155,7 +157,7 @@ def _json(value: Any) -> str:
 
 def answering(sidecar: Sidecar) -> Answering:
     """What a sidecar alone knows: what `run_metrics` has of its runs, and nothing else."""
-    runs = [canonical(given) for _, given in sidecar.runs]
+    runs = [canonical(content) for _, content in sidecar.runs]
     named = {str(run.get("run_id") or run.get("model_name")): run for run in runs}
 
     def answer(source: Source) -> Answer:
@@ -182,8 +184,8 @@ def beside(sidecar: Sidecar, report: Report) -> Iterator[Finding]:
     """
     if len(sidecar.runs) != 1:
         return
-    path, given = sidecar.runs[0]
-    said: dict[str, list[tuple[int, Token]]] = {}
+    path, content = sidecar.runs[0]
+    printed: dict[str, list[tuple[int, Token]]] = {}
     for block in report.blocks:
         for row in block.rows:
             label = plain(report.text[row[0].start : row[0].end]).casefold() if row else ""
@@ -191,14 +193,14 @@ def beside(sidecar: Sidecar, report: Report) -> Iterator[Finding]:
                 span = next(each for each in row if each.start <= token.start < each.end)
                 head = plain(span.head).casefold()
                 before = plain(report.text[max(span.start, token.start - 60) : token.start])
-                match = SAID.search(f"{before} " if before else "")
+                match = METRIC_BEFORE.search(f"{before} " if before else "")
                 name = NAMES.get(head) or (NAMES.get(label) if len(row) == 2 else None)
                 if block.kind != "table" and match:
                     name = NAMES[match["name"].casefold()]
                 if name and token.value is not None:
-                    said.setdefault(name, []).append((token.line, token))
-    for name, value in given.items():
-        own = said.get(SYNONYMS.get(name, name), [])
+                    printed.setdefault(name, []).append((token.line, token))
+    for name, value in content.items():
+        own = printed.get(SYNONYMS.get(name, name), [])
         if own and isinstance(value, (int, float)) and not any(t.agrees(value) for _, t in own):
             line, token = own[0]
             claim = f"{name}: {_json(value)}"

@@ -12,7 +12,7 @@
     <!-- sql: select run_id, 'highest' from run_metrics order by pass_at_1 desc limit 1 = birch-70b, highest -->
 
 A column without a text is a name that is printed as it is. `by KEY: VALUE (pairs), ...` behind a
-sentence is short for a source of each value; from the second on a figure may stand alone, and is of
+sentence is short for a source of each value; from the second on a figure may be alone, and is of
 the column that the value before has in this place. Texts are found by what they are and rows by their
 keys, never by their order.
 """  # noqa: E501, a comment is one line  # noqa: E501, a comment is one line
@@ -94,21 +94,21 @@ def _of_relation(comment: Comment, *, is_table: bool) -> list[Source]:
     if len(head[1]) == len(text):
         raise ValueError("no columns are behind a colon")
     rest = len(head[1]) + 2
-    asked, *by = CLAUSE.split(head[1], maxsplit=1)
-    relation = asked.split()[1]
-    words = one_line(" ".join(asked.split()), 300)
+    clause, *by = CLAUSE.split(head[1], maxsplit=1)
+    relation = clause.split()[1]
+    words = one_line(" ".join(clause.split()), 300)
     parts = _split(text, ", ", rest)
     # Without a value and its texts it is of a table, though that may be one no more.
     is_of_values = any(re.search(r"[=(]", part) for _, part in parts)
     if is_table or (by and not is_of_values):
         keys = [_headed(part) for _, part in _split(by[0], ", ", 0)] if by else []
         columns = [_headed(part) for _, part in parts]
-        return [_table(comment, words, asked, relation, keys, columns)]
+        return [_table(comment, words, clause, relation, keys, columns)]
     if not by:
         pairs = [_pair_of(comment, at, part) for at, part in parts]
-        query = f"select {', '.join(pair.expression for pair in pairs)} {asked}"
+        query = f"select {', '.join(pair.expression for pair in pairs)} {clause}"
         return [Source(comment.line, words, query, relation, tuple(pairs))]
-    found = []
+    sources = []
     before: list[Pair] = []
     for at, part in parts:
         match = re.fullmatch(
@@ -119,33 +119,33 @@ def _of_relation(comment: Comment, *, is_table: bool) -> list[Source]:
         if match is None:
             raise ValueError(f"{part} is not VALUE (column = text, ...)")
         inner = at + match.start("pairs")
-        told = []
+        value_pairs = []
         for no, (start, piece) in enumerate(_split(match["pairs"], ", ", 0)):
             # A figure alone is of the column that the value before has in this place.
             is_alone = no < len(before) and token_of(piece.strip()) is not None
             if is_alone:
-                told.append(_pair(comment, before[no].expression, inner + start, piece))
+                value_pairs.append(_pair(comment, before[no].expression, inner + start, piece))
             else:
-                told.append(_pair_of(comment, inner + start, piece))
-        before = told
-        pairs = [Pair(by[0].strip(), None), *told]
-        also = "and" if re.search(r"\bwhere\b", asked, re.IGNORECASE) else "where"
-        where = f"{asked} {also} {by[0].strip()} = {match['value']}"
+                value_pairs.append(_pair_of(comment, inner + start, piece))
+        before = value_pairs
+        pairs = [Pair(by[0].strip(), None), *value_pairs]
+        also = "and" if re.search(r"\bwhere\b", clause, re.IGNORECASE) else "where"
+        where = f"{clause} {also} {by[0].strip()} = {match['value']}"
         query = f"select {', '.join(pair.expression for pair in pairs)} {where}"
-        found.append(Source(comment.line, one_line(where, 300), query, relation, tuple(pairs)))
-    return found
+        sources.append(Source(comment.line, one_line(where, 300), query, relation, tuple(pairs)))
+    return sources
 
 
 def _table(
     comment: Comment,
     words: str,
-    asked: str,
+    clause: str,
     relation: str,
     keys: list[tuple[str, str]],
     columns: list[tuple[str, str]],
 ) -> Source:
     wanted = ", ".join(expression for expression, _ in (*keys, *columns))
-    query = f"select {wanted} {asked}"
+    query = f"select {wanted} {clause}"
     return Source(comment.line, words, query, relation, keys=tuple(keys), columns=tuple(columns))
 
 
@@ -171,9 +171,9 @@ def _pair(comment: Comment, expression: str, at: int, text: str) -> Pair:
 
 
 def _unquoted(text: str) -> str:
-    told = text.strip()
-    is_quoted = len(told) > 1 and told[0] == told[-1] == "'"
-    return told[1:-1].replace("''", "'") if is_quoted else told.strip("`")
+    stripped = text.strip()
+    is_quoted = len(stripped) > 1 and stripped[0] == stripped[-1] == "'"
+    return stripped[1:-1].replace("''", "'") if is_quoted else stripped.strip("`")
 
 
 def _split(text: str, by: str, start: int) -> list[tuple[int, str]]:

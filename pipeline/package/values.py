@@ -25,18 +25,18 @@ def contains_phrase(text: str, seen: str) -> bool:
     return re.search(pattern, seen, re.IGNORECASE) is not None
 
 
-def is_key(told: str, value: Any) -> bool:
+def is_key(cell: str, value: Any) -> bool:
     """Whether a cell prints the value of a key, whole or cut."""
     if value is None:
-        return not told
+        return not cell
     if is_number(value):
-        found = figures(told)
-        return len(found) == 1 and found[0].text == told and found[0].agrees(number(value))
+        tokens = figures(cell)
+        return len(tokens) == 1 and tokens[0].text == cell and tokens[0].agrees(number(value))
     text = " ".join(str(value).split())
-    if told.endswith("…"):
-        return plain(one_line(str(value), 10_000)).startswith(told[:-1])
+    if cell.endswith("…"):
+        return plain(one_line(str(value), 10_000)).startswith(cell[:-1])
     forms = {text, plain(text), plain(one_line(str(value))), text.replace("_", " ")}
-    return told in forms or told.casefold() in {form.casefold() for form in forms}
+    return cell in forms or cell.casefold() in {form.casefold() for form in forms}
 
 
 def is_number(value: Any) -> bool:
@@ -55,8 +55,8 @@ def number(value: Any) -> float | None:
 
 def token_of(text: str | None) -> Token | None:
     """The figure that a text is, and nothing else."""
-    found = figures(text) if text else []
-    return found[0] if len(found) == 1 and found[0].text == text else None
+    tokens = figures(text) if text else []
+    return tokens[0] if len(tokens) == 1 and tokens[0].text == text else None
 
 
 def measured(token: Token, column: str) -> Token:

@@ -25,7 +25,7 @@ UPPER, LOWER = re.compile("[A-Z]"), re.compile("[a-z]")
 MOST_REPEATED = 5
 # A token without a digit is at least so long.
 LONG = 32
-# What stands before an address, and a word that says what a secret is.
+# What comes before an address, and a word that says what a secret is.
 BEFORE, BEFORE_WORD = 24, 48
 
 
@@ -110,8 +110,8 @@ def value(match: Match, _: Policy) -> bool:
     return not (_is_stand_in(match["secret"]) or _is("words", match["secret"]))
 
 
-def given(match: Match, _: Policy) -> bool:
-    """A password where nothing else can stand: a word too, unless it stands for one."""
+def password(match: Match, _: Policy) -> bool:
+    """A password where nothing else can be: a word too, unless it is a stand-in."""
     return not _is_stand_in(match["secret"])
 
 
@@ -150,7 +150,7 @@ def element(match: Match, _: Policy) -> bool:
 
 
 def beside(match: Match, _: Policy) -> bool:
-    """By the name that stands before the value."""
+    """By the name before the value."""
     before = match.string[max(0, match.start() - LONGEST) : match.start()]
     name = REGEXES["beside"].search(before)
     return name is not None and _is_value_of(name["name"], match["secret"], is_plain=True)
@@ -178,7 +178,7 @@ def _is_value_of(name: str, secret: str, *, is_plain: bool) -> bool:
 
 
 def url_credentials(match: Match, _: Policy) -> bool:
-    """Unless the password is a word that stands for one; a token may stand alone."""
+    """Unless the password is a stand-in; a token may be alone."""
     parts = re.split("[:/]", match["secret"], maxsplit=1)
     return not _is_stand_in(parts[1]) if len(parts) > 1 else _is_opaque(parts[0])
 
@@ -238,7 +238,7 @@ def ipv6(match: Match, policy: Policy) -> bool:
 
 
 def email(match: Match, policy: Policy) -> bool:
-    """Somebody's; not a decorator, a product of matrices, a picture, or how git is spoken to."""
+    """Somebody's; not a decorator, a product of matrices, a picture, or an address of git."""
     host, name = match["host"].lower(), match[0].partition("@")[0].lower()
     if match["top"] is None:  # cut off
         return not any(each.startswith(host) for each in ("example.com", *policy.allow.domains))

@@ -18,7 +18,7 @@ from pipeline.package.sanitize.policy import FIELDS, LISTED, PATTERNS, SEPARATOR
 
 # The kinds of placeholder, in the order in which a summary lists them.
 KINDS = tuple("key credential token endpoint host ip user path email name source data".split())
-# What stands where something was taken out. Names may stand inside identifiers, without brackets.
+# What replaces something private. Names may be parts of identifiers, without brackets.
 PLACEHOLDER = re.compile(
     rf"\[redacted-(?:{'|'.join(KINDS)})-[1-9][0-9]{{0,8}}\]"
     r"|redacted-(?:name|user|email|token|host)-[1-9][0-9]{0,8}(?![0-9])"
@@ -35,7 +35,7 @@ JSON_ESCAPE = re.compile(r"\\(?:u[0-9A-Fa-f]{4}|.)")
 TRAILING = ".,;:!?*~"
 BELOW = re.compile(r"(?:[A-Za-z0-9-]+\.)+\Z")
 HOST = re.compile(r"(?:[A-Za-z][\w+.-]*://)?(?:[^/?#@]*@)?(\[[0-9A-Fa-f:.]+\]|[^/?#:]+)")
-ASKED = ("prompt", "question", "instruction", "problem_statement")
+PROMPT_KEYS = ("prompt", "question", "instruction", "problem_statement")
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Span:
     kind: str
     rule: str
     secret: str
-    is_bare: bool = False  # stands inside an identifier: no brackets
+    is_bare: bool = False  # part of an identifier: no brackets
     quote: str = ""  # around the placeholder, where a JSON value is no string
 
 
@@ -67,7 +67,7 @@ class Rule:
 @lru_cache(maxsize=64)
 def rules(policy: Policy) -> list[Rule]:
     """The rules of a policy. Of two that find the same, the one further up names it."""
-    asked = [rule for each in PATTERNS for rule in _built(each)]
+    active = [rule for each in PATTERNS for rule in _built(each)]
     for key, kind in LISTED.items():
         listed: tuple[str, ...] = getattr(policy, key)
         spelled = {unicodedata.normalize("NFC", name) for name in listed}
@@ -78,8 +78,8 @@ def rules(policy: Policy) -> list[Rule]:
         regex = re.compile("|".join(reversed(regexes)), re.IGNORECASE)
         gate = tuple(each[0].lower() for each in words)
         if gate:
-            asked.append(Rule(f"listed-{kind}", kind, regex.finditer, gate, is_long=True))
-    return [rule for rule in asked if rule.id in secrets.RULES or rule.id not in policy.off]
+            active.append(Rule(f"listed-{kind}", kind, regex.finditer, gate, is_long=True))
+    return [rule for rule in active if rule.id in secrets.RULES or rule.id not in policy.off]
 
 
 def _built(pattern: Mapping[str, Any]) -> Iterator[Rule]:
@@ -107,39 +107,39 @@ def _built(pattern: Mapping[str, Any]) -> Iterator[Rule]:
 def spans(
     text: str, policy: Policy, required: Set[str] = frozenset(), *, is_json: bool = False
 ) -> list[Span]:
-    """What must go of a text, in order, nothing twice; of JSON it stands in strings alone.
+    """What must go of a text, in order, nothing twice; of JSON only in strings.
 
     Names in `required` are those that tasks ask for.
     """
-    found = _read(text, policy, required, MOST_READINGS, is_json=is_json)
+    private = _read(text, policy, required, MOST_READINGS, is_json=is_json)
     if is_json:
-        places = [match.span() for match in TOKEN.finditer(text)] if found else []
+        places = [match.span() for match in TOKEN.finditer(text)] if private else []
         starts = [start for start, _ in places]
-        inside = [(places[bisect_right(starts, span.start) - 1], span) for span in found]
-        found = [span for (start, end), span in inside if start < span.start and span.end < end]
-        found = _merged(text, [*_fields(text, policy), *found])
-    return found
+        inside = [(places[bisect_right(starts, span.start) - 1], span) for span in private]
+        private = [span for (start, end), span in inside if start < span.start and span.end < end]
+        private = _merged(text, [*_fields(text, policy), *private])
+    return private
 
 
-def _merged(text: str, found: list[Span]) -> list[Span]:
+def _merged(text: str, spans: list[Span]) -> list[Span]:
     """In order, and where two overlap one in their place: the longer, or both together."""
-    kept: list[Span] = []
-    for span in sorted(found, key=lambda span: (span.start, -span.end)):
-        last = kept[-1] if kept else None
+    merged: list[Span] = []
+    for span in sorted(spans, key=lambda span: (span.start, -span.end)):
+        last = merged[-1] if merged else None
         if last is None or span.start >= last.end:
-            kept.append(span)
+            merged.append(span)
         elif span.end > last.end:
             both = text[last.start : span.end]
-            kept[-1] = replace(last, end=span.end, secret=both, is_bare=False)
-    return kept
+            merged[-1] = replace(last, end=span.end, secret=both, is_bare=False)
+    return merged
 
 
 def _read(
     text: str, policy: Policy, required: Set[str], readings: int, *, is_json: bool = False
 ) -> list[Span]:
-    """What stands in a text as it is, and in what its escapes mean, until nothing is escaped."""
+    """The private parts of a text as it is, and of what its escapes mean, until none is left."""
     # An n behind a backslash is no letter: JSON is read for what it means alone, and whole.
-    found: list[Span] = []
+    private: list[Span] = []
     at = 0
     while readings and at < len(text):
         escape = ESCAPE.search(text, at)
@@ -152,9 +152,9 @@ def _read(
         line = text[start:at]
         meant = ESCAPE.sub(lambda match: _meaning(match[0]), line)
         if is_json or meant != line:
-            found += _outward(line, _read(meant, policy, required, readings - 1), start, ESCAPE)
-    # Of two that stand in the same place, what it means comes first.
-    return _merged(text, found if is_json else [*found, *_direct(text, policy, required)])
+            private += _outward(line, _read(meant, policy, required, readings - 1), start, ESCAPE)
+    # Of two in the same place, what it means comes first.
+    return _merged(text, private if is_json else [*private, *_direct(text, policy, required)])
 
 
 @lru_cache(maxsize=4096)
@@ -170,7 +170,7 @@ def _meaning(escape: str) -> str:
 
 def _outward(text: str, inner: list[Span], offset: int, escapes: re.Pattern[str]) -> Iterator[Span]:
     """Parts of what a text means, as parts of the text; an escape goes whole."""
-    # Where each piece begins in what is meant, and where it stands; the end of escapes alone.
+    # Where each piece begins in what is meant, and its place; the end of escapes alone.
     pieces: list[tuple[int, int, int]] = []
     at = last = 0
     for match in escapes.finditer(text) if inner else ():
@@ -187,7 +187,7 @@ def _outward(text: str, inner: list[Span], offset: int, escapes: re.Pattern[str]
 
 
 def _direct(text: str, policy: Policy, required: Set[str]) -> Iterator[Span]:
-    """What stands between placeholders, which are left alone."""
+    """The private parts between placeholders, which are left alone."""
     low = text.replace("\u0130", "i").lower()
     taken = [match.span() for match in PLACEHOLDER.finditer(text)] if "redacted-" in low else []
     starts, ends = [start for start, _ in taken], [end for _, end in taken]
@@ -196,7 +196,7 @@ def _direct(text: str, policy: Policy, required: Set[str]) -> Iterator[Span]:
             first = bisect_right(ends, start)
             last = bisect_left(starts, end)
             for until, behind in (*taken[first:last], (end, end)):
-                yield from _found(rule, text[start:until], start, policy, required)
+                yield from _private(rule, text[start:until], start, policy, required)
                 start = behind
 
 
@@ -204,7 +204,7 @@ def _lines(low: str, rule: Rule) -> list[tuple[int, int]]:
     """The lines that hold what a rule needs; for one that goes over lines, the whole text."""
     if not rule.needs:
         return [(0, len(low))]
-    found = set()
+    lines = set()
     for need in rule.needs:
         at = -1
         while True:
@@ -219,11 +219,11 @@ def _lines(low: str, rule: Rule) -> list[tuple[int, int]]:
                 return [(0, len(low))]
             start, at = low.rfind("\n", 0, at) + 1, low.find("\n", at)
             at = at if at >= 0 else len(low)
-            found.add((start, at))
-    return sorted(found)
+            lines.add((start, at))
+    return sorted(lines)
 
 
-def _found(
+def _private(
     rule: Rule, text: str, offset: int, policy: Policy, required: Set[str]
 ) -> Iterator[Span]:
     stems = [path.rstrip("/\\") for path in policy.allow.paths if rule.kind == "path"]
@@ -268,10 +268,10 @@ def _listed(rule: Rule, match: re.Match[str], offset: int) -> Span:
 
 def _is_joint(text: str, at: int) -> bool:
     """Whether a word may end here: between aB, a1 and 1a, not between ab and AB."""
-    left, right = text[max(0, at - 1) : at], text[at : at + 1]
-    if left.isalpha() and right.isalpha():
-        return left.islower() and right.isupper()
-    return not (left.isdigit() and right.isdigit())
+    before, after = text[max(0, at - 1) : at], text[at : at + 1]
+    if before.isalpha() and after.isalpha():
+        return before.islower() and after.isupper()
+    return not (before.isdigit() and after.isdigit())
 
 
 def is_json(text: str) -> bool:
@@ -284,7 +284,7 @@ def is_json(text: str) -> bool:
 
 
 def _fields(text: str, policy: Policy, above: Sequence[str] = ()) -> Iterator[Span]:
-    """The values of listed fields, whole; null and what is empty tells nothing and stays."""
+    """The values of listed fields, whole; null and empty values say nothing and stay."""
     wanted = [
         (path.split("."), *how)
         for key, how in FIELDS.items()
@@ -302,7 +302,7 @@ def _fields(text: str, policy: Policy, above: Sequence[str] = ()) -> Iterator[Sp
         if hit and inner and not PLACEHOLDER.fullmatch(inner):
             yield Span(start + 1, end - 1, *hit, inner)
         elif not hit and is_json(inner):
-            # As calls have their arguments: its fields lie below the string's.
+            # As calls have their arguments: its fields are below the string's.
             below = [*_fields(inner, policy, path)]
             for span in _outward(raw[1:-1], below, start + 1, JSON_ESCAPE):
                 yield replace(span, quote=json.dumps(span.quote)[1:-1])
@@ -346,20 +346,23 @@ def task_names(text: str, policy: Policy) -> set[str]:
     ]
     prompts = [prompt for row in rows for prompt in _prompts(row)]
     tasks = {rule.id for rule in rules(policy) if rule.is_task}
-    found = _read(
+    private = _read(
         json.dumps(prompts, ensure_ascii=False), policy, frozenset(), MOST_READINGS, is_json=True
     )
     return {
-        name for span in found if span.rule in tasks for name in _task_names(span.kind, span.secret)
+        name
+        for span in private
+        if span.rule in tasks
+        for name in _task_names(span.kind, span.secret)
     }
 
 
 def _prompts(row: Mapping[str, Any]) -> Iterator[Any]:
     """What a row's task asks, wherever its format has it."""
     params = row.get("responses_create_params")
-    yield from (row[key] for key in ASKED if row.get(key))
-    for given in (row.get("input"), params.get("input") if isinstance(params, dict) else None):
-        for item in given if isinstance(given, list) else [given]:
+    yield from (row[key] for key in PROMPT_KEYS if row.get(key))
+    for content in (row.get("input"), params.get("input") if isinstance(params, dict) else None):
+        for item in content if isinstance(content, list) else [content]:
             if isinstance(item, dict) and item.get("role") in ("user", "system", "developer"):
                 yield item.get("content")
             elif isinstance(item, str):

@@ -1,4 +1,4 @@
-"""Which placeholder stands for what, and the log that says where each stands; never what for."""
+"""The placeholder of each private text, and the log of their places without the texts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LONGEST_SEEN = 64
 
 @dataclass
 class Entry:
-    """A string that goes: its placeholder, its rule, how often it stands, and where first."""
+    """A string that goes: its placeholder, its rule, how often it occurs, and where first."""
 
     placeholder: str
     kind: str
@@ -57,7 +57,7 @@ class Ledger:
         return self.by_secret[span.secret]
 
     def put(self, span: Span, file: str, line: int, after: str = "") -> str:
-        """Note a place, and say what stands there from now on, before the text `after`."""
+        """Note a place, and return what replaces it, before the text `after`."""
         entry = self.entry(span)
         entry.count += 1
         if len(entry.places) < MOST_PLACES and (file, line) not in entry.places:
@@ -70,7 +70,7 @@ class Ledger:
         return f"{span.quote}{shown}{span.quote}"
 
     @property
-    def found(self) -> list[Entry]:
+    def entries(self) -> list[Entry]:
         """What was put anywhere, in the order in which it was met."""
         return [entry for entry in self.by_secret.values() if entry.count]
 
@@ -133,7 +133,7 @@ def by_kind(entries: Iterable[Entry]) -> dict[str, int]:
 
 
 def highest_seen(paths: Iterable[Path], names: str) -> Counter[str]:
-    """The highest number of each kind that stands in the files, or in their names, already."""
+    """The highest number of each kind in the files or their names so far."""
     highest: Counter[str] = Counter()
 
     def note(content: bytes) -> None:

@@ -19,7 +19,7 @@ PATTERNS: list[dict[str, Any]] = DATA["pattern"]
 KNOWN: dict[str, Any] = DATA["known"]
 FILE_NAME = "sanitize.toml"
 LOG_NAME = "redactions.json"
-# A folder's policy may stand in it, or this many folders above.
+# A folder's policy may be in it, or this many folders above.
 MOST_ABOVE = 3
 SEPARATORS = re.compile(r"[\s_.-]+")
 FIELD = re.compile(r"(?![*.]+\Z)[^.\s][^.]*(?:\.[^.]+)*")
@@ -83,7 +83,7 @@ def of_log(summary: Mapping[str, Any], path: Path) -> Policy:
     return _policy(toml.checked(cleared, str(path), CONTRACT))
 
 
-def found(paths: list[Path]) -> Path | None:
+def nearest(paths: list[Path]) -> Path | None:
     """The policy of the first path that has one: in its folder, or a little above.
 
     A copy that is shared has none; there the log says what was cleared.
@@ -98,9 +98,9 @@ def _policy(values: dict[str, Any]) -> Policy:
     allow = {key: value or () for key, value in values["allow"].items()}
     for key in ("emails", "domains", "hosts"):
         allow[key] = tuple(value.strip().lower().removeprefix("@") for value in allow[key])
-    given = {each.name: values[each.name] for each in fields(Policy) if values.get(each.name)}
-    given["hosts"] = tuple(name.lower() for name in values["hosts"] or ())
-    return Policy(**{**given, "allow": Allow(**allow), "off": values["rules"]["off"] or ()})
+    settings = {each.name: values[each.name] for each in fields(Policy) if values.get(each.name)}
+    settings["hosts"] = tuple(name.lower() for name in values["hosts"] or ())
+    return Policy(**{**settings, "allow": Allow(**allow), "off": values["rules"]["off"] or ()})
 
 
 def _texts(entry: Entry, example: str, check: Callable[[str], object] = str, what: str = "") -> Any:

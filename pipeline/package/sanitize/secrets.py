@@ -33,11 +33,11 @@ CHARACTERS = {
 # No published token is longer; a minimum without a maximum ends here.
 LONGEST_TOKEN = 2000
 PROVIDER = "provider-token"
-# A word that says what a secret is stands so close before it, or behind it.
+# A word that says what a secret is comes this close before it, or behind it.
 BEFORE, BEHIND = 64, 40
 # Letters and digits take turns in a token.
 FEWEST_TURNS = 3
-# A program's name stands so close before its flag.
+# A program's name comes this close before its flag.
 COMMAND = 200
 DIGIT = re.compile("[0-9]")
 PART = re.compile(r"(\w+):([0-9]+)(?:(\+)|-([0-9]+))?")
@@ -55,12 +55,12 @@ class Token:
     context: re.Pattern[str] | None
 
     def is_near(self, match: re.Match[str]) -> bool:
-        """Whether a word that it needs stands close by, if it needs one."""
+        """Whether a word that it needs is close by, if it needs one."""
         return self.context is None or is_close(self.context, match)
 
 
 def is_close(words: re.Pattern[str], match: re.Match[str]) -> bool:
-    """Whether one of the words stands a little before a match, or behind it."""
+    """Whether one of the words is a little before a match, or behind it."""
     text = match.string
     if words.search(text, max(0, match.start() - BEFORE), match.start()):
         return True
@@ -117,7 +117,7 @@ BY_PREFIX = {
 
 
 def _grouped(words: Iterable[str]) -> str:
-    """Any of the words. Those with one first letter stand together: most positions end there."""
+    """Any of the words. Those with one first letter are grouped: most positions end there."""
     starts = {
         letter: f"{re.escape(letter)}(?:{_any(word[1:] for word in group)})"
         for letter, group in groupby(sorted(words), key=lambda word: word[0])
@@ -174,7 +174,7 @@ class Command:
                 yield match
 
     def is_called(self, match: re.Match[str]) -> bool:
-        """Whether one of the programs stands before the flag, in the same command."""
+        """Whether one of the programs is before the flag, in the same command."""
         start = max(0, match.start() - COMMAND)
         line = match.string[start : match.start()]
         return self.programs.search(re.split(r"[\n|;&]", line)[-1]) is not None

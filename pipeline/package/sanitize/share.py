@@ -48,7 +48,7 @@ class Source:
 
 @dataclass
 class Survey:
-    """What stands below the given paths. Policies are left out: they hold what is private."""
+    """The files below the given paths. Policies are left out: they hold what is private."""
 
     root: Path
     files: list[Source] = field(default_factory=list)
@@ -63,7 +63,7 @@ class Shared:
     """What was written: what was taken out, the files that changed, and those with new names."""
 
     survey: Survey
-    found: list[Entry]
+    entries: list[Entry]
     changed: list[str]
     renamed: list[str]
 
@@ -78,33 +78,33 @@ def read_policy(path: Path | None) -> Policy:
 
 def survey(paths: Sequence[Path], policy: Policy) -> Survey:
     """All files below the paths, each once, in the order of their names."""
-    given = Survey(_root(paths))
+    result = Survey(_root(paths))
     every = [path for each in paths for path in _below(Path(os.path.abspath(each)))]
-    found = {path.relative_to(given.root).as_posix(): path for path in every}
-    for name, path in sorted(found.items()):
+    by_name = {path.relative_to(result.root).as_posix(): path for path in every}
+    for name, path in sorted(by_name.items()):
         if path.name == FILE_NAME:
-            given.policies.append(name)
+            result.policies.append(name)
         elif name != LOG_NAME:
             allowed = policy.allow.files
             is_cleared = any(fnmatch.fnmatchcase(n, p) for n in (name, path.name) for p in allowed)
             is_cleared = is_cleared and path.is_file()
             source = Source(path, name, is_cleared, "" if is_cleared else _hindrance(path))
-            (given.unchecked if source.reason else given.files).append(source)
+            (result.unchecked if source.reason else result.files).append(source)
             has_tasks = source.suffix in (*ROWS, ".json") and not source.reason
             if has_tasks and policy.task_names == "keep":
                 for _, content in _blocks(source):
-                    given.required |= task_names(content.decode("utf-8", "replace"), policy)
-    return given
+                    result.required |= task_names(content.decode("utf-8", "replace"), policy)
+    return result
 
 
-def check(given: Survey, policy: Policy) -> list[Entry]:
+def check(survey: Survey, policy: Policy) -> list[Entry]:
     """What must go; nothing is written. Of each file first its name (line 0), then its lines."""
     ledger = Ledger()
-    for source in given.files:
+    for source in survey.files:
         _named(source.name, policy, ledger, put_as=source.name)
         for first, content in _blocks(source):
-            _sanitized(content, first, source.name, policy, given, ledger)
-    return ledger.found
+            _sanitized(content, first, source.name, policy, survey, ledger)
+    return ledger.entries
 
 
 def rewrite(paths: Sequence[Path], policy: Policy, out: Path | None = None) -> Shared:
@@ -114,37 +114,37 @@ def rewrite(paths: Sequence[Path], policy: Policy, out: Path | None = None) -> S
     """
     if out is None:
         with outputs.replaced(_root(paths), by="sanitize", stale=lambda _: ()) as beside:
-            # What a killed call left is settled by now.
+            # What a killed call left is cleaned up by now.
             return _written(beside, survey(paths, policy), policy, is_copy=False)
-    given = survey(paths, policy)
+    surveyed = survey(paths, policy)
     for path in map(Path.resolve, paths):
         if path == out.resolve() or path in out.resolve().parents:
             hint = "Choose a folder elsewhere, or leave --out away to rewrite the files in place."
-            raise UsageError(f"{out}: lies in {path}, which is to be copied.", hint=hint)
+            raise UsageError(f"{out}: is in {path}, which is to be copied.", hint=hint)
     if out.exists() and not out.is_dir():
         raise UsageError(f"{out}: is a file.", hint="Choose a folder with --out.")
     with outputs.replaced(out, by="sanitize", stale=_of_earlier_call) as beside:
         _of_earlier_call(out)
-        return _written(beside, given, policy, is_copy=True)
+        return _written(beside, surveyed, policy, is_copy=True)
 
 
-def _written(folder: Path, given: Survey, policy: Policy, *, is_copy: bool) -> Shared:
+def _written(folder: Path, surveyed: Survey, policy: Policy, *, is_copy: bool) -> Shared:
     """Write each file below a folder; in place only those that change, and the log."""
-    log_file = given.root / LOG_NAME
+    log_file = surveyed.root / LOG_NAME
     earlier = ledgers.read(log_file) if log_file.is_file() else None
-    # Numbers begin above all that stand in the files, their names or their log.
-    taken = [*(source.path for source in given.files), *([log_file] if earlier else [])]
-    ledger = Ledger(ledgers.highest_seen(taken, " ".join(each.name for each in given.files)))
+    # Numbers begin above all in the files, their names or their log.
+    taken = [*(source.path for source in surveyed.files), *([log_file] if earlier else [])]
+    ledger = Ledger(ledgers.highest_seen(taken, " ".join(each.name for each in surveyed.files)))
     names: dict[str, str] = {}
     changed = []
-    for source in given.files:
+    for source in surveyed.files:
         if source.path.is_symlink() and not is_copy:
             hint = "Give its target, or write copies with --out."
             raise InputError(f"{source.path}: is a link, and is not rewritten.", hint=hint)
         name = names[source.name] = _named(source.name, policy, ledger)
         if is_copy and [*names.values()].count(name) > 1:
-            told = f"{source.path}: would be called {name}, as another file is."
-            raise UsageError(told, hint="Rename one of them, or copy them one by one.")
+            message = f"{source.path}: would be called {name}, as another file is."
+            raise UsageError(message, hint="Rename one of them, or copy them one by one.")
         if is_copy:
             _named(source.name, policy, ledger, put_as=name)
         target = folder / (name if is_copy else source.name)
@@ -155,49 +155,49 @@ def _written(folder: Path, given: Survey, policy: Policy, *, is_copy: bool) -> S
             is_changed = False
             with target.open("r+b" if source.is_cleared else "wb") as file:
                 for first, content in _blocks(source):
-                    clean = _sanitized(content, first, name, policy, given, ledger)
+                    clean = _sanitized(content, first, name, policy, surveyed, ledger)
                     is_changed = is_changed or clean != content
                     file.write(clean)
             if is_changed:
                 changed.append(source.name)
             elif not is_copy:
                 target.unlink()
-    if earlier is None or ledger.found:
-        # In place the log goes on telling of files that were not given this time.
+    if earlier is None or ledger.entries:
+        # In place the log goes on listing files that were not given this time.
         known = earlier.files if earlier else {}
         listed = {*names.values(), *(() if is_copy else known)}
         counts = {n: Counter(ledger.files.get(n, {})) + Counter(known.get(n, {})) for n in listed}
-        redactions = (*(earlier.redactions if earlier else ()), *ledger.found)
+        redactions = (*(earlier.redactions if earlier else ()), *ledger.entries)
         unchecked = [
             {"file": _named(each.name, policy, ledger), "reason": each.reason}
-            for each in given.unchecked
+            for each in surveyed.unchecked
         ]
         outputs.write(folder, {LOG_NAME: Log(policy.summary(), redactions, counts).text(unchecked)})
     elif is_copy:
         shutil.copyfile(log_file, folder / LOG_NAME)
     renamed = [name for name, shown in names.items() if name != shown]
-    return Shared(given, ledger.found, changed, renamed)
+    return Shared(surveyed, ledger.entries, changed, renamed)
 
 
 def _blocks(source: Source) -> Iterator[tuple[int, bytes]]:
     """Parts of a file that are read on their own, each with the number of its first line."""
     size = 1 if source.suffix in ROWS else LINES
-    first, held, is_open = 1, [], False
+    first, block, is_open = 1, [], False
     try:
         with source.path.open("rb") as file:
             if source.suffix == ".json" and not source.is_cleared:
                 yield 1, file.read()
             for number, line in enumerate(() if source.is_cleared else file, 1):
-                held.append(line)
+                block.append(line)
                 # The line breaks of a row's strings are escaped: a key ends in it.
                 is_row = size == 1 and line.lstrip()[:1] == b"{"
                 if not is_row:
                     is_open = _is_key_open(line, is_open=is_open)
-                if number % size == 0 and (not is_open or len(held) > size + MOST_KEY_LINES):
-                    yield first, b"".join(held)
-                    first, held, is_open = number + 1, [], False
-            if held:
-                yield first, b"".join(held)
+                if number % size == 0 and (not is_open or len(block) > size + MOST_KEY_LINES):
+                    yield first, b"".join(block)
+                    first, block, is_open = number + 1, [], False
+            if block:
+                yield first, b"".join(block)
     except OSError as error:
         raise InputError(f"{source.path}: cannot be read: {error.strerror}.") from error
 
@@ -210,7 +210,7 @@ def _is_key_open(line: bytes, *, is_open: bool) -> bool:
 
 
 def _sanitized(
-    content: bytes, first: int, file: str, policy: Policy, given: Survey, ledger: Ledger
+    content: bytes, first: int, file: str, policy: Policy, surveyed: Survey, ledger: Ledger
 ) -> bytes:
     """A block without what must go; the ledger learns of it. The number of lines stays."""
     text = content.decode("utf-8", "surrogateescape")
@@ -218,7 +218,7 @@ def _sanitized(
     for _ in range(MOST_ROUNDS):
         parts: list[str] = []
         last, line = 0, first
-        for span in spans(text, policy, given.required, is_json=is_document):
+        for span in spans(text, policy, surveyed.required, is_json=is_document):
             line += text.count("\n", last, span.start)
             shown = ledger.put(span, file, line, text[span.end : span.end + 1])
             n_breaks = text.count("\n", span.start, span.end)
@@ -235,14 +235,14 @@ def _named(name: str, policy: Policy, ledger: Ledger, *, put_as: str = "") -> st
     """A file's name without what must go, in the letters that names of runs are made of."""
     parts = []
     for part in PurePosixPath(name).parts:
-        kept, last = "", 0
+        clean, last = "", 0
         for span in spans(part, policy):
             joint = "_" if part[span.end : span.end + 1].isdigit() else ""
-            kept += part[last : span.start] + ledger.entry(span).bare + joint
+            clean += part[last : span.start] + ledger.entry(span).bare + joint
             last = span.end
             if put_as:
                 ledger.put(span, put_as, 0)
-        parts.append(kept + part[last:])
+        parts.append(clean + part[last:])
     return "/".join(parts)
 
 
@@ -263,17 +263,19 @@ def _of_earlier_call(out: Path) -> set[str]:
     is_listed = files.is_own(out / LOG_NAME)
     known = {*ledgers.read(out / LOG_NAME).files, LOG_NAME} if is_listed else set()
     if strange := sorted(names - known):
-        told = f"{out}: holds files that are not of an earlier call, such as {strange[0]}."
-        raise UsageError(told, hint="Choose an empty folder with --out: all in it will be shared.")
+        message = f"{out}: holds files that are not of an earlier call, such as {strange[0]}."
+        raise UsageError(
+            message, hint="Choose an empty folder with --out: all in it will be shared."
+        )
     return known
 
 
-def _below(given: Path) -> Iterator[Path]:
-    if not given.is_dir():
-        yield given
+def _below(path: Path) -> Iterator[Path]:
+    if not path.is_dir():
+        yield path
         return
     unreadable: list[OSError] = []
-    for folder, subfolders, names in os.walk(given, onerror=unreadable.append):
+    for folder, subfolders, names in os.walk(path, onerror=unreadable.append):
         here = Path(folder)
         # Of a repository's own folder, and of one that a link leads to, there is one entry.
         whole = [n for n in subfolders if n == ".git" or (here / n).is_symlink()]

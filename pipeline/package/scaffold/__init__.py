@@ -25,7 +25,7 @@ from pipeline.outputs import MAKE_ROOM, explained, replacing
 from pipeline.package.files import write_text
 from pipeline.package.layout import DRAFTS, GOLDEN_REPORTS, ROLLOUTS, SKILLS, UNSAFE, package
 from pipeline.package.scaffold.selection import LABELS, Convert, Selection, select
-from pipeline.package.scaffold.skill import asked, lines, profile_text, refreshed, skill_text
+from pipeline.package.scaffold.skill import lines, profile_text, refreshed, rows_of, skill_text
 from pipeline.report import Source
 from pipeline.report.filters import CURATE
 from pipeline.report.registers import of_package
@@ -42,7 +42,7 @@ class Standing(StrEnum):
     NEW = "written"
     REFRESHED = "refreshed"
     SAME = "as it was"
-    KEPT = "kept"
+    UNTOUCHED = "kept"
 
 
 # How results are analyzed, open as long as they are needed, gone afterwards: some relations, by no
@@ -121,8 +121,8 @@ def lay_out(
         if is_known:
             # A person's profile, that of the results, else what is known of it.
             if before in (None, skeletons[PROFILE]):
-                given = _text(chosen.profile) if chosen.profile else None
-                texts[PROFILE] = given or skeletons[PROFILE]
+                own_profile = _text(chosen.profile) if chosen.profile else None
+                texts[PROFILE] = own_profile or skeletons[PROFILE]
                 write_text(folder / PROFILE, texts[PROFILE])
                 undo.callback(_restore, folder / PROFILE, before)
             with whole(folder / home) as (warehouse, out):
@@ -139,7 +139,7 @@ def lay_out(
             write_text(folder / name, text)
         steps.append(step)
         unplaced += [(name, part) for part in parts]
-    kept = [step.name for step in steps if step.standing is Standing.KEPT]
+    kept_files = [step.name for step in steps if step.standing is Standing.UNTOUCHED]
     first = next((match[1] for match in map(DRAFT.fullmatch, texts) if match), None)
     pages = [name for name in texts if name.endswith(".md")]
     return LaidOut(
@@ -153,7 +153,7 @@ def lay_out(
                 benchmark=one_line(benchmark, LONGEST_NAME),
                 unplaced=unplaced,
                 is_taken=chosen.profile is not None and Step(PROFILE, Standing.NEW) in steps,
-                kept=[] if refresh else kept,
+                kept=[] if refresh else kept_files,
             ),
         ],
         curate=[(name, len(CURATE.findall(_text(folder / name) or ""))) for name in pages],
@@ -182,7 +182,7 @@ def _reports(source: Source, out: Path) -> dict[str, str]:
 def _draft_names(source: Source) -> dict[str, str]:
     """The name of each run's draft: its model's, its own where two would be alike."""
     query = "select run_id, coalesce(model, run_id) as model from main.runs order by run_id"
-    runs = asked(source, query)
+    runs = rows_of(source, query)
     models = {row["run_id"]: UNSAFE.sub("-", row["model"]).strip("-.") for row in runs}
     # `_vs_` would make it a comparison.
     names = {run: name[:LONGEST_NAME].replace("_vs_", "-vs-") for run, name in models.items()}
@@ -199,7 +199,7 @@ def _incoming(folder: Path, name: str, source: Path) -> Step:
         if path.samefile(source) or filecmp.cmp(path, source, shallow=False):
             return Step(name, Standing.SAME)
     if name == LABELS:
-        return Step(name, Standing.KEPT)
+        return Step(name, Standing.UNTOUCHED)
     raise InputError(
         f"{folder}: {name} is there and differs; nothing was written.",
         hint="Rollouts are never replaced: rename the new file, or move the old one away first.",
@@ -215,12 +215,12 @@ def _drafted(
         standing = Standing.SAME if is_same else Standing.REFRESHED if old else Standing.NEW
         return text, Step(name, standing), []
     if not refresh or name == PROFILE:
-        return old, Step(name, Standing.KEPT), []
+        return old, Step(name, Standing.UNTOUCHED), []
     unplaced: list[str] = []
     if name.endswith("SKILL.md"):
         text, unplaced = refreshed(old, text)
     diff = difflib.unified_diff(old.splitlines(), text.splitlines(), name, name, "", "", 1, "")
-    standing = Standing.KEPT if text == old else Standing.REFRESHED
+    standing = Standing.UNTOUCHED if text == old else Standing.REFRESHED
     return text, Step(name, standing, tuple(diff)), unplaced
 
 

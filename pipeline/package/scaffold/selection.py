@@ -10,7 +10,7 @@ from typing import Any
 
 from pipeline.errors import InputError
 from pipeline.package.layout import UNSAFE
-from pipeline.package.scaffold.skill import TOLD, asked, lines
+from pipeline.package.scaffold.skill import SKILL, lines, rows_of
 from pipeline.report import Source
 from pipeline.text import one_line
 
@@ -18,7 +18,7 @@ from pipeline.text import one_line
 OF_RUNS = frozenset(
     "rollouts inputs failures reward_profile aggregate_metrics agent_metrics stage_journal".split()
 )
-# What tells how runs were made, or what a curator found.
+# How runs were made, or what a curator found.
 DOCUMENTS = frozenset("config limits checkpoint notes labels".split())
 READABLE = re.compile(r"\.jsonl(\.gz|\.zst)?\Z", re.IGNORECASE)
 PACKED = re.compile(r"\.(gz|zst)\Z", re.IGNORECASE)
@@ -34,7 +34,7 @@ WIDEST = 100
 SIDECARS, BESIDE = "sidecars", ("inputs", "failures", "reward_profile", "stage_journal")
 # Results of other harnesses as files of Gym's rows, by run.
 Convert = Callable[[], Mapping[str, Path]]
-# It stands beside the rollouts, since it is no run.
+# It is beside the rollouts, since it is no run.
 LABELS = "labels.jsonl"
 
 
@@ -52,11 +52,11 @@ class Selection:
 
 def select(source: Source, folder: Path, benchmark: str, home: str, convert: Convert) -> Selection:
     """The runs of the benchmark where the results know its name, else all; below `home`."""
-    runs = asked(source, TOLD["selection"]["runs"])
-    found = sorted({row["benchmark"] for row in runs})
-    chosen = benchmark if benchmark in found else None
+    runs = rows_of(source, SKILL["selection"]["runs"])
+    benchmarks = sorted({row["benchmark"] for row in runs})
+    chosen = benchmark if benchmark in benchmarks else None
     names = {row["run_id"] for row in runs if chosen is None or row["benchmark"] == chosen}
-    rows = asked(source, TOLD["selection"]["files"])
+    rows = rows_of(source, SKILL["selection"]["files"])
     own = [row for row in rows if row["kind"] in OF_RUNS and names & set(row["run_ids"] or ())]
     foreign = {row["run_name"] for row in own if row["format"]}
     converted = convert() if foreign else {}
@@ -81,7 +81,7 @@ def select(source: Source, folder: Path, benchmark: str, home: str, convert: Con
     profile = folder / "blade.toml"
     notes = lines(
         "selection.txt.j2",
-        others=[one_line(name, WIDEST) for name in found if name != chosen],
+        others=[one_line(name, WIDEST) for name in benchmarks if name != chosen],
         is_known=chosen is not None,
         benchmark=one_line(benchmark, WIDEST),
         n_runs=len(names),
@@ -92,9 +92,9 @@ def select(source: Source, folder: Path, benchmark: str, home: str, convert: Con
 
 
 def _shared_name(row: Mapping[str, Any], homes: Mapping[str, str]) -> str | None:
-    """A document of no run: its own name if it stands above all runs, the run's if above one.
+    """A document of no run: its own name if it is above all runs, the run's if above one.
 
-    Nothing where it stands above none; none where it fits neither all runs nor one.
+    Nothing where it is above none; none where it fits neither all runs nor one.
     """
     base, above = PurePosixPath(row["path"]).name, row["folder"]
     below = [
@@ -106,14 +106,14 @@ def _shared_name(row: Mapping[str, Any], homes: Mapping[str, str]) -> str | None
 
 
 def _name(row: Mapping[str, Any]) -> str:
-    """The file's own name where it tells the run's, else one that does: runs keep their names."""
+    """The file's own name where it has the run's, else one that does: runs keep their names."""
     base, run = PurePosixPath(row["path"]).name, str(row["run_name"])
     if row["kind"] == "rollouts" and not READABLE.search(base):
         base = f"{PurePosixPath(base).stem}.jsonl"
-    told = UNSAFE.sub("-", ROLLOUTS.sub("", base)).lstrip("-.")
+    shown = UNSAFE.sub("-", ROLLOUTS.sub("", base)).lstrip("-.")
     # A run's name is made longer by its folders where two would read the same.
     for place in (0, *(match.end() for match in re.finditer("-", run))):
-        if told.startswith(run[place:]):
+        if shown.startswith(run[place:]):
             return run[:place] + base
     if row["kind"] in DOCUMENTS:
         return f"{run}_{base}"
@@ -123,9 +123,11 @@ def _name(row: Mapping[str, Any]) -> str:
 
 def _refuse_twins(files: Mapping[str, Path], name: str, source: Path) -> None:
     """No two files by one name, where case does not count either."""
-    if not source.exists():  # it is told, not named: some of its bytes are no text
+    if not source.exists():  # an escaped name: some of its bytes are no text
         raise InputError(f"{source}: the name of this file is not UTF-8.", hint="Rename it first.")
     other = next((files[each] for each in files if each.casefold() == name.casefold()), None)
     if other is not None:
-        told = f"{source}: would be called {one_line(name, WIDEST)} in the package, as {other} is."
-        raise InputError(told, hint="Rename one of them, or give --results one run at a time.")
+        message = (
+            f"{source}: would be called {one_line(name, WIDEST)} in the package, as {other} is."
+        )
+        raise InputError(message, hint="Rename one of them, or give --results one run at a time.")

@@ -19,9 +19,9 @@ from pipeline.text import counted, one_line
 Rows = list[dict[str, Any]]
 
 # Words of fields, stages and causes, and the queries of a skill's figures by name.
-TOLD = tomllib.loads(Path(__file__).with_name("skill.toml").read_text(encoding="utf-8"))
+SKILL = tomllib.loads(Path(__file__).with_name("skill.toml").read_text(encoding="utf-8"))
 LONGEST_NAME, MOST_BYTES, MOST_ROWS = 60, 8 << 20, 200
-# A generated part of a skill: its name, and what stands in it.
+# A generated part of a skill: its name, and its text.
 PART = re.compile(r"<!-- generated: (?P<name>\w+) -->\n(?P<text>.*?)<!-- end -->", re.DOTALL)
 # Parts are put together without blank lines.
 UNSPACED = re.compile(r"(?<!\n)\n(?=#{2,3} |<!-- (?:end|curate))")
@@ -31,7 +31,7 @@ def skill_text(source: Source | None, benchmark: str, *, folder: str, home: Path
     """The skill as the data suggest it; without data, what is not known and where it goes."""
     facts: dict[str, Any] | None = None
     if source is not None:
-        facts = {name: asked(source, query) for name, query in TOLD["queries"].items()}
+        facts = {name: rows_of(source, query) for name, query in SKILL["queries"].items()}
         facts["declared"] = _declared(home)
     slug = re.sub(r"[^a-z0-9]+", "-", benchmark.lower()).strip("-")[:LONGEST_NAME].strip("-")
     return _rendered(
@@ -39,8 +39,8 @@ def skill_text(source: Source | None, benchmark: str, *, folder: str, home: Path
         facts=facts,
         package=filters.code(shlex.quote(folder)),
         name=filters.code(shlex.quote(benchmark)),
-        stages=TOLD["stages"],
-        causes=TOLD["causes"],
+        stages=SKILL["stages"],
+        causes=SKILL["causes"],
         sections=wording.WORDS["sections"]["titles"],
         shown_by=wording.WORDS["reasons"],
         diverging=wording.PARTINGS,
@@ -51,20 +51,20 @@ def skill_text(source: Source | None, benchmark: str, *, folder: str, home: Path
 
 def refreshed(old: str, new: str) -> tuple[str, list[str]]:
     """The old text with its generated parts as the new one has them, and those without a place."""
-    made = {match["name"]: match[0] for match in PART.finditer(new)}
-    text = PART.sub(lambda match: made.get(match["name"], match[0]), old)
+    parts = {match["name"]: match[0] for match in PART.finditer(new)}
+    text = PART.sub(lambda match: parts.get(match["name"], match[0]), old)
     there = {match["name"] for match in PART.finditer(old)}
-    return text, [name for name in made if name not in there]
+    return text, [name for name in parts if name not in there]
 
 
 def profile_text(source: Source | None, benchmark: str) -> str:
     """blade.toml; without data it only names the benchmark."""
-    queries = TOLD["profile"].items()
-    facts = {name: asked(source, query) for name, query in queries} if source else None
+    queries = SKILL["profile"].items()
+    facts = {name: rows_of(source, query) for name, query in queries} if source else None
     return _rendered("blade.toml.j2", benchmark=benchmark, facts=facts)
 
 
-def asked(source: Source, query: str) -> Rows:
+def rows_of(source: Source, query: str) -> Rows:
     """All rows of a query, by the names of their columns."""
     result = source.execute(query)
     names = [column[0] for column in result.description]
@@ -79,8 +79,10 @@ def _declared(home: Path) -> dict[str, dict[str, str]]:
             for item in json.loads(line)["responses_create_params"]["tools"]:
                 tool = item.get("function") or item
                 names = ", ".join((tool.get("parameters") or {}).get("properties") or ())
-                said = str(tool.get("description") or "")
-                tools.setdefault(str(tool["name"]), {"description": said, "parameters": names})
+                description = str(tool.get("description") or "")
+                tools.setdefault(
+                    str(tool["name"]), {"description": description, "parameters": names}
+                )
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             continue  # a row that declares none, or in a form of its own
     return dict(sorted(tools.items()))
@@ -103,24 +105,24 @@ def lines(template: str, **values: Any) -> list[str]:
 def _rendered(template: str, **values: Any) -> str:
     """One template, with one blank line between its parts; what is not ours comes out inert."""
     text = _environment().get_template(template).render(values).strip("\n") + "\n"
-    # A name that begins a comment is no place for a curator, whoever looks for these.
-    told = UNSPACED.sub("\n\n", text).replace(filters.OPENING, "<! --")
-    return "\n".join(map(filters.settled, re.sub(r"\n{3,}", "\n\n", told).split("\n")))
+    # A name that begins a comment must not look like a place for a curator.
+    spaced = UNSPACED.sub("\n\n", text).replace(filters.OPENING, "<! --")
+    return "\n".join(map(filters.settled, re.sub(r"\n{3,}", "\n\n", spaced).split("\n")))
 
 
 @cache
 def _environment() -> jinja2.Environment:
-    made = environment("package", None, autoescape=False)
-    made.filters |= {name: filters.FILTERS[name] for name in ("cell", "excerpt", "ref")}
-    made.filters |= {
+    templates = environment("package", None, autoescape=False)
+    templates.filters |= {name: filters.FILTERS[name] for name in ("cell", "excerpt", "ref")}
+    templates.filters |= {
         "cell_code": lambda text: f"`{filters.code(text)}`".replace("|", "\\|"),
         "count": lambda value: "n/a" if value is None else f"{value:,}",
         "many": counted,
         "number": lambda value: "n/a" if value is None else wording.short(f"{value:.4f}"),
         "pct": lambda value: "n/a" if value is None else f"{100 * value:.1f}%",
     }
-    made.globals |= {"curate": filters.curate, "quoted": _quoted, "share": _share}
-    return made
+    templates.globals |= {"curate": filters.curate, "quoted": _quoted, "share": _share}
+    return templates
 
 
 def _share(part: int, whole: int) -> str:

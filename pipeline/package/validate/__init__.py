@@ -1,4 +1,4 @@
-"""Package -> one table of rules, each with what it means and how to fix it, and how each stands."""
+"""Package -> one table of rules: what each means, how to fix it, and its status."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from pipeline.package.validate.subject import (
     Checks,
     Subject,
     every,
-    held,
     outcome,
     read,
+    verdict,
 )
 from pipeline.report import SECTIONS
 from pipeline.report.registers import REGISTERS, of_package
@@ -51,14 +51,14 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,99}")
 
 
 def validate(subject: Subject, phases: Sequence[str] = PHASES) -> list[Check]:
-    """How the package stands by each rule of some phases; a rule with nothing to ask is silent."""
+    """The checks of some phases; a rule without anything to check gives none."""
     order = {rule.id: place for place, rule in enumerate(RULES)}
-    found = [each for phase in phases for each in CHECKS[phase](subject)]
-    return sorted(found, key=lambda each: order[each.id])
+    checks = [each for phase in phases for each in CHECKS[phase](subject)]
+    return sorted(checks, key=lambda each: order[each.id])
 
 
 def count(checks: Sequence[Check], status: str) -> int:
-    """How many stand so."""
+    """How many have this status."""
     return sum(each.status == status for each in checks)
 
 
@@ -89,23 +89,24 @@ def _skill(subject: Subject) -> Checks:
     """The skill: there, found by agents, whole, of these rows, and no draft."""
     path = subject.package.skill
     if path is None:
-        yield held("skill.present", False, "neither skill/SKILL.md nor SKILL.md")
+        yield verdict("skill.present", False, "neither skill/SKILL.md nor SKILL.md")
         return
     file, text = path.relative_to(subject.package.folder).as_posix(), read(path, text_of)
     is_there = isinstance(text, str) and bool(text.strip())
-    told = "" if is_there else "it is blank" if isinstance(text, str) else str(text)
-    yield held("skill.present", is_there, told or "it is there", file)
+    message = "" if is_there else "it is blank" if isinstance(text, str) else str(text)
+    yield verdict("skill.present", is_there, message or "it is there", file)
     if not isinstance(text, str) or not is_there:
         return
     match = FRONTMATTER.match(text)
-    given = {
-        found["key"]: found["value"] for found in SETTING.finditer(match["lines"] if match else "")
+    settings = {
+        setting["key"]: setting["value"]
+        for setting in SETTING.finditer(match["lines"] if match else "")
     }
-    is_named = NAME.fullmatch(given.get("name", "").strip("\"' ")) is not None
+    is_named = NAME.fullmatch(settings.get("name", "").strip("\"' ")) is not None
     lacking = [] if is_named else ["a plain `name`"]
-    lacking += [] if given.get("description", "").strip("\"'>| \n") else ["a `description`"]
-    told = f"no {' and no '.join(lacking)}" if lacking else "name and description"
-    yield held("skill.frontmatter", not lacking, told, file)
+    lacking += [] if settings.get("description", "").strip("\"'>| \n") else ["a `description`"]
+    message = f"no {' and no '.join(lacking)}" if lacking else "name and description"
+    yield verdict("skill.frontmatter", not lacking, message, file)
     body = FRONTMATTER.sub("", text, count=1)
     yield _sections("skill.sections", body, file)
     titles = _titles(body)
@@ -114,16 +115,16 @@ def _skill(subject: Subject) -> Checks:
         for part, words in TABLE["parts"].items()
         if not any(re.search(words, title, re.IGNORECASE) for title in titles)
     ]
-    told = f"no heading names {listed(absent, most=6)}" if absent else ", ".join(TABLE["parts"])
-    yield held("skill.parts", not absent, told, file)
+    message = f"no heading names {listed(absent, most=6)}" if absent else ", ".join(TABLE["parts"])
+    yield verdict("skill.parts", not absent, message, file)
     if subject.warehouse is None:
         yield outcome("skill.fields", SKIP, "there are no rollouts to read fields of", file)
     else:
-        ((field,),) = subject.asked("select min(task_field) from files")
+        ((field,),) = subject.rows("select min(task_field) from files")
         wanted = {None: (), "index": ("_ng_task_index",)}.get(field, (field,))
         missing = [name for name in (*wanted, "reward") if name not in text]
-        told = f"does not name {listed(missing)}" if missing else "names task id and reward"
-        yield held("skill.fields", not missing, told, file)
+        message = f"does not name {listed(missing)}" if missing else "names task id and reward"
+        yield verdict("skill.fields", not missing, message, file)
     yield _curated("skill.curated", text, file)
 
 
@@ -131,16 +132,18 @@ def _rollouts(subject: Subject) -> Checks:
     """Files, then how runs compare, then what rows hold, by the queries of the rules."""
     elsewhere = names_in(subject.package.folder, ".jsonl")
     if not subject.package.rollouts and elsewhere:
-        told = f"no rollout file; {counted(len(elsewhere), 'file')} at the top: {listed(elsewhere)}"
-        yield outcome("rollouts.present", FAIL, told, fix=MOVE)
+        message = (
+            f"no rollout file; {counted(len(elsewhere), 'file')} at the top: {listed(elsewhere)}"
+        )
+        yield outcome("rollouts.present", FAIL, message, fix=MOVE)
     elif subject.warehouse is None:
-        yield held("rollouts.present", False, subject.reason or "no file holds rollouts")
-    elif not subject.asked("from files"):
-        yield held("rollouts.present", False, "no file holds rollouts")
+        yield verdict("rollouts.present", False, subject.reason or "no file holds rollouts")
+    elif not subject.rows("from files"):
+        yield verdict("rollouts.present", False, "no file holds rollouts")
     else:
         for rule in RULES:
-            for found in subject.asked(rule.query) if rule.query else ():
-                yield outcome(rule.id, *found)
+            for row in subject.rows(rule.query) if rule.query else ():
+                yield outcome(rule.id, *row)
 
 
 def _golden(subject: Subject) -> Checks:
@@ -149,7 +152,7 @@ def _golden(subject: Subject) -> Checks:
     if not goldens:
         drafts = names_in(folder / DRAFTS)
         waiting = f"; {counted(len(drafts), 'file')} in drafts" if drafts else ""
-        yield held("golden.present", False, f"no golden_reports/*_golden_report.md{waiting}")
+        yield verdict("golden.present", False, f"no golden_reports/*_golden_report.md{waiting}")
     for each_golden in goldens:
         yield from _report(subject, each_golden)
     whole = [golden for golden in goldens if not golden.is_comparison]
@@ -159,8 +162,8 @@ def _golden(subject: Subject) -> Checks:
     for file in names_in(folder):
         is_ours = re.search(r"[_-](?:metrics|anchor[_-]facts)\.json\Z|[_-]shallow\.md\Z", file)
         if is_ours and file not in owned:
-            told = f"{GOLDEN_REPORTS}/{file}"
-            yield outcome("golden.orphans", WARN, told, told)
+            orphan = f"{GOLDEN_REPORTS}/{file}"
+            yield outcome("golden.orphans", WARN, orphan, orphan)
     yield from _registers(subject)
 
 
@@ -174,35 +177,35 @@ def _registers(subject: Subject) -> Checks:
     for name in there:
         file, text = f"{GOLDEN_REPORTS}/{name}", read(folder / name, text_of)
         if text == now.get(name):
-            yield held("golden.registers", True, "as the rollouts give it", file)
+            yield verdict("golden.registers", True, "as the rollouts give it", file)
         elif subject.warehouse.execute(QUERIES["redacted"]).fetchall():
             message = f"{file}: not compared, since the rollouts are redacted"
             yield outcome("golden.registers", WARN, message, file)
         else:
             message = "stale: the rollouts give another" if isinstance(text, str) else str(text)
-            yield held("golden.registers", False, message, file)
+            yield verdict("golden.registers", False, message, file)
 
 
 def _report(subject: Subject, golden: Golden) -> Checks:
     file, text = f"{GOLDEN_REPORTS}/{golden.report.name}", read(golden.report, text_of)
     if not isinstance(text, str):
-        yield held("golden.present", False, str(text), file)
+        yield verdict("golden.present", False, str(text), file)
         return
-    yield held("golden.present", True, "it is there", file)
+    yield verdict("golden.present", True, "it is there", file)
     whole = _sections("golden.sections", text, file)
     yield whole
     named = {_section(block.path[-1]) for block in blocks.read(text).blocks if block.path}
     missing = [section.title for section in SECTIONS if section.title not in named]
     if whole.status != FAIL and missing and not golden.is_comparison:
-        told = f"{file}: no heading names {listed(missing, most=11)}"
-        yield outcome("golden.sections", WARN, told, file)
+        message = f"{file}: no heading names {listed(missing, most=11)}"
+        yield outcome("golden.sections", WARN, message, file)
     yield _curated("golden.curated", text, file)
-    found = subject.findings.get(golden.report, [])
-    others = [each for each in found if each.file == golden.report.name]
+    findings = subject.findings.get(golden.report, [])
+    others = [each for each in findings if each.file == golden.report.name]
     is_wrong = any(each.status == CONTRADICTED for each in others)
     if subject.warehouse is None and not is_wrong:
-        told = "there are no rollouts to compare it with"
-        yield outcome("golden.verified", SKIP, told, file)
+        message = "there are no rollouts to compare it with"
+        yield outcome("golden.verified", SKIP, message, file)
     else:
         yield from _contradicted("golden.verified", others, file, "claim")
     if subject.warehouse is not None:
@@ -212,46 +215,46 @@ def _report(subject: Subject, golden: Golden) -> Checks:
         parsed = [citation.parse(claim) for claim in cited]
         n_tasks = len({each.task_id for each in parsed if each}) or len({*cited})
         if not golden.is_comparison:
-            told = f"cites {counted(n_tasks, 'task')} of the rollouts"
-            yield held("golden.evidence", n_tasks >= LEAST_TASKS, told, file)
+            message = f"cites {counted(n_tasks, 'task')} of the rollouts"
+            yield verdict("golden.evidence", n_tasks >= LEAST_TASKS, message, file)
     if not golden.is_comparison:
-        yield from _metrics(subject, golden, [*found])
-        yield from _facts(subject, golden, found)
+        yield from _metrics(subject, golden, [*findings])
+        yield from _facts(subject, golden, findings)
         yield from _shallow(golden, text)
 
 
-def _metrics(subject: Subject, golden: Golden, found: list[Finding]) -> Checks:
-    given, file = read(golden.metrics, object_of), f"{GOLDEN_REPORTS}/{golden.metrics.name}"
-    if not isinstance(given, dict):
-        yield held("metrics.present", False, str(given), file)
+def _metrics(subject: Subject, golden: Golden, findings: list[Finding]) -> Checks:
+    content, file = read(golden.metrics, object_of), f"{GOLDEN_REPORTS}/{golden.metrics.name}"
+    if not isinstance(content, dict):
+        yield verdict("metrics.present", False, str(content), file)
         return
-    yield held("metrics.present", True, "it is there", file)
-    values = sidecar.canonical(given)
-    bad = [key for key in REQUIRED if key not in values or not _is_given(key, values[key])]
-    told = f"no usable {listed(bad, most=6)}" if bad else ", ".join(REQUIRED)
-    yield held("metrics.keys", not bad, told, file)
-    of_sidecar = [each for each in found if each.check == sidecar.CHECK]
+    yield verdict("metrics.present", True, "it is there", file)
+    values = sidecar.canonical(content)
+    bad = [key for key in REQUIRED if key not in values or not _is_usable(key, values[key])]
+    message = f"no usable {listed(bad, most=6)}" if bad else ", ".join(REQUIRED)
+    yield verdict("metrics.keys", not bad, message, file)
+    of_sidecar = [each for each in findings if each.check == sidecar.CHECK]
     is_wrong = any(each.status == CONTRADICTED for each in of_sidecar)
     if subject.warehouse is None and not is_wrong:
-        told = "there are no rollouts to recompute it from"
-        yield outcome("metrics.values", SKIP, told, file)
+        message = "there are no rollouts to recompute it from"
+        yield outcome("metrics.values", SKIP, message, file)
     else:
         yield from _contradicted("metrics.values", of_sidecar, file, "value")
 
 
-def _facts(subject: Subject, golden: Golden, found: Sequence[Finding]) -> Checks:
+def _facts(subject: Subject, golden: Golden, findings: Sequence[Finding]) -> Checks:
     own = golden.anchor_facts.name
     content, file = read(golden.anchor_facts, object_of), f"{GOLDEN_REPORTS}/{own}"
     listed_facts = content.get("anchor_facts") if isinstance(content, dict) else None
     if not isinstance(listed_facts, list) or not 0 < len(listed_facts) <= MOST_FACTS:
         lack = f"no list of 1 to {MOST_FACTS} facts under anchor_facts"
-        told = lack if isinstance(content, dict) else str(content)
-        yield held("facts.present", False, told, file)
+        message = lack if isinstance(content, dict) else str(content)
+        yield verdict("facts.present", False, message, file)
         return
     facts = [fact if isinstance(fact, dict) else {} for fact in listed_facts]
     names = [str(fact.get("id") or "") for fact in facts]
     texts = [str(fact.get("fact") or "").strip() for fact in facts]
-    yield held("facts.present", True, counted(len(facts), "fact"), file)
+    yield verdict("facts.present", True, counted(len(facts), "fact"), file)
     faults = ["ids are absent or repeated"] if "" in names or len({*names}) < len(names) else []
     plain: dict[str, list[str]] = {}
     for name, text, fact in zip(names, texts, facts, strict=True):
@@ -265,12 +268,12 @@ def _facts(subject: Subject, golden: Golden, found: Sequence[Finding]) -> Checks
     twice = [f"{listed(ids[1:])} repeat {ids[0]}" for ids in plain.values() if len(ids) > 1]
     yield from every("facts.distinct", twice, file, f"all {len(facts)}")
     shown = f"{len(plain)} distinct facts, at least {subject.least_facts} wanted"
-    yield held("facts.count", len(plain) >= subject.least_facts, shown, file)
-    of_facts = [each for each in found if each.file == own]
+    yield verdict("facts.count", len(plain) >= subject.least_facts, shown, file)
+    of_facts = [each for each in findings if each.file == own]
     fault = next((each.expected for each in of_facts if each.claim == own), None)
     if subject.warehouse is None or fault:
-        told = fault or "there are no rollouts to look them up in"
-        yield outcome("facts.exist", SKIP, told, file)
+        message = fault or "there are no rollouts to look them up in"
+        yield outcome("facts.exist", SKIP, message, file)
     else:
         yield from _contradicted("facts.exist", of_facts, file, "claim")
     if isinstance(content, dict) and content.get("review_required"):
@@ -278,32 +281,32 @@ def _facts(subject: Subject, golden: Golden, found: Sequence[Finding]) -> Checks
 
 
 def _shallow(golden: Golden, text: str) -> Checks:
-    told, file = read(golden.shallow, text_of), f"{GOLDEN_REPORTS}/{golden.shallow.name}"
-    report = blocks.read(told if isinstance(told, str) else "")
+    shallow, file = read(golden.shallow, text_of), f"{GOLDEN_REPORTS}/{golden.shallow.name}"
+    report = blocks.read(shallow if isinstance(shallow, str) else "")
     is_there = any(block.kind in ("heading", "table") for block in report.blocks)
-    reason = "neither headings nor tables" if isinstance(told, str) else str(told)
-    yield held("shallow.present", is_there, "it is there" if is_there else reason, file)
-    if isinstance(told, str):
+    reason = "neither headings nor tables" if isinstance(shallow, str) else str(shallow)
+    yield verdict("shallow.present", is_there, "it is there" if is_there else reason, file)
+    if isinstance(shallow, str):
         n_cited = sum(len(each.cites) for each in passages(report))
-        n_words, n_all = len(told.split()), len(text.split())
+        n_words, n_all = len(shallow.split()), len(text.split())
         shown = f"{counted(n_cited, 'citation')}, {n_words:,} words to {n_all:,} of the report"
         is_shallow = not n_cited and n_words <= SHALLOW_SHARE * n_all
-        yield held("shallow.shallow", is_shallow, shown, file)
+        yield verdict("shallow.shallow", is_shallow, shown, file)
 
 
 def _sharing(subject: Subject) -> Checks:
     """What a look for private data found, file by file."""
     if subject.leaks is None:
-        told = "nobody looked for private data; run `blade sanitize --check`"
-        yield outcome("sanitized.clean", SKIP, told)
+        message = "nobody looked for private data; run `blade sanitize --check`"
+        yield outcome("sanitized.clean", SKIP, message)
     elif not subject.leaks:
-        yield held("sanitized.clean", True, "nothing private found")
+        yield verdict("sanitized.clean", True, "nothing private found")
     for file in sorted({file for file, _, _ in subject.leaks or ()}):
         here = [(line, kind) for at, line, kind in subject.leaks or () if at == file]
         first = min((line for line, _ in here if line), default=None)
-        told = f"{counted(len(here), 'finding')}: {listed(sorted({kind for _, kind in here}))}"
+        message = f"{counted(len(here), 'finding')}: {listed(sorted({kind for _, kind in here}))}"
         place = f"{file}:{first}" if first else file
-        yield outcome("sanitized.clean", FAIL, f"{place} {told}", file, first)
+        yield outcome("sanitized.clean", FAIL, f"{place} {message}", file, first)
 
 
 def _titles(text: str) -> list[str]:
@@ -315,7 +318,9 @@ def _titles(text: str) -> list[str]:
 def _section(heading: str) -> str | None:
     """BLADE's section that a heading opens, whatever words its author chose."""
     words = TABLE["sections"].items()
-    return next((title for title, told in words if re.search(told, heading, re.IGNORECASE)), None)
+    return next(
+        (title for title, pattern in words if re.search(pattern, heading, re.IGNORECASE)), None
+    )
 
 
 def _sections(id_: str, text: str, file: str) -> Check:
@@ -327,34 +332,34 @@ def _sections(id_: str, text: str, file: str) -> Check:
     blank = []
     headings = [*zip(places, levels, strict=True), (len(lines) + 1, 0)]
     for (at, level), (until, below) in pairwise(headings):
-        told = re.sub(r"<!--.*?-->", "", "\n".join(lines[at : until - 1]), flags=re.DOTALL)
-        if below <= level and not told.strip():
+        body = re.sub(r"<!--.*?-->", "", "\n".join(lines[at : until - 1]), flags=re.DOTALL)
+        if below <= level and not body.strip():
             blank.append(f"{lines[at - 1].strip(' #')} (line {at})")
-    told = f"blank: {listed(blank)}" if blank else counted(len(places), "heading")
-    return held(id_, not blank and len(places) >= LEAST_SECTIONS, told, file)
+    message = f"blank: {listed(blank)}" if blank else counted(len(places), "heading")
+    return verdict(id_, not blank and len(places) >= LEAST_SECTIONS, message, file)
 
 
 def _curated(id_: str, text: str, file: str) -> Check:
-    found = [text.count("\n", 0, match.start()) + 1 for match in CURATE.finditer(text)]
-    told = (
-        f"line {found[0]}: {counted(len(found), 'place')} to curate" if found else "no place left"
+    lines = [text.count("\n", 0, match.start()) + 1 for match in CURATE.finditer(text)]
+    message = (
+        f"line {lines[0]}: {counted(len(lines), 'place')} to curate" if lines else "no place left"
     )
-    return held(id_, not found, told, file, found[0] if found else None)
+    return verdict(id_, not lines, message, file, lines[0] if lines else None)
 
 
-def _contradicted(id_: str, found: Sequence[Finding], file: str, noun: str) -> Checks:
-    wrong = [finding for finding in found if finding.status == CONTRADICTED]
+def _contradicted(id_: str, findings: Sequence[Finding], file: str, noun: str) -> Checks:
+    wrong = [finding for finding in findings if finding.status == CONTRADICTED]
     faults = [
         f"line {finding.line}: {finding.claim}"
         + (f", expected {finding.expected}" if finding.expected else "")
         for finding in wrong
     ]
-    n_held = sum(finding.status == VERIFIED for finding in found)
+    n_held = sum(finding.status == VERIFIED for finding in findings)
     lines = [finding.line for finding in wrong]
     yield from every(id_, faults, file, f"{counted(n_held, noun)} verified", lines)
 
 
-def _is_given(key: str, value: Any) -> bool:
+def _is_usable(key: str, value: Any) -> bool:
     """A name, a rate between 0 and 1, or a count; a model that is not recorded is null."""
     if key == "model_name" and value is None:
         return True

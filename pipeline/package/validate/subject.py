@@ -55,16 +55,16 @@ class Subject:
     # What verify found in each report.
     findings: Mapping[Path, Sequence[Finding]] = field(default_factory=dict)
 
-    def asked(self, query: str) -> list[Any]:
+    def rows(self, query: str) -> list[Any]:
         """The rows of a query over the relations of the rules."""
         assert self.warehouse is not None
-        rows: list[Any] = self.warehouse.execute(f"with {RELATIONS} {query}").fetchall()
-        return rows
+        result: list[Any] = self.warehouse.execute(f"with {RELATIONS} {query}").fetchall()
+        return result
 
 
 @dataclass(frozen=True)
 class Check:
-    """A line of the answer; `meaning` and `fix` speak only where it does not pass."""
+    """A line of the answer; `meaning` and `fix` are set only where it does not pass."""
 
     id: str
     phase: str
@@ -82,14 +82,16 @@ Checks = Iterator[Check]
 
 def findings(package: Package, warehouse: Opened | None) -> dict[Path, list[Finding]]:
     """What `blade verify` finds in each golden report that can be read, its sidecar and facts."""
-    found = {}
+    by_report = {}
     for golden in package.goldens:
         text, metrics = read(golden.report, text_of), read(golden.metrics, text_of)
         if isinstance(text, str):
             side = sidecar.read(metrics, golden.metrics.name) if isinstance(metrics, str) else None
-            told = facts_file(golden.anchor_facts)
-            found[golden.report] = verify(text, golden.report.as_posix(), warehouse, side, told)
-    return found
+            anchors = facts_file(golden.anchor_facts)
+            by_report[golden.report] = verify(
+                text, golden.report.as_posix(), warehouse, side, anchors
+            )
+    return by_report
 
 
 def read(path: Path, how: Callable[[Path], T]) -> T | UnreadableError:
@@ -101,21 +103,19 @@ def read(path: Path, how: Callable[[Path], T]) -> T | UnreadableError:
 
 
 def outcome(
-    id_: str, status: str, told: str, file: str = "", line: int | None = None, fix: str = ""
+    id_: str, status: str, message: str, file: str = "", line: int | None = None, fix: str = ""
 ) -> Check:
-    """How a rule stands; `fix` where this case has one of its own."""
+    """The check of a rule; `fix` where this case has one of its own."""
     rule = next(rule for rule in RULES if rule.id == id_)
-    message = one_line(f"not checked: {told}" if status == SKIP else told, LONGEST)
+    shown = one_line(f"not checked: {message}" if status == SKIP else message, LONGEST)
     advice = (rule.meaning, fix or rule.fix) if status in (FAIL, WARN) else ("", "")
-    return Check(
-        id_, rule.phase, status, rule.title, message, *advice, one_line(file, LONGEST), line
-    )
+    return Check(id_, rule.phase, status, rule.title, shown, *advice, one_line(file, LONGEST), line)
 
 
-def held(id_: str, is_met: bool, told: str, file: str = "", line: int | None = None) -> Check:
+def verdict(id_: str, is_met: bool, message: str, file: str = "", line: int | None = None) -> Check:
     """It holds or it does not, in the same words."""
-    message = f"{file}: {told}" if file else told
-    return outcome(id_, PASS if is_met else FAIL, message, file, line)
+    placed = f"{file}: {message}" if file else message
+    return outcome(id_, PASS if is_met else FAIL, placed, file, line)
 
 
 def every(
@@ -123,8 +123,8 @@ def every(
 ) -> Checks:
     """A failure for each of the first faults, and how many more; else all is `well`."""
     for place, fault in enumerate(faults[:MOST_FAILURES]):
-        yield held(id_, False, fault, file, lines[place] if lines else None)
+        yield verdict(id_, False, fault, file, lines[place] if lines else None)
     if len(faults) > MOST_FAILURES:
-        yield held(id_, False, f"{len(faults) - MOST_FAILURES} more", file)
+        yield verdict(id_, False, f"{len(faults) - MOST_FAILURES} more", file)
     if not faults:
-        yield held(id_, True, well, file)
+        yield verdict(id_, True, well, file)
