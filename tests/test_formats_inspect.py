@@ -424,6 +424,26 @@ def test_one_id_for_all_is_no_retry(tmp_path: Path) -> None:
     assert found.rows("from rejects") == []
 
 
+@pytest.mark.parametrize(
+    ("ids", "total", "expected"),
+    [
+        # Numbered again after one was taken out of the dataset: nothing is missing or foreign.
+        ([1, 2, 3], 3, ["1", "2", "4"]),
+        (["x", "y", "z"], 3, ["1", "2", "4"]),
+        # A log that does not say that it is complete lists what it was asked for.
+        ([1, 2, 3], None, ["1", "2", "3"]),
+        ([1, 2, 4], 3, ["1", "2", "4"]),
+    ],
+)
+def test_ids_that_were_numbered_again(
+    ids: list[Any], total: int | None, expected: list[str], tmp_path: Path
+) -> None:
+    """A complete log with as many samples as it lists asked for the samples that it has."""
+    head = header(*ids, results={"total_samples": total, "scores": []})
+    found = read(tmp_path, archive(log(sample(1), sample(2), sample(4), head=head)))
+    assert [one.task for one in found if isinstance(one, Expected)] == expected
+
+
 def test_what_a_cancelled_log_lacks_says_so(tmp_path: Path) -> None:
     """Samples that were never run are missing, and their mode tells why."""
     head = header("a", "b", "c", status="cancelled")

@@ -264,7 +264,8 @@ def _expected(header: Any, n_samples: int | None, seen: set[str]) -> Iterator[Ex
     """All samples at all epochs; samples removed from a complete log are not missing.
 
     A complete log that ran fewer samples than its dataset has was asked for no more. Some writers
-    list row numbers although samples have names; these are ignored.
+    list row numbers although samples have ids of their own: if none is the same, they are ignored,
+    and if a complete log has as many samples as it lists, its samples are those that it asked for.
     """
     total = _total(header)
     if n_samples is not None and n_samples < (total or 0):
@@ -272,7 +273,10 @@ def _expected(header: Any, n_samples: int | None, seen: set[str]) -> Iterator[Ex
     ids = [text(one) for one in items(get(header, "eval", "dataset", "sample_ids"))]
     if total is not None and total < len(ids) * _epochs(header):
         return
-    if not seen or not seen.isdisjoint(ids):
+    is_whole = total == n_samples == len(ids) * _epochs(header) and len(seen) == len(set(ids))
+    if is_whole and seen != set(ids):
+        yield from expected(sorted(seen), _epochs(header))
+    elif not seen or not seen.isdisjoint(ids):
         yield from expected([task for task in ids if task], _epochs(header))
 
 
