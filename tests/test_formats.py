@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from pipeline.ingest.formats import config, metrics
+from pipeline.ingest.formats import config, fields, get, items, metrics
 
 
 def test_aggregate_figures() -> None:
@@ -91,3 +91,16 @@ num_repeats: ${oc.env:REPEATS}
     with pytest.raises(ValueError, match="not YAML"):
         config.resolved("a: [1")
     assert config.resolved("") == {}
+
+
+def test_json_in_a_string_where_an_object_or_a_list_is_declared() -> None:
+    """It is read as what it is; other text, and JSON that may be an answer, stays text."""
+    row = {"timing": '{"total": 2.5}', "calls": '[{"id": "c"}]', "answer": '["a", "b"]'}
+    assert fields(row["timing"]) == {"total": 2.5}
+    assert get(row, "timing", "total") == 2.5
+    assert items(row["calls"]) == [{"id": "c"}]
+    assert items(row["answer"]) == []
+    assert get('{"text": "x"}', "text") is None
+    for other in ("", "{cut", "{} and more", "[1", "[" * 100_000, '"{}"'):
+        assert fields(other) == {}
+        assert items(other) == []

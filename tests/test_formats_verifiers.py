@@ -129,6 +129,111 @@ def test_a_completion_that_repeats_the_prompt(tmp_path: Path) -> None:
     assert (names, found.value["turns"]) == (["reward", "neat", "right"], 5.0)
 
 
+def hosted(problem: int, reward: float, place: int, **more: Any) -> Row:
+    """A sample of hosted training, with JSON in strings."""
+    said = [
+        {"role": "assistant", "content": "", "tool_calls": [{"id": "c", "name": "scan"}]},
+        {"role": "tool", "tool_call_id": "c", "content": "clean"},
+        {"role": "assistant", "content": None, "reasoning_content": "hm", "tool_calls": None},
+    ]
+    row = {
+        "problem_id": problem,
+        "sample_id": place,
+        "env_name": "lab/logs",
+        "run_id": "abc",
+        "step": 40,
+        "prompt": json.dumps([{"role": "user", "content": f"Q{problem}"}]),
+        "completion": json.dumps(said),
+        "answer": '{"oracle": []}',
+        "info": "",
+        "metrics": json.dumps({"accuracy": reward, "num_turns": 2}),
+        "timing": json.dumps({"start_time": 9.0 - place, "total": 1.5}),
+        "num_input_tokens": 0,
+        "num_output_tokens": 0,
+        "reward": reward,
+    }
+    return {**row, **more}
+
+
+HOSTED_RUN = {
+    "id": "abc",
+    "base_model": "org/m-2b",
+    "max_tokens": 64,
+    "environments": [{"id": "lab/logs", "args": {"reward_source": "judge", "api_key": "k"}}],
+}
+HOSTED_MATRIX = {"matrix": [{"prime_run_id": "abc", "environment": "e1", "model": "org/m-2b"}]}
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"top/abc/metadata.json": json.dumps({"run": HOSTED_RUN})},
+        {"top/abc/run_manifest.json": json.dumps({"run_id": "abc", "model_id": "org/m-2b"})},
+        {"top/run_matrix.json": json.dumps(HOSTED_MATRIX)},
+    ],
+)
+def test_hosted_training(beside: dict[str, str], tmp_path: Path) -> None:
+    """Messages, metrics and times in strings are read, and the files beside name the model."""
+    rows = [hosted(3, 1.0, 0), hosted(3, 0.0, 1), hosted(7, 1.0, 2)]
+    files = {
+        "top/abc/results.jsonl": lines(rows),
+        # The same rows as the platform gave them.
+        "top/abc/rollouts_raw.json": json.dumps({"run_id": "abc", "samples": rows}),
+        **beside,
+    }
+    found = analyzed(tmp_path, files, needs=NEEDS)
+    assert found.rows("select run_id, model, benchmark from runs") == [("abc", "org/m-2b", "logs")]
+    query = "select task_id, rollout_index, reward, duration_s, input_tokens from rollouts"
+    assert sorted(found.rows(query)) == [
+        ("3", 0, 0.0, 1.5, None),
+        ("3", 1, 1.0, 1.5, None),
+        ("7", 0, 1.0, 1.5, None),
+    ]
+    kinds = found.column("select kind from events where task_id = '7' order by seq")
+    assert kinds == ["tool_call", "tool_result", "reasoning"]
+    assert found.column("select prompt from task_prompts order by task_id") == ["Q3", "Q7"]
+    assert set(found.column("select check_name from checks")) == {"reward", "accuracy"}
+
+
+def test_arguments_of_a_hosted_environment(tmp_path: Path) -> None:
+    """They are settings of the run, without what may be a secret."""
+    path = write(tmp_path, {"metadata.json": json.dumps({"run": HOSTED_RUN})}) / "metadata.json"
+    found = list(verifiers_v0.read(Artifact(path, path.name, Kind.AGGREGATE_METRICS)))
+    assert found == [
+        formats.Setting("model", "org/m-2b"),
+        formats.Setting("max_tokens", "64"),
+        formats.Setting("task_args.reward_source", "judge"),
+    ]
+
+
+def test_a_table_of_other_runs_names_no_model(tmp_path: Path) -> None:
+    """Of the table above the folder only the line of the run counts."""
+    other = {"matrix": [{"prime_run_id": "xyz", "model": "org/other"}]}
+    files = {
+        "top/abc/results.jsonl": [hosted(3, 1.0, 0)],
+        "top/run_matrix.json": json.dumps(other),
+    }
+    found = analyzed(tmp_path, files, needs=NEEDS)
+    assert found.one("select model from runs") is None
+
+
+def test_steps_of_training_are_runs(tmp_path: Path) -> None:
+    """Samples of two checkpoints are not repeats of one another."""
+    rows = [hosted(3, 1.0, 0), hosted(3, 0.0, 0, step=0)]
+    found = analyzed(tmp_path, {"top/abc/results.jsonl": rows}, needs=NEEDS)
+    assert found.column("select run_id from runs order by 1") == ["abc--step-0", "abc--step-40"]
+
+
+def test_a_completion_that_is_json_is_an_answer(tmp_path: Path) -> None:
+    """Only a list of messages is read as one: a model may answer in JSON."""
+    rows = [rollout(0, 1.0, 1.0, completion='[{"a": 1}]', metrics='{"right": 1.0}')]
+    path = write(tmp_path, {"results.jsonl": rows}) / "results.jsonl"
+    (found,) = verifiers_v0.read(Artifact(path, path.name, Kind.ROLLOUTS))
+    assert isinstance(found, formats.Row)
+    assert [item["content"] for item in found.value["response"]["output"]] == ['[{"a": 1}]']
+    assert [score["name"] for score in found.value["scores"]] == ["right"]
+
+
 def episode(place: int, score: Any, start: float, **more: Any) -> Row:
     """A line of traces.jsonl."""
     trace = filled("formats", "verifiers_trace", place=place, score=score, start=start)

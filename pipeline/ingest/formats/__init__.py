@@ -312,9 +312,14 @@ def _lines(stream: Any) -> Iterator[bytes]:
 
 
 def get(value: Any, *path: str | int) -> Any:
-    """The value at a path of keys and positions; None if it does not exist."""
-    for key in path:
+    """The value at a path of keys and positions; None if it does not exist.
+
+    An object below the first may be JSON text.
+    """
+    for place, key in enumerate(path):
         if isinstance(key, str):
+            if place and isinstance(value, str):
+                value = fields(value)
             value = value.get(key) if isinstance(value, dict) else None
         else:
             value = (
@@ -343,13 +348,29 @@ def number(value: Any) -> float | None:
 
 
 def items(value: Any) -> list[Any]:
-    """A list, or an empty one."""
+    """A list, or an empty one; a list of objects may be JSON text, as in columns of a table."""
+    if isinstance(value, str):
+        found = _held(value, "[")
+        is_of_objects = isinstance(found, list) and all(isinstance(one, dict) for one in found)
+        return found if is_of_objects else []
     return value if isinstance(value, list) else []
 
 
 def fields(value: Any) -> dict[str, Any]:
-    """An object, or an empty one."""
+    """An object, or an empty one; it may be JSON text, as in columns of a table."""
+    if isinstance(value, str):
+        value = _held(value, "{")
     return value if isinstance(value, dict) else {}
+
+
+def _held(written: str, opening: str) -> Any:
+    """The JSON that a whole text is; None if it is other text."""
+    if written.lstrip()[:1] != opening:
+        return None
+    try:
+        return parsed(written)
+    except ValueError:
+        return None
 
 
 def without_empty(row: dict[str, Any]) -> dict[str, Any]:

@@ -9,14 +9,15 @@ from pipeline.ingest.formats import call, fields, get, items, message, parsed, r
 
 
 def chat(messages: Any, role_of_text: str = "assistant") -> Iterator[dict[str, Any]]:
-    """Items of a list of messages; a text alone is one message.
+    """Items of a list of messages, which may be JSON text; any other text is one message.
 
     Results without a call id belong to the calls in order.
     """
-    if isinstance(messages, str):
+    listed = listed_messages(messages)
+    if isinstance(messages, str) and not listed:
         yield message(messages, role_of_text)
     waiting: list[Any] = []
-    for one in items(messages):
+    for one in listed:
         role = text(get(one, "role")) or "assistant"
         words = _words(get(one, "content"))
         if role == "tool":
@@ -36,6 +37,13 @@ def chat(messages: Any, role_of_text: str = "assistant") -> Iterator[dict[str, A
             function = fields(get(content, "function")) or fields(content)
             waiting.append(get(content, "id"))
             yield call(function.get("name"), function.get("arguments"), get(content, "id"))
+
+
+def listed_messages(messages: Any) -> list[Any]:
+    """A list of messages; one that is JSON text has roles, unlike an answer that is JSON."""
+    listed = items(messages)
+    is_listed = isinstance(messages, list) or all("role" in one for one in listed)
+    return listed if is_listed else []
 
 
 def _words(content: Any) -> str:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from typing import Any
+
+from pipeline.ingest.formats import as_json, fields
 
 # Only these are read: configs also contain endpoints and keys, which must not be copied.
 SETTING_NAMES = frozenset(
@@ -21,6 +24,7 @@ SCALAR = re.compile(
 )
 NOTHING = frozenset({"", "null", "none", "~"})
 LONGEST_VALUE = 300
+SECRET = re.compile(r"key|token|secret|passw|credential", re.IGNORECASE)
 
 
 def settings(text: str) -> dict[str, str]:
@@ -76,3 +80,12 @@ def checkpoint(text: str) -> dict[str, str]:
     known = settings(text)
     first = text.strip()[:LONGEST_VALUE].splitlines()
     return known or ({"checkpoint": first[0].strip()} if first else {})
+
+
+def task_args(arguments: Any) -> dict[str, str]:
+    """The arguments of a task or an environment as settings, without possible secrets."""
+    return {
+        f"task_args.{name}": (value if isinstance(value, str) else as_json(value))[:LONGEST_VALUE]
+        for name, value in sorted(fields(arguments).items())
+        if value is not None and not SECRET.search(name)
+    }

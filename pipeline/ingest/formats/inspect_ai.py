@@ -18,7 +18,6 @@ from pipeline.ingest.formats import (
     Figure,
     Reading,
     Reject,
-    as_json,
     counted,
     expected,
     fields,
@@ -33,7 +32,7 @@ from pipeline.ingest.formats import (
     text,
     without_empty,
 )
-from pipeline.ingest.formats.config import LONGEST_VALUE
+from pipeline.ingest.formats.config import task_args
 from pipeline.ingest.formats.inspect_sample import Log, row, sample
 
 TITLE = "Inspect AI"
@@ -56,7 +55,6 @@ SAMPLE = re.compile(r"samples/.*\.json", re.DOTALL)
 HEADER_BYTES = 8 << 20
 LIMITS = "message_limit token_limit time_limit working_limit cost_limit turn_limit".split()
 SAMPLING = "temperature top_p top_k max_tokens".split()
-SECRET = re.compile(r"key|token|secret|passw|credential", re.IGNORECASE)
 
 
 def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
@@ -223,7 +221,7 @@ def _log(header: Any) -> Generator[Reading, None, Log]:
     sampling = {name: config.get(name) for name in SAMPLING}
     repeats = {"num_repeats": _epochs(header)}
     yield from settings({"model": model, **sampling, **limits, **repeats})
-    yield from settings(_task_args(evaluation))
+    yield from settings(task_args(evaluation.get("task_args")))
     status = text(get(header, "status"))
     yield from settings({"log_status": status if status != "success" else None})
     yield from _figures(header)
@@ -238,15 +236,6 @@ def _log(header: Any) -> Generator[Reading, None, Log]:
         }
     )
     return Log(_short(text(evaluation.get("task")) or "inspect"), model, request, _headline(header))
-
-
-def _task_args(evaluation: dict[str, Any]) -> dict[str, str]:
-    """The arguments of the task as settings, without possible secrets."""
-    return {
-        f"task_args.{name}": (value if isinstance(value, str) else as_json(value))[:LONGEST_VALUE]
-        for name, value in sorted(fields(evaluation.get("task_args")).items())
-        if value is not None and not SECRET.search(name)
-    }
 
 
 def _epochs(header: Any) -> int:

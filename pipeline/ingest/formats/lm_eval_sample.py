@@ -15,7 +15,6 @@ from pipeline.ingest.formats import (
     items,
     message,
     number,
-    parsed,
     scores_of,
     text,
     without_empty,
@@ -129,11 +128,6 @@ def _request(arguments: Any) -> tuple[list[dict[str, Any]], Any]:
 
 def _messages(question: Any) -> list[dict[str, Any]]:
     """The messages of a chat template: a list, or that list as JSON."""
-    if isinstance(question, str) and question.startswith("[{"):
-        try:
-            question = parsed(question)
-        except ValueError:
-            return []
     return [
         message(words, text(get(one, "role")) or "user")
         for one in items(question)

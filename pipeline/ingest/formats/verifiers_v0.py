@@ -1,4 +1,8 @@
-"""verifiers up to 0.3: results.jsonl, a line per rollout, and the metadata.json beside it."""
+"""verifiers up to 0.3: results.jsonl, a line per rollout, and the metadata.json beside it.
+
+Samples of hosted training (Prime) have the same fields, but a `problem_id` for the example, and
+JSON in strings for messages, metrics and times; other files beside them name model and environment.
+"""
 
 from __future__ import annotations
 
@@ -28,24 +32,33 @@ from pipeline.ingest.formats import (
     items,
     number,
     objects,
-    parsed,
     scores_of,
     settings,
     text,
     without_empty,
 )
-from pipeline.ingest.formats.chat import chat
+from pipeline.ingest.formats.chat import chat, listed_messages
+from pipeline.ingest.formats.config import task_args
 
 TITLE = "verifiers to 0.3"
-FILES = "`results.jsonl` with `metadata.json`"
+FILES = (
+    "`results.jsonl` with `metadata.json`; of hosted training also `run_manifest.json`, and "
+    "`run_matrix.json` above"
+)
 SCORE = "`reward`, which passes from `pass_threshold` of the metadata on; `metrics` are checks"
 NOTES = (
     "One run per folder, named after environment and model. An errored rollout has the reward 0 "
     "that verifiers gives it, and its error is a field of the outcome. Before 0.1.9 an example has "
-    "an `id`; if several questions share one, tasks are distinguished by their questions."
+    "an `id`; if several questions share one, tasks are distinguished by their questions. Samples "
+    "of hosted training are a run per step; a number of tokens that is 0 was not recorded."
 )
-NAMES = re.compile(r"(^|/)(results\.jsonl(\.gz|\.zst)?|metadata\.json)$")
+NAMES = re.compile(r"(^|/)(results\.jsonl(\.gz|\.zst)?|(metadata|run_manifest|run_matrix)\.json)$")
+DOCUMENTS = ("metadata.json", "run_manifest.json")
+FIRST_ROW_BYTES = 1 << 20
+# A table of several runs, and the rows of a run once more.
+MATRIX, AGAIN = "run_matrix.json", "rollouts_raw.json"
 FIRST_OF_OLD = re.compile(rb'\s*\{\s*"id"\s*:\s*\d+\s*,\s*"prompt"\s*:')
+OF_HOSTED = (b'"problem_id"', b'"sample_id"', b'"env_name"', b'"completion"')
 # Metrics that are counts, not measures of correctness.
 COUNTERS = re.compile(r"^num_|^total_|(^|_)(calls|count|turns|tokens|size|ms|seconds)$")
 # Fields of older rows that are not metrics.
@@ -58,36 +71,47 @@ CAPS = frozenset({"max_turns_reached"})
 
 
 def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
-    """Results whose rows have examples, each with the metadata of its folder."""
-    about = {file.folder: file for file in files if file.base == "metadata.json"}
+    """Results whose rows have examples, each with the documents of its folder."""
+    about = {file.name: file for file in files if file.base.endswith(".json")}
     for file in files:
-        begun = b"" if file.base == "metadata.json" else head(file.path)
-        beside = about.get(file.folder)
-        if b'"example_id"' not in begun and not (beside and FIRST_OF_OLD.match(begun)):
+        begun = b"" if file.name in about else head(file.path, FIRST_ROW_BYTES)
+        own = [about.get(f"{file.folder}/{base}".lstrip("/")) for base in DOCUMENTS]
+        is_hosted = all(name in begun for name in OF_HOSTED)
+        is_old = own[0] is not None and FIRST_OF_OLD.match(begun)
+        if b'"example_id"' not in begun and not is_old and not is_hosted:
             continue
         # <environment>--<model>/<id of the run>/results.jsonl
         folder, stem, mark = file.folder.rpartition("/")[0], file.path.parent.name, ""
         if "--" in (above := file.path.parent.parent.name):
             folder, stem, mark = folder.rpartition("/")[0], above, stem
-        paths = (beside.path,) if beside else ()
+        beside = [one for one in (own if is_hosted else own[:1]) if one]
+        above_it = file.folder.rpartition("/")[0]
+        matrix = about.get(f"{above_it}/{MATRIX}".lstrip("/")) if is_hosted else None
+        again = about.get(f"{file.folder}/{AGAIN}".lstrip("/")) if is_hosted else None
+        paths = tuple(one.path for one in (*beside, matrix) if one)
         yield Claim(file, Kind.ROLLOUTS, folder, stem, mark=mark, beside=paths)
-        if beside:
-            yield Claim(beside, Kind.AGGREGATE_METRICS, folder, stem, mark=mark)
+        for one in beside:
+            yield Claim(one, Kind.AGGREGATE_METRICS, folder, stem, mark=mark)
+        if matrix:
+            yield Claim(matrix, Kind.OTHER, above_it, MATRIX)
+        if again:
+            yield Claim(again, Kind.OTHER, folder, stem, mark=mark)
 
 
 def read(artifact: Artifact) -> Iterator[Reading]:
     """Rows of results, and what was expected; settings and figures of metadata."""
     if artifact.kind is not Kind.ROLLOUTS:
-        yield from _about(fields(document(artifact.path)))
+        yield from _about(_metadata([fields(document(artifact.path))], artifact.path.parent.name))
         return
-    metadata = fields(next(documents(artifact.beside), None))
+    metadata = _metadata(documents(artifact.beside), artifact.path.parent.name)
     environment = text(metadata.get("env_id")) or text(metadata.get("env"))
     has_unique_ids = not _has_ids_of_several(artifact.path)
     seen: Counter[str] = Counter()
-    for place, row in enumerate(objects(artifact.path), start=1):
-        if not isinstance(row, dict):
-            yield row
+    for place, line in enumerate(objects(artifact.path), start=1):
+        if not isinstance(line, dict):
+            yield line
             continue
+        row = _unpacked(line)
         example = text(row.get("example_id", row.get("id")))
         if example is None or not {"reward", "completion"} & row.keys():
             yield Reject("no example_id, or neither reward nor completion")
@@ -96,8 +120,78 @@ def read(artifact: Artifact) -> Iterator[Reading]:
         start = number(get(row, "timing", "start_time"))
         order = f"{place:012}" if start is None else f"{start:020.6f}"
         value = _row(row, metadata) | ({"_ng_task_index": example} if has_unique_ids else {})
-        yield Row(value, benchmark=environment, order=order, limit_reached=_cap(row))
+        step = text(row.get("step"))
+        yield Row(
+            value,
+            variant=f"step-{step}" if step else None,
+            benchmark=_short(row.get("env_name")) or environment,
+            order=order,
+            limit_reached=_cap(row),
+        )
     yield from _expected(seen, metadata) if has_unique_ids else ()
+
+
+def _metadata(found: Iterable[Any], run_id: str) -> dict[str, Any]:
+    """The metadata of a run; that of hosted training from all documents that name it.
+
+    The document of the platform comes first, then the manifest, then the table of several runs.
+    """
+    metadata: dict[str, Any] = {}
+    for one in found:
+        if own := fields(get(one, "run")):
+            told = _of_platform(own)
+        elif "model_id" in fields(one):
+            told = _of_manifest(one)
+        elif "matrix" in fields(one):
+            listed = [entry for entry in items(get(one, "matrix")) if _names(entry, run_id)]
+            told = {"model": get(listed, 0, "model"), "env_id": get(listed, 0, "environment")}
+        else:
+            told = fields(one)
+        metadata = {**without_empty(told), **metadata}
+    return metadata
+
+
+def _names(entry: Any, run_id: str) -> bool:
+    return run_id in (get(entry, "prime_run_id"), get(entry, "run_id"))
+
+
+def _of_platform(run: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "model": run.get("base_model"),
+        "env_id": _short(get(run, "environments", 0, "id")),
+        "env_args": get(run, "environments", 0, "args"),
+        "sampling_args": without_empty({"max_tokens": run.get("max_tokens")}),
+    }
+
+
+def _of_manifest(manifest: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "model": manifest.get("model_id"),
+        "env_id": _short(manifest.get("environment_id")),
+        "sampling_args": manifest.get("sampling_params"),
+    }
+
+
+def _short(name: Any) -> str | None:
+    """A name without its organization."""
+    return (text(name) or "").rpartition("/")[2] or None
+
+
+def _unpacked(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of hosted training as one of an evaluation; other rows as they are."""
+    if "problem_id" not in row or "example_id" in row:
+        return row
+    completion, counts = row.get("completion"), {}
+    for name in ("input_tokens", "output_tokens"):
+        counts[name] = row.get(f"num_{name}") or None
+    return {
+        **row,
+        "example_id": row["problem_id"],
+        "prompt": listed_messages(row.get("prompt")) or row.get("prompt"),
+        # A text that is an empty list is a completion without messages, not an answer.
+        "completion": [] if completion == "[]" else listed_messages(completion) or completion,
+        "token_usage": without_empty(counts),
+    }
 
 
 def _has_ids_of_several(path: Path) -> bool:
@@ -105,7 +199,7 @@ def _has_ids_of_several(path: Path) -> bool:
     first_questions: dict[Any, int] = {}
     for row in objects(path):
         if isinstance(row, dict):
-            if "example_id" in row:
+            if "example_id" in row or "problem_id" in row:
                 return False
             key = hash(as_json([row.get(name) for name in ("prompt", "answer")]))
             if first_questions.setdefault(text(row.get("id")), key) != key:
@@ -138,6 +232,7 @@ def _about(metadata: dict[str, Any]) -> Iterator[Reading]:
             "num_repeats": n_repeats,
             "pass_threshold": metadata.get("pass_threshold"),
             **{name: sampling.get(name) for name in ("temperature", "top_p", "max_tokens")},
+            **task_args(metadata.get("env_args")),
         }
     )
     figures = [
@@ -199,7 +294,7 @@ def _row(row: dict[str, Any], metadata: dict[str, Any]) -> dict[str, Any]:
         **{name: number(metrics[name]) for name in metrics if COUNTERS.search(name)},
         # What a dataset calls the answer is the key.
         "expected_answer": row.get("answer"),
-        "metadata": _info(row.get("info")),
+        "metadata": fields(row.get("info")),
         **ended,
     }
     return {"reward": reward, **without_empty(value)}
@@ -233,13 +328,6 @@ def _averages(metadata: dict[str, Any]) -> dict[str, Any]:
         return averages
     names = [name for name in metadata if name.startswith("avg_") and name != "avg_error"]
     return {name.removeprefix("avg_"): metadata[name] for name in names if name != "avg_reward"}
-
-
-def _info(info: Any) -> Any:
-    try:
-        return parsed(info) if isinstance(info, str) and info.startswith("{") else info
-    except ValueError:
-        return None
 
 
 def _ended(row: dict[str, Any]) -> dict[str, Any]:
