@@ -350,20 +350,20 @@ def number(value: Any) -> float | None:
 def items(value: Any) -> list[Any]:
     """A list, or an empty one; a list of objects may be JSON text, as in columns of a table."""
     if isinstance(value, str):
-        found = _held(value, "[")
-        is_of_objects = isinstance(found, list) and all(isinstance(one, dict) for one in found)
-        return found if is_of_objects else []
+        listed = _json_of(value, "[")
+        is_of_objects = isinstance(listed, list) and all(isinstance(one, dict) for one in listed)
+        return listed if is_of_objects else []
     return value if isinstance(value, list) else []
 
 
 def fields(value: Any) -> dict[str, Any]:
     """An object, or an empty one; it may be JSON text, as in columns of a table."""
     if isinstance(value, str):
-        value = _held(value, "{")
+        value = _json_of(value, "{")
     return value if isinstance(value, dict) else {}
 
 
-def _held(written: str, opening: str) -> Any:
+def _json_of(written: str, opening: str) -> Any:
     """The JSON that a whole text is; None if it is other text."""
     if written.lstrip()[:1] != opening:
         return None

@@ -131,24 +131,26 @@ def read(artifact: Artifact) -> Iterator[Reading]:
     yield from _expected(seen, metadata) if has_unique_ids else ()
 
 
-def _metadata(found: Iterable[Any], run_id: str) -> dict[str, Any]:
+def _metadata(beside: Iterable[Any], run_id: str) -> dict[str, Any]:
     """The metadata of a run; that of hosted training from all documents that name it.
 
     The document of the platform comes first, then the manifest, then the table of several runs.
     """
     metadata: dict[str, Any] = {}
-    for one in found:
+    sampling: dict[str, Any] = {}
+    for one in beside:
         if own := fields(get(one, "run")):
-            told = _of_platform(own)
+            values = _of_platform(own)
         elif "model_id" in fields(one):
-            told = _of_manifest(one)
+            values = _of_manifest(one)
         elif "matrix" in fields(one):
             listed = [entry for entry in items(get(one, "matrix")) if _names(entry, run_id)]
-            told = {"model": get(listed, 0, "model"), "env_id": get(listed, 0, "environment")}
+            values = {"model": get(listed, 0, "model"), "env_id": get(listed, 0, "environment")}
         else:
-            told = fields(one)
-        metadata = {**without_empty(told), **metadata}
-    return metadata
+            values = fields(one)
+        metadata = {**without_empty(values), **metadata}
+        sampling = {**fields(values.get("sampling_args")), **sampling}
+    return {**metadata, "sampling_args": sampling}
 
 
 def _names(entry: Any, run_id: str) -> bool:
