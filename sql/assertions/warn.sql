@@ -93,6 +93,26 @@ from likenesses
 where f_ratio >= 4
 qualify row_number() over (partition by benchmark order by f_ratio desc, run_id, name) = 1
 union all by name
+-- Runs with rollouts that have neither an id of their task nor a question: each is a task of its own.
+select
+    'warn_tasks_unnamed' as check_name,
+    run_id as subject,
+    n_rollouts || if(n_rollouts = 1, ' rollout names no task and shows no question: it is taken for',
+        ' rollouts name no task and show no question: each is taken for') || ' a task of its own, by its line'
+        as message,
+    'Add to each row the id of its task as task_id, or its question as messages' as hint
+from (
+    select keys.run_id, count(*) as n_rollouts
+    from staging.recorded_keys as keys
+    inner join staging.records using (record_id)
+    where
+        keys.role = 'rollout'
+        and keys.task_id_source = 'content'
+        and records.request_hash is null
+        and not records.has_prompt
+    group by all
+)
+union all by name
 -- Runs whose rows name more than one model.
 select
     'warn_mixed_models' as check_name,

@@ -72,15 +72,20 @@ id_fields as (
     where offered.n_numbers in (0, offered.n_rows)
     group by all
 ),
--- Every row with its task: by index, else by explicit id, else by content.
+-- Every row with its task: by index, else by explicit id, else by content. A rollout that shows no
+-- question either is a task of its own, by its line: nothing says that two of them ask the same.
 named as materialized (
     select
         records.run_id,
         records.record_id,
+        records.role = 'rollout'
+        and records.request_hash is null
+        and not records.has_prompt as is_nameless,
         bounded_name(coalesce(
             records.task_index,
             indexed.task_index,
             json_field(records.ids, id_fields.name),
+            case when is_nameless then 'line-' || records.record_id % 1099511627776 end,
             records.task_hash
         -- What names no stage, as inputs do, is where a task begins.
         ) || case
@@ -129,7 +134,7 @@ rekeyed as (
 ),
 tasks as (
     select
-        named.* exclude (task_id, prompt_sha, has_prompt),
+        named.* exclude (task_id, prompt_sha, has_prompt, is_nameless),
         rekeyed.run_id is not null as is_rekeyed,
         bounded_name(
             case when is_rekeyed and chunk is not null then 'chunk' || chunk || '-' else '' end

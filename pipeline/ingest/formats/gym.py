@@ -9,6 +9,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from pipeline.ingest.formats import fields, items
+from pipeline.ingest.formats.chat import chat, listed_messages
+
 
 @dataclass(frozen=True)
 class Column:
@@ -71,7 +74,7 @@ OWNED_FIELDS = tuple(
 # Never `task_name`: one public file gives the same value to five tasks.
 ID_FIELDS = tuple(
     "task_id problem_id instance_id uuid uid question_id id hashid task_idx example_id sample_id "
-    "source_id provenance_id row_id".split()
+    "source_id provenance_id row_id data_index".split()
 )
 ID_PARENTS = ("verifier_metadata", "metadata", "responses_create_params.metadata")
 
@@ -117,6 +120,11 @@ TOOL_ANSWER_SPEC = json.dumps(dict.fromkeys(TOOL_ANSWER_FIELDS.split(), "JSON"))
 _LITERAL = r"\s*-?(?i:nan|inf(inity)?)\s*[,\]}]"
 SUSPECT_PATTERNS = (rf",(\s*[\]}}]|{_LITERAL})", rf":{_LITERAL}", rf"\[{_LITERAL}")
 
+# Where rows without a request of Gym have the question, at the top or inside one of these.
+QUESTION_FIELDS = ("messages", "prompt", "input", "question")
+REQUEST_FIELDS = ("request", "body")
+QUESTION_PATTERN = rf'"({"|".join(QUESTION_FIELDS)})"\s*:'
+
 LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -150,6 +158,8 @@ def regular(text: str) -> str:
         for field, shaped in (("response", _response), ("responses_create_params", _request)):
             if row.get(field) is not None:
                 row[field] = shaped(row[field])
+        if row.get("responses_create_params") is None and (question := _question(row)):
+            row["responses_create_params"] = {"input": question}
         return whole(json.dumps(row, ensure_ascii=False), mark="\\\\u")
     except json.JSONDecodeError as error:
         what = error.msg.removesuffix(" at")
@@ -181,16 +191,44 @@ def json_type(value: object) -> str:
 
 
 def _response(value: Any) -> dict[str, Any]:
-    """Convert a response that is text or a list of items to an object with typed items."""
+    """Convert a response that is text or a list of items to an object with typed items.
+
+    It may be JSON text, and it may be a chat completion, whose first choice is the answer.
+    """
     response = value if isinstance(value, dict) else {"output": value}
-    items = _flat(response.get("output"))
-    if len(items) > MOST_ITEMS:
+    if isinstance(value, str) and {"output", "choices"} & fields(value).keys():
+        response = fields(value)
+    output = response.get("output")
+    if output is None and (choices := items(response.get("choices"))):
+        output = list(chat([fields(choices[0]).get("message")]))
+    elif isinstance(output, str):
+        output = listed_messages(output) or output
+    flat = _flat(output)
+    if len(flat) > MOST_ITEMS:
         raise ValueError(f"output has more than {MOST_ITEMS} items")
-    return {**response, "output": [_item(item) for item in items]}
+    return {**response, "output": [_item(item) for item in flat]}
 
 
 def _request(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {"input": value}
+    """A request as an object; it may be JSON text."""
+    request = fields(value)
+    return request if isinstance(value, dict) or "input" in request else {"input": value}
+
+
+def _question(row: dict[str, Any]) -> Any:
+    """The question of a row without a request of Gym: messages before an answer, or a text."""
+    for place in (row, *(fields(row.get(name)) for name in REQUEST_FIELDS)):
+        for name in QUESTION_FIELDS:
+            if messages := listed_messages(place.get(name)):
+                roles = [one.get("role") if isinstance(one, dict) else None for one in messages]
+                if None in roles:
+                    continue
+                if "response" not in row and "assistant" in roles:
+                    messages = messages[: roles.index("assistant")]
+                return messages
+            if name in ("prompt", "question") and isinstance(place.get(name), str):
+                return place[name]
+    return None
 
 
 def _flat(output: Any) -> list[Any]:

@@ -248,7 +248,7 @@ def _values(fields: list[str]) -> dict[str, str]:
             "case when contains(input::varchar, '\"assistant\"') "
             "then hash(request_text(input, ['assistant']))::varchar end"
         ),
-        "request_hash": "hash(input::varchar)::varchar",
+        "request_hash": "case when input is not null then hash(input::varchar)::varchar end",
         "ids": f"case when not is_named then to_json({_ids()})::varchar end",
         "task_hash": (
             "case when not has_task then left(sha256(concat(input, chr(31), "
@@ -280,7 +280,11 @@ def _is_regular(*, is_exact: bool) -> str:
     ]
     if not is_exact:
         # The strings of a repaired line may still match the suspect patterns.
-        conditions.append("(row.responses_create_params is null or input is not null)")
+        has_question = f"regexp_matches(line, {_text(gym.QUESTION_PATTERN)})"
+        conditions.append(
+            f"case when row.responses_create_params is null then not {has_question} "
+            "else input is not null end"
+        )
         conditions += [f"not regexp_matches(line, {_text(p)})" for p in gym.SUSPECT_PATTERNS]
     return "\nand ".join(conditions)
 

@@ -1,0 +1,105 @@
+"""Logged requests, and rows of Gym without its request: what is asked, and which task it is of."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.results import Row, analyzed, lines
+
+NEEDS = ("events", "rollouts", "runs", "task_prompts")
+QUESTIONS = "select task_id, prompt from task_prompts order by task_id"
+
+
+def logged(place: int, ask: str, **more: Any) -> Row:
+    """A request with the call that answers it."""
+    function = {"name": "area", "arguments": '{"a": 2}'}
+    answer = {"role": "assistant", "content": "", "tool_calls": [{"id": "c", "function": function}]}
+    row = {
+        "data_index": place,
+        "request": {
+            "model": "m-asked",
+            "messages": [{"role": "system", "content": "S"}, {"role": "user", "content": ask}],
+            "temperature": 0.5,
+            "tools": [{"type": "function", "function": {"name": "area"}}],
+        },
+        "response": {
+            "object": "chat.completion",
+            "model": "m",
+            "choices": [{"finish_reason": "tool_calls", "message": answer}],
+            "usage": {"prompt_tokens": 7, "completion_tokens": 3},
+        },
+        "status": "success",
+        "duration_ms": 2500,
+    }
+    return {**row, **more}
+
+
+def test_logged_requests(tmp_path: Path) -> None:
+    """Each row is the task that its id names, with its question, call, tokens and time."""
+    failed = {"error": "Error code: 400 - bad schema"}
+    rows = [logged(1, "Q?"), logged(2, "Q?"), logged(3, "R?", response=failed)]
+    found = analyzed(tmp_path, {"vendor.jsonl": lines(rows) + "[]\n"}, needs=NEEDS)
+    assert found.rows(QUESTIONS) == [("1", "Q?"), ("2", "Q?"), ("3", "R?")]
+    assert found.rows("select run_id, model, n_tasks from runs") == [("vendor", "m", 3)]
+    query = """
+        select is_scored, finish_reason, input_tokens, output_tokens, duration_s
+        from rollouts order by task_id
+    """
+    answered = (False, "tool_calls", 7, 3, 2.5)
+    assert found.rows(query) == [answered, answered, (False, None, None, None, 2.5)]
+    calls = found.rows("select task_id, kind, tool, arguments from events order by task_id, seq")
+    assert calls == [(task, "tool_call", "area", '{"a": 2}') for task in ("1", "2")]
+    assert found.column("select reason from rejects") == ["not a JSON object"]
+
+
+def test_logged_requests_without_ids(tmp_path: Path) -> None:
+    """The request tells tasks apart; the same one again is a repeat."""
+    rows = [logged(0, ask, reward=1.0) for ask in ("Q?", "Q?", "R?")]
+    for row in rows:
+        del row["data_index"]
+    found = analyzed(tmp_path, {"vendor.jsonl": rows}, needs=NEEDS)
+    asked = "select prompt, count(*) from rollouts join task_prompts using (task_id) group by all"
+    assert sorted(found.rows(asked)) == [("Q?", 2), ("R?", 1)]
+    assert found.column("select reward from rollouts") == [1.0] * 3
+
+
+MESSAGES = [{"role": "user", "content": "Q?"}]
+ANSWERED = [*MESSAGES, {"role": "assistant", "content": "A"}]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"messages": MESSAGES, "response": "A"},
+        {"messages": ANSWERED},
+        {"prompt": "Q?", "response": "A"},
+        {"prompt": json.dumps(MESSAGES), "response": {"output": "A"}},
+        {"request": {"messages": MESSAGES}, "response": "A"},
+        {"responses_create_params": json.dumps({"input": MESSAGES}), "response": "A"},
+        {"messages": MESSAGES, "response": json.dumps({"choices": [{"message": ANSWERED[1]}]})},
+        {"messages": MESSAGES, "response": {"choices": [{"message": ANSWERED[1]}]}},
+    ],
+)
+def test_a_question_outside_of_the_request(row: Row, tmp_path: Path) -> None:
+    """It is read where it is, as messages or text or JSON in a string."""
+    found = analyzed(tmp_path, {"plain_rollouts.jsonl": [{**row, "reward": 1.0}]}, needs=NEEDS)
+    assert found.column("select prompt from task_prompts") == ["Q?"]
+    if "response" in row:
+        assert found.column("select text from events") == ["A"]
+
+
+def test_rollouts_without_a_task_are_tasks_of_their_own(tmp_path: Path) -> None:
+    """Nothing says that two of them ask the same: each is a task by its line, as a notice says."""
+    bare = [{"response": f"A{n}", "reward": n % 2, "expected_answer": "A1"} for n in range(3)]
+    rows = [*bare, {"response": "B", "reward": 1.0, "prompt": "Q?"}]
+    found = analyzed(tmp_path, {"plain_rollouts.jsonl": rows})
+    tasks = found.column("select task_id from rollouts order by source_line")
+    assert tasks[:3] == ["line-1", "line-2", "line-3"]
+    assert not tasks[3].startswith("line-")
+    notice = "select subject, message from assertions.warn where check_name = 'warn_tasks_unnamed'"
+    message = "3 rollouts name no task and show no question: each is taken for a task of its own, "
+    assert found.rows(notice) == [("plain", message + "by its line")]
