@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.case_files import cases
 from tests.results import Row, analyzed, rollout
+from tests.test_formats_tau2 import SIMULATIONS, TASKS
 
 NEEDED = ("comparison_settings", "comparisons", "runs")
 DIFFERING = """
@@ -95,3 +98,37 @@ def test_a_run_name_is_no_model(tmp_path: Path) -> None:
     files = {"desk_a_rollouts.jsonl": rows(), "desk_b_rollouts.jsonl": nameless}
     results = analyzed(tmp_path, files, needs=NEEDED)
     assert results.rows(DIFFERING) == [("model", "gpt", None, None)]
+
+
+def test_what_a_document_records_of_its_run(tmp_path: Path) -> None:
+    """Every value of the run is compared by its full name, however deep; secrets are not kept."""
+    info = cases("formats", "tau2_info")
+    long = "Be kind to the customer. " * 20
+    runs = {
+        "a.json": {
+            "git_commit": "c7b9f7c",
+            "agent_info": {**info["agent_info"], "implementation": "llm_agent"},
+            "user_info": {"llm_args": {"api_key": "one", "max_tokens": 100}, "guide": long + "a"},
+        },
+        "b.json": {
+            "git_commit": "19b3259",
+            "agent_info": {**info["agent_info"], "implementation": "context_agent"},
+            "user_info": {"llm_args": {"api_key": "two", "max_tokens": 200}, "guide": long + "b"},
+        },
+    }
+    files = {
+        name: json.dumps({"info": {**info, **more}, "tasks": TASKS, "simulations": SIMULATIONS})
+        for name, more in runs.items()
+    }
+    results = analyzed(tmp_path, files, needs=NEEDED)
+    differing = {name: values for name, *values in results.rows(DIFFERING)}
+    assert list(differing) == [
+        "agent_info.implementation",
+        "git_commit",
+        "user_info.guide",
+        "user_info.llm_args.max_tokens",
+    ]
+    assert differing["agent_info.implementation"] == ["llm_agent", "context_agent", None]
+    assert differing["user_info.llm_args.max_tokens"] == ["100", "200", None]
+    assert differing["user_info.guide"][0].startswith(f"{long[:60]}")
+    assert "(501 characters, sha256 " in differing["user_info.guide"][1]

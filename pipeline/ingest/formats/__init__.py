@@ -38,6 +38,7 @@ attempt, in the word of the harness; set it only if the format calls it a cap.
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import json
 import os
@@ -63,6 +64,10 @@ LONGEST_LINE = 128 << 20
 # More expected attempts than this are not listed.
 MOST_EXPECTED = 1_000_000
 LARGEST_FIGURE = 1e50
+# Names of settings whose values may be secrets; how much is kept of a value, and how deep.
+SECRET = re.compile(r"key|token|secret|passw|credential", re.IGNORECASE)
+LONGEST_SETTING = 80
+DEEPEST_SETTING = 5
 # Why a published count may differ from the count of rows.
 OTHER_ROWS = "the rows here are not those that it counts"
 
@@ -153,8 +158,9 @@ class Figure:
 class Setting:
     """A setting of the run, with a name of formats/config.py (SETTING_NAMES) or of blade.
 
-    Those of blade are `pass_threshold`, `task_args.<name>`, and `write_tools` (`names_of`): the
-    tools that change state, if the format records them.
+    Those of blade are `pass_threshold`, `task_args.<name>`, whatever else a format records of the
+    whole run (`recorded`), and `write_tools` (`names_of`): the tools that change state, if the
+    format records them.
     """
 
     name: str
@@ -430,6 +436,30 @@ def settings(values: Mapping[str, Any]) -> Iterator[Setting]:
     for name, value in values.items():
         if written := text(value):
             yield Setting(name, written)
+
+
+def recorded(values: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
+    """What is recorded of a run, by flattened names, without possible secrets.
+
+    A number is no secret: `max_tokens`. Of a long value the beginning is kept, and its length and
+    hash, by which two of them differ.
+    """
+    for key, value in sorted(fields(values).items()):
+        name = f"{prefix}{key}"
+        is_nested = isinstance(value, dict) and name.count(".") < DEEPEST_SETTING
+        if is_nested:
+            yield from recorded(value, f"{name}.")
+        elif value not in (None, "", {}, []):
+            is_plain = isinstance(value, (bool, int, float))
+            written = value if isinstance(value, str) else as_json(value)
+            if is_plain or not SECRET.search(name):
+                yield name, written if len(written) <= LONGEST_SETTING else _shortened(written)
+
+
+def _shortened(written: str) -> str:
+    digest = hashlib.sha256(written.encode(errors="replace")).hexdigest()[:8]
+    start = " ".join(written[:LONGEST_SETTING].split())
+    return f"{start}... ({len(written)} characters, sha256 {digest})"
 
 
 def definitions(tools: Any) -> list[Any]:

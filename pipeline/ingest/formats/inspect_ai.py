@@ -13,6 +13,7 @@ from typing import Any
 from pipeline.artifact import Artifact, Kind, ListedFile
 from pipeline.ingest.formats import (
     MOST_EXPECTED,
+    SECRET,
     Claim,
     Expected,
     Figure,

@@ -37,6 +37,7 @@ from pipeline.ingest.formats import (
     names_of,
     number,
     packed,
+    recorded,
     result,
     settings,
     text,
@@ -55,7 +56,8 @@ SCORE = (
 NOTES = (
     "Benchmark: the domain. Repeats: `trial`. Checks: actions, communicated facts, assertions, "
     "`reward_breakdown`, `db_check`. `expected_calls`: the actions that were checked, else the "
-    "task's. Tokens and `cost` are the agent's; `user_cost` is a field. "
+    "task's. Settings: the values of `info`, without possible secrets. Tokens and `cost` are the "
+    "agent's; `user_cost` is a field. "
     "Memory holds one simulation, or the list of tasks: 160 MB of JSON at most."
 )
 NAMES = re.compile(r"\.json$", re.IGNORECASE)
@@ -84,7 +86,11 @@ CHECKS = {
     "env_assertions": ("env_assertion", "func_name"),
     "nl_assertions": ("nl_assertion",),
 }
-
+# Values of `info` that are read as benchmark, model, sampling, repeats, limits and prompt.
+READ_OTHERWISE = frozenset(
+    "num_trials max_steps agent_info.llm agent_info.llm_args.temperature "
+    "environment_info.domain_name environment_info.policy".split()
+)
 # Termination reasons that are caps.
 CAPS = frozenset({"max_steps", "timeout", "too_many_errors", "context_window_exceeded"})
 # Tools that tau2 declares to change state (`ToolType.WRITE`, or `mutates_state`).
@@ -247,6 +253,9 @@ def _about_run(about: Header, artifact: Artifact) -> Iterator[Reading]:
             "max_steps": get(about.info, "max_steps"),
             "write_tools": names_of(WRITE_TOOLS.get(about.domain, ())),
         }
+    )
+    yield from settings(
+        {name: value for name, value in recorded(about.info) if name not in READ_OTHERWISE}
     )
     n_trials = n_trials if isinstance(n_trials, int) and n_trials > 0 else 0
     yield from expected(about.tasks, n_trials)
