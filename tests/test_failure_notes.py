@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
-from tests.results import Row, analyzed, called, rollout, said
+from tests.results import Row, analyzed, call, called, rollout, said
 
 NEEDS = ("failure_notes", "root_causes", "report.looked", "slice_metrics")
 
@@ -306,3 +307,38 @@ def test_arguments_as_python_writes_them(tmp_path: Path) -> None:
     found = analyzed(tmp_path, {"r.jsonl": rows}, needs=("expected_calls",))
     query = "select task_id, status from expected_calls order by 1"
     assert found.rows(query) == [("0", "made"), ("1", "made"), ("2", "differs")]
+
+
+def test_without_grades_nothing_fails(tmp_path: Path) -> None:
+    """Where no attempt is graded, pages count attempts, not failures; how they end is no reason."""
+    rows = [
+        rollout(
+            *(task, 0),
+            output=said(f"text {task}"),
+            reward=None,
+            stop_reason="length" if task < 4 else "stop",
+            error_message=None,
+        )
+        for task in range(12)
+    ]
+    for row in rows[:4]:
+        row["response"]["incomplete_details"] = {"reason": "max_output_tokens"}
+    found = analyzed(tmp_path, {"r.jsonl": rows})
+    assert set(found.rows("select is_graded from failure_modes")) == {(False,)}
+    assert not found.rows("from failure_notes where note similar to '.* is null|.* = stop'")
+    text = (found.path.parent / "report.md").read_text(encoding="utf-8")
+    assert "4 of 12 attempts (none is graded)" in text
+    assert not re.search(r"of \d+ failures|no pass\b|stop_reason = stop|is null", text)
+    shown = call("failures", "--warehouse", found.path).stdout
+    assert "none of 12 attempts is graded" in shown
+    assert "ungraded attempts" not in shown
+
+
+def test_a_null_alone_is_no_reason(tmp_path: Path) -> None:
+    """It is one where every pass fills the field."""
+    rows = [rollout(task, 0, reward=1.0, patch=f"diff {task}", error=None) for task in range(12)]
+    rows += [rollout(task, 0, reward=0.0, patch=None, error=None) for task in range(12, 14)]
+    rows += [rollout(task, 0, reward=0.0, patch=f"diff {task}") for task in range(14, 18)]
+    rows[0]["note"], rows[13]["note"], rows[14]["note"] = None, None, None
+    expected = {"12": ["patch is null"], "13": ["note is null", "patch is null"]}
+    assert notes(tmp_path, rows) == expected

@@ -393,7 +393,7 @@ def test_metrics_of_all_runs(demo: Path) -> None:
             [
                 "`a` has no scored attempt.",
                 "No attempt is scored: there is nothing to aggregate.",
-                "**Harness**: `no row recorded` in 2 of 2 failures, no pass.",
+                "**Harness**: `no row recorded` in 2 of 2 attempts (none is graded).",
             ],
         ),
         (

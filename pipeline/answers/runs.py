@@ -99,7 +99,7 @@ def _absent(looked: Row, modes: list[Row]) -> list[Row]:
         for what, (n_shown, observed) in SUSPECTED.items()
         if looked[observed]
         and not looked[n_shown]
-        and not (is_ungraded and what == "ungraded attempts")
+        and not (what == "ungraded attempts" and (is_ungraded or not looked["n_scored"]))
     ]
 
 

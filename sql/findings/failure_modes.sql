@@ -51,6 +51,7 @@ attempts as (
         task_id,
         rollout_index,
         is_recorded,
+        is_scored,
         coalesce(is_pass, false) as is_pass,
         coalesce(not is_pass, not is_scored) as is_failure
     from staging.attempts
@@ -263,6 +264,8 @@ select
     n_all_failures,
     -- Some runs do not record it, or not all attempts have the check.
     n_failures_observed < n_all_failures or n_passes_observed < n_all_passes as is_of_some,
+    -- Where no attempt has a grade, none is known to have failed.
+    benchmark in (select benchmark from attempts where is_scored) as is_graded,
     p_adjusted,
     -- Attempts without a row come first.
     case

@@ -140,6 +140,7 @@ totals as (
         benchmark,
         count(*) as n_all,
         count(*) filter (where is_pass) as n_all_passes,
+        bool_or(is_scored) as has_graded,
         count(*) filter (where coalesce(not is_pass, not is_scored)) as n_all_failures
     from staging.rollouts
     inner join staging.run_benchmarks using (run_id)
@@ -180,6 +181,8 @@ rare as (
         if(signs.kind = 'field', 7, 5) as place,
         sign as note,
         seq,
+        -- That a field is null says something where all passes fill it.
+        signs.kind = 'field' and value = 'is null' and (n_passes > 0 or n_all_passes = 0) as is_nothing,
         row_number() over (partition by record_id, signs.kind order by n_passes, seq desc, length(sign) desc, sign) as nth_of_kind,
         row_number() over (
             partition by record_id
@@ -226,6 +229,13 @@ rare as (
             signs.kind <> 'field'
             or of_failures.name is not null
             or n - n_passes >= least(2, n_all_failures)
+        )
+        -- Without a pass beside it, what most attempts say is how they usually end.
+        and not (
+            signs.kind = 'field'
+            and n_all_passes = 0
+            and 2 * n > n_all
+            and (not has_graded or coalesce(value = finish_reason, false))
         )
         -- The answer and its key have notes of their own.
         and name not in (select key_path from staging.answers)
@@ -444,10 +454,13 @@ from (
         kind,
         note,
         min(seq) as seq,
-        min(place) as place
+        min(place) as place,
+        coalesce(bool_and(is_nothing), false) as is_nothing
     from every
     group by all
 )
 inner join failing using (record_id)
 -- Numbers say something where little else does.
-qualify place < 8 or bool_and(place = 8 or kind in ('field', 'reason')) over (partition by record_id)
+qualify
+    (place < 8 or bool_and(place = 8 or kind in ('field', 'reason')) over (partition by record_id))
+    and not bool_and(is_nothing) over (partition by record_id)

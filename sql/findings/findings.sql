@@ -205,6 +205,13 @@ select
     cast(n_failures as bigint) as n_failures,
     cast(coalesce(every.n_failures_observed, attempts.n_failures_observed) as bigint) as n_failures_observed,
     coalesce(is_of_some, false) as is_of_some,
+    -- Where no attempt has a grade, none is known to have failed.
+    benchmark in (
+        select run_benchmarks.benchmark
+        from staging.rollouts
+        inner join staging.run_benchmarks using (run_id)
+        where is_scored
+    ) as is_graded,
     n_passes,
     coalesce(every.n_passes_observed, attempts.n_passes_observed) as n_passes_observed,
     n_tasks,

@@ -22,6 +22,7 @@ select
     n_failures,
     n_failures_observed,
     is_of_some,
+    is_graded,
     n_passes,
     n_passes_observed,
     n_tasks,

@@ -246,6 +246,7 @@ modes as (
         n_failures_observed as n_total,
         n_passes as n_beside,
         n_passes_observed as n_beside_of,
+        is_graded,
         share_of_failures as share,
         citations[1] as example
     from main.failure_modes
@@ -347,6 +348,6 @@ select
     run_rank, kind, run_id, benchmark,
     coalesce(metric, 'pass_at_1') as metric,
     stake, subject, base, verdict, value, ours, low, high, n_concerned, n_total, n_beside,
-    n_beside_of, share, n_tasks, n_alike, example
+    n_beside_of, is_graded, share, n_tasks, n_alike, example
 from opening
 order by finding_no
