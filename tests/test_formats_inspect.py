@@ -445,16 +445,26 @@ def test_ids_that_were_numbered_again(
 
 
 def test_what_a_cancelled_log_lacks_says_so(tmp_path: Path) -> None:
-    """Samples that were never run are missing, and their mode tells why."""
+    """Samples that were never run are no failures; that the run ended is told once, of the run."""
     head = header("a", "b", "c", status="cancelled")
-    found = analyzed(
-        tmp_path,
-        {"one.eval": archive(log(sample("a", value="I"), head=head))},
-        needs=("failure_modes",),
-    )
-    query = "select mode, n_failures from failure_modes where parent = 'no row recorded'"
-    reason = "the log of the run is cancelled"
-    assert set(found.rows(query)) == {(reason, 2)}
+    failed = header("a", "b", "c", status="error")
+    failed["eval"] |= {"model": "m/two", "task_id": "other"}
+    failed["error"] = {"message": "Error code: 429 - You exceeded your current quota"}
+    logs = {
+        "one.eval": archive(log(sample("a", value="I"), sample("b"), head=head)),
+        "two.eval": archive(log(sample("a", value="I"), head=failed)),
+    }
+    found = analyzed(tmp_path, logs)
+    query = "select n_attempts, n_all_attempts, mode from findings where kind = 'ended'"
+    assert found.rows(query) == [(1, 3, "Error code: 429 - You exceeded your current quota")]
+    assert found.column(
+        "select distinct n_all_failures from failure_modes where run_id is null"
+    ) == [2]
+    assert not found.rows("from failure_modes where mode = 'no row recorded' and n_failures > 0")
+    assert found.column("select n_rows from report.gaps where gap = 'failures'") == [1]
+    text = (found.path.parent / "report.md").read_text(encoding="utf-8")
+    assert "has 1 of 3 expected attempts; its log ended with: `Error code: 429" in text
+    assert "no row recorded" not in text
 
 
 def test_an_output_that_only_the_total_counts(tmp_path: Path) -> None:

@@ -56,6 +56,7 @@ attempts as (
         coalesce(not is_pass, not is_scored) as is_failure
     from staging.attempts
     inner join staging.run_benchmarks using (run_id)
+    where not is_never_run
 ),
 totals as (
     select
@@ -105,6 +106,7 @@ bearing as (
 primaries as (
     select run_id, mode, count(*) as n_primary
     from main.rollout_modes
+    semi join attempts using (run_id, task_id, rollout_index)
     where is_primary
     group by all
 ),

@@ -19,7 +19,12 @@ with modes as (
         top_tasks,
         row_number() over (partition by benchmark, reason = 'behaviour' order by rank, mode) as nth,
         -- Modes, then what tasks have in common, then behaviours.
-        if(reason = 'behaviour', 30, 0) + nth as place
+        -- A few attempts without a grade do not lead.
+        case
+            when reason = 'behaviour' then 30
+            when reason = 'ungraded' and 50 * n_failures < n_all_failures then 23
+            else 0
+        end + nth as place
     from main.failure_modes
     where run_id is null and parent is null and is_told and n_failures > 0
     qualify nth <= if(reason = 'behaviour', 2, 4)
@@ -64,7 +69,7 @@ never as (
         select benchmark, count(*) as n_failures_observed
         from staging.attempts
         inner join staging.run_benchmarks using (run_id)
-        where coalesce(not is_pass, not is_scored)
+        where coalesce(not is_pass, not is_scored) and not is_never_run
         group by all
     ) as totals using (benchmark)
     group by benchmark
@@ -72,6 +77,35 @@ never as (
     having
         count(*) filter (where is_never) > 0
         and count(*) filter (where is_repeated) > count(*) filter (where is_never)
+),
+-- A run that ended before all of its attempts, with the error that its log records.
+ended as (
+    select
+        benchmark,
+        'ended' as kind,
+        run_id,
+        coalesce(
+            any_value(value) filter (where name = 'log_error'),
+            'log_status = ' || any_value(value) filter (where name = 'log_status')
+        ) as mode,
+        any_value(n_recorded) as n_attempts,
+        any_value(n_expected) as n_all_attempts,
+        17 as place
+    from (
+        select
+            benchmark,
+            run_id,
+            count(*) filter (where is_recorded) as n_recorded,
+            count(*) as n_expected
+        from staging.attempts
+        inner join staging.run_benchmarks using (run_id)
+        where is_expected
+        group by all
+        having bool_or(is_never_run)
+    )
+    inner join staging.run_settings using (run_id)
+    group by benchmark, run_id
+    qualify row_number() over (partition by benchmark order by n_attempts - n_all_attempts, run_id) = 1
 ),
 stuck as (
     select
@@ -182,6 +216,8 @@ low as (
 ),
 every as (
     from modes
+    union all by name
+    from ended
     union all by name
     from runs_differ
     union all by name

@@ -48,6 +48,14 @@ unobserved as (
     where length(unobserved_checks) > 0
     group by all
 ),
+-- Attempts that were not made because the run ended with an error that is recorded.
+ended as (
+    select run_id, count(*) as n_never_run
+    from staging.attempts
+    semi join (from staging.run_settings where name = 'log_error') as errors using (run_id)
+    where is_never_run
+    group by all
+),
 causes as (
     select
         run_id,
@@ -78,7 +86,7 @@ lacking as (
         heads.run_id,
         unnest([
             lack_of('expected', case when heads.is_expected_unknown then heads.n_rollouts end, heads.n_rollouts),
-            lack_of('failures', heads.n_missing, heads.n_expected),
+            lack_of('failures', heads.n_missing - coalesce(ended.n_never_run, 0), heads.n_expected),
             lack_of('repeats', case when heads.is_single_repeat then heads.n_scored_tasks end, heads.n_scored_tasks),
             lack_of('model', recorded.n_model, heads.n_rollouts),
             lack_of('tokens', recorded.n_tokens, heads.n_rollouts),
@@ -97,6 +105,7 @@ lacking as (
     from report.headlines as heads
     left join recorded using (run_id)
     left join unobserved using (run_id)
+    left join ended using (run_id)
     left join causes using (run_id)
     left join (
         select distinct run_id

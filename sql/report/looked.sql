@@ -75,7 +75,8 @@ covered as (
         count(*) filter (where mode = 'no shared sign') as n_unshared
     from main.rollout_modes
     inner join staging.run_benchmarks using (run_id)
-    where is_primary
+    inner join staging.attempts using (run_id, task_id, rollout_index)
+    where is_primary and not is_never_run
     group by all
 )
 select

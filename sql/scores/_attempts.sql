@@ -46,6 +46,10 @@ select
         )
     end as is_infrastructure,
     failed.failure_class,
-    failed.message as failure_message
+    failed.message as failure_message,
+    -- The run ended before it: told of the run, and no failure of an attempt.
+    not grid.is_recorded
+    and failed.run_id is null
+    and grid.run_id in (select run_id from staging.run_settings where name = 'log_status') as is_never_run
 from grid
 left join failed using (run_id, task_id, rollout_index)

@@ -224,7 +224,9 @@ def _log(header: Any) -> Generator[Reading, None, Log]:
     yield from settings({"model": model, **sampling, **limits, **repeats})
     yield from settings(task_args(evaluation.get("task_args")))
     status = text(get(header, "status"))
-    yield from settings({"log_status": status if status != "success" else None})
+    if status != "success":
+        ended = " ".join((text(get(header, "error", "message")) or "").split())[:LONGEST_VALUE]
+        yield from settings({"log_status": status, "log_error": ended})
     yield from _figures(header)
     if (total := _total(header)) is not None:
         yield counted("total_samples", total, "num_rollouts")
