@@ -47,7 +47,7 @@ select
     end as is_infrastructure,
     failed.failure_class,
     failed.message as failure_message,
-    -- The run ended before it: told of the run, and no failure of an attempt.
+    -- The run ended before it: a finding of the run, and no failure of an attempt.
     not grid.is_recorded
     and failed.run_id is null
     and grid.run_id in (select run_id from staging.run_settings where name = 'log_status') as is_never_run

@@ -13,7 +13,6 @@ from typing import Any
 from pipeline.artifact import Artifact, Kind, ListedFile
 from pipeline.ingest.formats import (
     MOST_EXPECTED,
-    SECRET,
     Claim,
     Expected,
     Figure,
@@ -33,7 +32,7 @@ from pipeline.ingest.formats import (
     text,
     without_empty,
 )
-from pipeline.ingest.formats.config import task_args
+from pipeline.ingest.formats.config import LONGEST_VALUE, task_args
 from pipeline.ingest.formats.inspect_sample import Log, row, sample
 
 TITLE = "Inspect AI"
