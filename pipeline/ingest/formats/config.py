@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from typing import Any
 
-from pipeline.ingest.formats import as_json, fields
+from pipeline.ingest.formats import SECRET, as_json, fields
 
 # Only these are read: configs also contain endpoints and keys, which must not be copied.
 SETTING_NAMES = frozenset(
@@ -24,7 +24,6 @@ SCALAR = re.compile(
 )
 NOTHING = frozenset({"", "null", "none", "~"})
 LONGEST_VALUE = 300
-SECRET = re.compile(r"key|token|secret|passw|credential", re.IGNORECASE)
 
 
 def settings(text: str) -> dict[str, str]:
