@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import secrets
 import stat
 from collections.abc import Iterable, Iterator
@@ -33,6 +34,14 @@ def content(path: Path, *, most: int = MOST_BYTES) -> bytes:
     if len(data) > most:
         raise UnreadableError(TOO_LARGE if most == MOST_BYTES else f"has more than {most:,} bytes")
     return data
+
+
+def read_queries(path: Path) -> dict[str, str]:
+    """The queries of a module's file by name: each begins with a line `-- name: purpose`."""
+    _, *parts = re.split(r"(?m)^-- (\w+): ", path.read_text(encoding="utf-8"))
+    # The rest of that line is a comment of the query.
+    queries = (f"-- {text.strip().removesuffix(';')}" for text in parts[1::2])
+    return dict(zip(parts[::2], queries, strict=True))
 
 
 def not_plain(mode: int) -> str:

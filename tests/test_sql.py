@@ -16,11 +16,12 @@ from unittest import mock
 import duckdb
 import pytest
 
+from pipeline.files import read_queries
 from pipeline.profile import Profile
 from pipeline.relation import Relation
 from pipeline.run import computed_relations, part
 from pipeline.settings import SQL_DIR, Settings
-from pipeline.warehouse import create_macros, read_queries
+from pipeline.warehouse import create_macros
 from pipeline.warehouse.relations import TWINS, known_columns, name_of, parse, relations
 from tests.conftest import DEMO, ROOT, needs_corpus
 from tests.results import write
@@ -274,9 +275,7 @@ def test_case(path: Path, empty: duckdb.DuckDBPyConnection) -> None:
 
 
 QUERY_FILES = sorted(
-    path
-    for path in (ROOT / "pipeline").rglob("*.sql")
-    if path.parent.name not in ("package", "load")
+    path for path in (ROOT / "pipeline").rglob("*.sql") if not {"package", "load"} & set(path.parts)
 )
 
 

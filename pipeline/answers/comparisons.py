@@ -19,9 +19,10 @@ from pipeline.analysis.false_alarms import (
 )
 from pipeline.answers.names import Row, find_run, grouped, run_names
 from pipeline.errors import LONGEST_NAME, UsageError, listed
+from pipeline.files import read_queries
 from pipeline.report import Comparison
 from pipeline.text import one_line
-from pipeline.warehouse import Warehouse, open_warehouse, read_queries
+from pipeline.warehouse import Warehouse, open_warehouse
 
 QUERIES = read_queries(Path(__file__).with_suffix(".sql"))
 FEWEST_CHECKPOINTS = 3

@@ -8,7 +8,8 @@ import numpy as np
 
 from pipeline.analysis import planning
 from pipeline.answers.names import Row
-from pipeline.warehouse import Warehouse, read_queries
+from pipeline.files import read_queries
+from pipeline.warehouse import Warehouse
 
 QUERIES = read_queries(Path(__file__).with_suffix(".sql"))
 ASSUMPTIONS = {

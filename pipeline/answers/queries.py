@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from pipeline.answers.names import Row
 from pipeline.errors import resolved
+from pipeline.files import read_queries
 from pipeline.query_worker import MOST_BYTES, Answer, Bounds, ask
 from pipeline.text import parsed
-from pipeline.warehouse import read_queries
 
 if TYPE_CHECKING:
     from pipeline.warehouse import Warehouse

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from pipeline.answers.names import Row, find_run, grouped
+from pipeline.files import read_queries
 from pipeline.report import HEALTH
-from pipeline.warehouse import Warehouse, read_queries
+from pipeline.warehouse import Warehouse
 
 QUERIES = read_queries(Path(__file__).with_suffix(".sql"))
 MOST_ERRORS = 5

@@ -15,8 +15,9 @@ from pipeline.answers.names import (
 )
 from pipeline.citation import SHAPE, Citation, bounded_name, parse
 from pipeline.errors import UsageError, listed
+from pipeline.files import read_queries
 from pipeline.text import one_line, parsed
-from pipeline.warehouse import Warehouse, read_queries
+from pipeline.warehouse import Warehouse
 
 QUERIES = read_queries(Path(__file__).with_suffix(".sql"))
 MOST_ATTEMPTS = 32

@@ -27,11 +27,12 @@ from pipeline.cli.options import (
 )
 from pipeline.cli.terminal import PLAIN, print_page
 from pipeline.errors import UsageError, is_interrupt
+from pipeline.files import read_queries
 from pipeline.report import sentences, sidecar, tables
 from pipeline.report.figures import Row as Finding
 from pipeline.settings import DEFAULT_MAX_LINE_BYTES, Settings
 from pipeline.text import json_text, neutral, one_line
-from pipeline.warehouse import open_warehouse, read_queries
+from pipeline.warehouse import open_warehouse
 
 if TYPE_CHECKING:
     from pipeline.run import Analysis

@@ -19,8 +19,9 @@ from pipeline.export.attempts import Note, Written
 from pipeline.export.every_eval_ever import every_eval_ever
 from pipeline.export.gym import gym, package
 from pipeline.export.trajectories import atif
+from pipeline.files import read_queries
 from pipeline.text import json_text
-from pipeline.warehouse import Warehouse, grains, of_this_version, open_warehouse, read_queries
+from pipeline.warehouse import Warehouse, grains, of_this_version, open_warehouse
 
 LISTING = "export.json"
 # The names of all files that an export writes: no others are removed, even if listed.

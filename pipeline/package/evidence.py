@@ -17,6 +17,7 @@ from typing import Any
 
 from pipeline import citation
 from pipeline.citation import Citation
+from pipeline.files import read_queries
 from pipeline.package.answers import Opened
 from pipeline.package.blocks import QUOTED, Block, Report, Span, code_spans, masked, plain
 from pipeline.package.findings import CONTRADICTED, JUDGED, UNCHECKED, VERIFIED, Finding
@@ -71,13 +72,7 @@ EDGES = " .,;:!?"
 SHORTEST, FEWEST_WORDS = 12, 4
 
 Key = tuple[str, str, int]
-QUERIES: dict[str, str] = dict(
-    re.findall(
-        r"-- (\w+): [^\n]*\n(.*?);",
-        Path(__file__).with_suffix(".sql").read_text(encoding="utf-8"),
-        re.DOTALL,
-    )
-)
+QUERIES = read_queries(Path(__file__).with_suffix(".sql"))
 
 
 @dataclass(frozen=True, eq=False)

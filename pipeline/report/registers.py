@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+from pipeline.files import read_queries
 from pipeline.report.content import Content, collect
 from pipeline.report.markdown import COMPARISON, SECTIONS, document
 from pipeline.report.tables import Source
@@ -19,13 +19,7 @@ FAILED, STATISTICS, REPORT = REGISTERS = (
     "model_comparison_statistics.json",
     "model_comparison_report.md",
 )
-QUERIES: dict[str, str] = dict(
-    re.findall(
-        r"-- (\w+): [^\n]*\n(.*?);",
-        Path(__file__).with_suffix(".sql").read_text(encoding="utf-8"),
-        re.DOTALL,
-    )
-)
+QUERIES = read_queries(Path(__file__).with_suffix(".sql"))
 DEFINITION = (
     "Tasks that at least one scored attempt of a run fails, with the failure to open first. "
     "is_shared_never_pass: scored in every run and passed in none. A queue for review: that all "

@@ -8,7 +8,6 @@ from pipeline.warehouse.reader import Warehouse as Warehouse
 from pipeline.warehouse.reader import half_of_memory as half_of_memory
 from pipeline.warehouse.reader import of_this_version as of_this_version
 from pipeline.warehouse.reader import open_warehouse as open_warehouse
-from pipeline.warehouse.reader import read_queries as read_queries
 from pipeline.warehouse.reader import shared_memory as shared_memory
 from pipeline.warehouse.reader import size_in_bytes as size_in_bytes
 from pipeline.warehouse.relations import Notice as Notice

@@ -75,14 +75,6 @@ LOCKED_DOWN = {
 }
 
 
-def read_queries(path: Path) -> dict[str, str]:
-    """The queries of a file by name: each begins with a line `-- name: purpose`."""
-    _, *parts = re.split(r"(?m)^-- (\w+): ", path.read_text(encoding="utf-8"))
-    # The rest of that line is a comment of the query.
-    queries = (f"-- {text.strip().removesuffix(';')}" for text in parts[1::2])
-    return dict(zip(parts[::2], queries, strict=True))
-
-
 def half_of_memory() -> str:
     """Half of the machine's memory."""
     return f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') // 2 >> 20}MiB"

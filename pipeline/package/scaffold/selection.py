@@ -9,11 +9,13 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pipeline.errors import InputError
+from pipeline.files import read_queries
 from pipeline.package.layout import UNSAFE
-from pipeline.package.scaffold.skill import SKILL, lines, rows_of
+from pipeline.package.scaffold.skill import lines, rows_of
 from pipeline.report import Source
 from pipeline.text import one_line
 
+QUERIES = read_queries(Path(__file__).with_suffix(".sql"))
 # Files that belong to a run by their rows or by their names.
 OF_RUNS = frozenset(
     "rollouts inputs failures reward_profile aggregate_metrics agent_metrics stage_journal".split()
@@ -52,11 +54,11 @@ class Selection:
 
 def select(source: Source, folder: Path, benchmark: str, home: str, convert: Convert) -> Selection:
     """The runs of the benchmark where the results know its name, else all; below `home`."""
-    runs = rows_of(source, SKILL["selection"]["runs"])
+    runs = rows_of(source, QUERIES["runs"])
     benchmarks = sorted({row["benchmark"] for row in runs})
     chosen = benchmark if benchmark in benchmarks else None
     names = {row["run_id"] for row in runs if chosen is None or row["benchmark"] == chosen}
-    rows = rows_of(source, SKILL["selection"]["files"])
+    rows = rows_of(source, QUERIES["files"])
     own = [row for row in rows if row["kind"] in OF_RUNS and names & set(row["run_ids"] or ())]
     foreign = {row["run_name"] for row in own if row["format"]}
     converted = convert() if foreign else {}

@@ -12,14 +12,16 @@ from typing import Any
 
 import jinja2
 
+from pipeline.files import read_queries
 from pipeline.report import Source, filters, wording
 from pipeline.report.templates import environment
 from pipeline.text import counted, one_line
 
 Rows = list[dict[str, Any]]
 
-# Words of fields, stages and causes, and the queries of a skill's figures by name.
-SKILL = tomllib.loads(Path(__file__).with_name("skill.toml").read_text(encoding="utf-8"))
+WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+QUERIES = read_queries(Path(__file__).with_suffix(".sql"))
+PROFILE_QUERIES = read_queries(Path(__file__).with_name("profile.sql"))
 LONGEST_NAME, MOST_BYTES, MOST_ROWS = 60, 8 << 20, 200
 # A generated part of a skill: its name, and its text.
 PART = re.compile(r"<!-- generated: (?P<name>\w+) -->\n(?P<text>.*?)<!-- end -->", re.DOTALL)
@@ -31,7 +33,7 @@ def skill_text(source: Source | None, benchmark: str, *, folder: str, home: Path
     """The skill as the data suggest it; without data, what is not known and where it goes."""
     facts: dict[str, Any] | None = None
     if source is not None:
-        facts = {name: rows_of(source, query) for name, query in SKILL["queries"].items()}
+        facts = {name: rows_of(source, query) for name, query in QUERIES.items()}
         facts["declared"] = _declared(home)
     slug = re.sub(r"[^a-z0-9]+", "-", benchmark.lower()).strip("-")[:LONGEST_NAME].strip("-")
     return _rendered(
@@ -39,8 +41,8 @@ def skill_text(source: Source | None, benchmark: str, *, folder: str, home: Path
         facts=facts,
         package=filters.code(shlex.quote(folder)),
         name=filters.code(shlex.quote(benchmark)),
-        stages=SKILL["stages"],
-        causes=SKILL["causes"],
+        stages=WORDS["stages"],
+        causes=WORDS["causes"],
         sections=wording.WORDS["sections"]["titles"],
         shown_by=wording.WORDS["reasons"],
         diverging=wording.PARTINGS,
@@ -59,7 +61,7 @@ def refreshed(old: str, new: str) -> tuple[str, list[str]]:
 
 def profile_text(source: Source | None, benchmark: str) -> str:
     """blade.toml; without data it only names the benchmark."""
-    queries = SKILL["profile"].items()
+    queries = PROFILE_QUERIES.items()
     facts = {name: rows_of(source, query) for name, query in queries} if source else None
     return _rendered("blade.toml.j2", benchmark=benchmark, facts=facts)
 

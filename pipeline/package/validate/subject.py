@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pipeline.files import UnreadableError
+from pipeline.files import UnreadableError, read_queries
 from pipeline.package import sidecar
 from pipeline.package.answers import Opened
 from pipeline.package.facts import facts_file
@@ -32,13 +32,20 @@ class Rule:
     title: str
     meaning: str
     fix: str
-    # Of rollouts: what gives status, message and file of each finding.
-    query: str = ""
+
+    @property
+    def query(self) -> str | None:
+        """Of a rule on rollouts: what gives status, message and file of each finding."""
+        return QUERIES.get(self.id.replace(".", "_"))
 
 
 TABLE = tomllib.loads(Path(__file__).with_name("rules.toml").read_text(encoding="utf-8"))
 RULES = tuple(Rule(**row) for row in TABLE["rule"])
-RELATIONS = ", ".join(f"{name} as ({query})" for name, query in TABLE["relations"].items())
+QUERIES = read_queries(Path(__file__).with_name("rules.sql"))
+# What the queries of rules read, each after those before it.
+RELATIONS = ", ".join(
+    f"{name} as ({QUERIES[name]})" for name in ("files", "scored", "copies", "pairs")
+)
 
 
 @dataclass(frozen=True)
