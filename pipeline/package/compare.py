@@ -9,7 +9,7 @@ from pipeline.package.blocks import Block, Report, read
 from pipeline.package.compare_sentence import Sentence
 from pipeline.package.compare_table import Table
 from pipeline.package.findings import CONTRADICTED, UNCHECKED, Finding, fixed
-from pipeline.package.sources import Source, parsed
+from pipeline.package.sources import Source, sources_of
 from pipeline.text import one_line
 
 TOO_LONG = "too long to be read"
@@ -39,8 +39,7 @@ def refreshed(text: str, warehouse: Opened) -> tuple[str, list[Finding]]:
 
 
 def _of_block(report: Report, block: Block, answers: Answering | None) -> Iterator[Finding]:
-    is_table = block.kind == "table"
-    sources = [one for comment in block.sources for one in parsed(comment, is_table=is_table)]
+    sources = sources_of(block)
     answered: list[tuple[Source, Answer]] = []
     why = "no pair of its source" if sources else "no source"
     for source in sources:

@@ -7,7 +7,6 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from itertools import combinations
 from typing import Any
 
@@ -15,7 +14,7 @@ from pipeline.package.answers import Answer, Answers
 from pipeline.package.blocks import Block, Report, Span, Token, code_spans, edited, masked, plain
 from pipeline.package.findings import CONTRADICTED, JUDGED, UNCHECKED, VERIFIED, Edit, Finding
 from pipeline.package.sources import Pair, Source
-from pipeline.package.values import contains_phrase, measured, number, token_of
+from pipeline.package.values import contains_phrase, is_number, measured, number, token_of
 from pipeline.report.cited import VERSUS, quoted
 from pipeline.text import one_line
 
@@ -50,10 +49,9 @@ class _Bound:
 
     @property
     def is_figure(self) -> bool:
-        is_number = isinstance(self.value, (int, float, Decimal)) and not isinstance(
-            self.value, bool
-        )
-        return is_number or (self.value is None and self.pair.text in ("n/a", None))
+        if self.value is None:
+            return self.pair.text in ("n/a", None)
+        return is_number(self.value)
 
     @property
     def is_word(self) -> bool:
@@ -179,17 +177,17 @@ class Sentence:
                 )
                 yield each.source, finding
 
-    def _edits(self, each: _Bound, start: int, end: int) -> tuple[Edit, ...]:
-        pair = each.pair
+    def _edits(self, bound: _Bound, start: int, end: int) -> tuple[Edit, ...]:
+        pair = bound.pair
         if pair.text is None:
-            return ((start, end, each.expected),)
-        bare = re.sub(r"\s(?:percentage )?points?\Z", "", each.expected)
-        new_text = bare if token_of(pair.text) else each.expected
-        return ((start, end, each.expected), (pair.start, pair.end, quoted(new_text)))
+            return ((start, end, bound.expected),)
+        bare = re.sub(r"\s(?:percentage )?points?\Z", "", bound.expected)
+        new_text = bare if token_of(pair.text) else bound.expected
+        return ((start, end, bound.expected), (pair.start, pair.end, quoted(new_text)))
 
-    def _note(self, each: _Bound) -> Finding:
-        text = each.pair.text or one_line(str(each.value), 100)
-        why = f"{each.words}: the block does not say it any more"
+    def _note(self, bound: _Bound) -> Finding:
+        text = bound.pair.text or one_line(str(bound.value), 100)
+        why = f"{bound.words}: the block does not say it any more"
         return Finding(self.block.line, UNCHECKED, text, None, why)
 
     def _names(self, span: Span) -> Iterator[tuple[Source, Finding]]:
@@ -233,21 +231,21 @@ class Sentence:
                 finding = self._gone(each, seen, free)
             yield each.source, finding
 
-    def _stale(self, each: _Bound, line: int) -> Finding:
+    def _stale(self, bound: _Bound, line: int) -> Finding:
         """A name that the query does not give any more; words are left to a person."""
         edits: tuple[Edit, ...] = ()
-        if each.place and each.place[1] > each.place[0]:
-            new = f"`{each.expected}`"
+        if bound.place and bound.place[1] > bound.place[0]:
+            new = f"`{bound.expected}`"
             edits = (
-                (*each.place, new),
-                (each.pair.start, each.pair.end, quoted(each.expected)),
+                (*bound.place, new),
+                (bound.pair.start, bound.pair.end, quoted(bound.expected)),
             )
-        shown = each.pair.text or ""
-        return Finding(line, CONTRADICTED, shown, each.expected, each.words, edits=edits)
+        shown = bound.pair.text or ""
+        return Finding(line, CONTRADICTED, shown, bound.expected, bound.words, edits=edits)
 
-    def _gone(self, each: _Bound, seen: str, free: dict[tuple[int, int], str]) -> Finding:
+    def _gone(self, bound: _Bound, seen: str, free: dict[tuple[int, int], str]) -> Finding:
         """A name that is not in the block: wrong if another is in its place."""
-        expected = each.expected
+        expected = bound.expected
         span = next(self.block.spans)
         line = self.report.line_at(next(iter(free), (span.start, 0))[0])
         if VERSUS in expected:
@@ -257,20 +255,20 @@ class Sentence:
                 for b in names[1]:
                     if f"{b}{VERSUS}{a}" in seen:
                         claim = f"{b}{VERSUS}{a}"
-                        return Finding(self.block.line, CONTRADICTED, claim, expected, each.words)
+                        return Finding(self.block.line, CONTRADICTED, claim, expected, bound.words)
             if all(any(contains_phrase(name, seen) for name in own) for own in names):
-                return Finding(self.block.line, VERIFIED, expected, expected, each.words)
-            return self._note(each)
+                return Finding(self.block.line, VERIFIED, expected, expected, bound.words)
+            return self._note(bound)
         others = next((group for group in ANSWERS if expected in group), ())
         for word in sorted(others, key=len, reverse=True):
             if word != expected and contains_phrase(word, _without_longer_answers(seen, word)):
-                return Finding(self.block.line, CONTRADICTED, word, expected, each.words)
+                return Finding(self.block.line, CONTRADICTED, word, expected, bound.words)
         if others:
-            return self._note(each)
+            return self._note(bound)
         known: frozenset[str] = frozenset()
         if self.answers:
-            known = self.answers.values(each.pair.expression, each.source.relation)
-        if not each.source.relation and self.answers and each.value in self.answers.aliases:
+            known = self.answers.values(bound.pair.expression, bound.source.relation)
+        if not bound.source.relation and self.answers and bound.value in self.answers.aliases:
             known = frozenset(self.answers.aliases)
         taken = {other.expected for other in self.bound if other.place}
         rivals = [
@@ -283,15 +281,15 @@ class Sentence:
             outside = plain(masked(self.report.text, span))
             for word in sorted(known) if len(known) <= FEW else ():
                 if word not in taken and contains_phrase(word, outside):
-                    return Finding(self.block.line, CONTRADICTED, word, expected, each.words)
-            return self._note(each)
+                    return Finding(self.block.line, CONTRADICTED, word, expected, bound.words)
+            return self._note(bound)
         place, rival = rivals[0]
         gone = [one for one in self.bound if not one.is_figure and one.place is None]
         edits: tuple[Edit, ...] = ()
         if len(rivals) == len(gone) == 1:
             edits = ((*place, f"`{expected}`"),)
         line = self.report.line_at(place[0])
-        return Finding(line, CONTRADICTED, rival, expected, each.words, edits=edits, span=place)
+        return Finding(line, CONTRADICTED, rival, expected, bound.words, edits=edits, span=place)
 
     def _is_rival(self, name: str, expected: str, known: Collection[str]) -> bool:
         """Whether a name that no pair accounts for may be there in place of one that is gone."""
@@ -305,22 +303,22 @@ class Sentence:
             or difflib.SequenceMatcher(None, name, expected).ratio() >= ALIKE
         )
 
-    def _forms(self, each: _Bound) -> list[str]:
+    def _forms(self, bound: _Bound) -> list[str]:
         """How a value may be written."""
-        value = each.expected
+        value = bound.expected
         forms = [value, plain(value), one_line(value), value.replace("_", " ")]
-        forms += [one_line(value, 140), *self._short(str(each.value))]
+        forms += [one_line(value, 140), *self._short(str(bound.value))]
         return list(dict.fromkeys(forms))
 
     def _short(self, name: str) -> list[str]:
         known = self.answers.aliases.get(name, ()) if self.answers else ()
         return [name, *sorted(known)]
 
-    def _expected(self, each: _Bound) -> str:
+    def _expected(self, bound: _Bound) -> str:
         """The value as its text has it: by an alias where that is one."""
-        value = each.value
+        value = bound.value
         current = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-        printed = each.pair.text
+        printed = bound.pair.text
         if printed is None or printed == current:
             return current
         if printed in (
@@ -379,38 +377,38 @@ def _cover(text: str, within: str, start: int) -> tuple[int, int] | None:
     return (start + match.start(), start + match.end()) if match else None
 
 
-def _is_placed(each: _Bound) -> bool:
-    return not each.is_figure and each.place is not None and each.place[1] > each.place[0]
+def _is_placed(bound: _Bound) -> bool:
+    return not bound.is_figure and bound.place is not None and bound.place[1] > bound.place[0]
 
 
-def _sign(each: _Bound) -> float | None:
+def _sign(bound: _Bound) -> float | None:
     """The value as it was printed: without its sign where its text has none."""
-    value, printed = number(each.value), token_of(each.pair.text)
+    value, printed = number(bound.value), token_of(bound.pair.text)
     is_bare = printed is not None and printed.value is not None and not printed.is_signed
     return abs(value) if value is not None and is_bare else value
 
 
-def _agrees(token: Token, each: _Bound) -> bool:
-    return _in_unit(token, each).agrees(_sign(each))
+def _agrees(token: Token, bound: _Bound) -> bool:
+    return _in_unit(token, bound).agrees(_sign(bound))
 
 
-def _like(token: Token, each: _Bound) -> str:
-    return token.text if _agrees(token, each) else _in_unit(token, each).like(_sign(each))
+def _like(token: Token, bound: _Bound) -> str:
+    return token.text if _agrees(token, bound) else _in_unit(token, bound).like(_sign(bound))
 
 
-def _in_unit(token: Token, each: _Bound) -> Token:
+def _in_unit(token: Token, bound: _Bound) -> Token:
     """A figure that says no unit, with that of its pair: points where it was printed as such."""
-    printed, value = token_of(each.pair.text), _sign(each)
+    printed, value = token_of(bound.pair.text), _sign(bound)
     if printed and printed.value is not None and value is not None:
         is_rate = isinstance(value, float) and abs(value) <= 1 < abs(printed.value)
         if printed.unit or printed.is_signed or is_rate:
             return token
-    return measured(token, each.pair.expression)
+    return measured(token, bound.pair.expression)
 
 
-def _shape(each: _Bound) -> tuple[str, bool]:
+def _shape(bound: _Bound) -> tuple[str, bool]:
     """Of what kind the figure of a pair is: as its text, else as its value would be."""
-    printed = token_of(each.pair.text)
+    printed = token_of(bound.pair.text)
     if printed is not None:
         return printed.shape[:2]
-    return ("", not isinstance(each.value, int))
+    return ("", not isinstance(bound.value, int))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from pipeline.package.blocks import Block, Report, heads_of, plain, read
 from pipeline.package.evidence import CAUSE, CAUSE_NAME, PASSING, Passage, passages
-from pipeline.package.sources import Source, parsed
+from pipeline.package.sources import Source, sources_of
 
 OUTCOME = "outcome of "
 WHERE = re.compile(r"\s+where\s+", re.IGNORECASE)
@@ -44,9 +44,7 @@ def claims(text: str) -> Iterator[Claim]:
     """Every pair and every bound cell of a report; what it says of tasks, and what it cites."""
     report = read(text)
     for block in report.blocks:
-        is_table = block.kind == "table"
-        sources = (one for each in block.sources for one in parsed(each, is_table=is_table))
-        for source in sources:
+        for source in sources_of(block):
             if source.columns:
                 yield from _cells(report, block, source)
             for no, pair in enumerate(source.pairs, start=1):

@@ -23,7 +23,7 @@ from pipeline.package.evidence import (
 from pipeline.package.facts import HIGH, LOW, MEDIUM, SHORTEST, Fact, Subject, Value
 from pipeline.package.layout import UNSAFE
 from pipeline.package.score import lacking, standard
-from pipeline.package.sources import Pair, Source, parsed
+from pipeline.package.sources import Pair, Source, sources_of
 from pipeline.report.filters import literal
 
 LONGEST = 420
@@ -209,14 +209,13 @@ def _cause(subject: Subject, value: str, text: str, level: str) -> Fact:
 
 def _bound(passage: Passage, run: str | None) -> Iterator[Fact]:
     """Figures with the query behind each."""
-    for comment in passage.block.sources:
-        for source in parsed(comment, is_table=passage.block.kind == "table"):
-            if source.fault:
-                continue
-            if passage.block.kind == "table" and source.columns:
-                yield from _of_row(passage, source, run)
-            elif passage.block.kind != "table":
-                yield from _of_pairs(passage, source, run)
+    for source in sources_of(passage.block):
+        if source.fault:
+            continue
+        if passage.block.kind == "table" and source.columns:
+            yield from _of_row(passage, source, run)
+        elif passage.block.kind != "table":
+            yield from _of_pairs(passage, source, run)
 
 
 def _of_pairs(passage: Passage, source: Source, run: str | None) -> Iterator[Fact]:

@@ -13,7 +13,7 @@ from pipeline.package.answers import Opened
 from pipeline.package.blocks import Block, Report, Span, code_spans, edited, heads_of, plain, read
 from pipeline.package.evidence import passages
 from pipeline.package.findings import CONTRADICTED, Finding
-from pipeline.package.sources import Source, parsed
+from pipeline.package.sources import Source, sources_of
 from pipeline.package.verify import summary
 from pipeline.report.figures import BOUND, MARK, encoded
 from pipeline.report.filters import CHART, literal
@@ -79,12 +79,7 @@ def _quoted(report: Report) -> Iterator[tuple[int, int, str]]:
 def _marks(report: Report) -> Iterator[tuple[int, int, str]]:
     """A mark behind every figure that a source binds: the query that gives it."""
     for block in report.blocks:
-        sources = [
-            one
-            for comment in block.sources
-            for one in parsed(comment, is_table=block.kind == "table")
-            if not one.fault
-        ]
+        sources = [source for source in sources_of(block) if not source.fault]
         places = (
             _of_table(report, block, sources) if block.kind == "table" else _of_text(block, sources)
         )

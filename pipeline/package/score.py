@@ -20,7 +20,7 @@ from pipeline.package.blocks import Block, Report, Token, figures, plain, read
 from pipeline.package.evidence import BUCKETS, CAUSE_NAME, Passage, passages, tasks_in
 from pipeline.package.facts import Fact, cites
 from pipeline.package.findings import CONTRADICTED, VERIFIED, Finding
-from pipeline.package.sources import parsed
+from pipeline.package.sources import sources_of
 from pipeline.text import one_line
 
 DIGITS, SHOWN = 4, 160
@@ -368,29 +368,29 @@ def _is_argument(mark: str, piece: Piece) -> bool:
     return _holds(mark, CITED.sub("", piece.plain))
 
 
-def _at_home(each: Wanted, golden: Text, load: tuple[float, float]) -> Wanted:
+def _at_home(wanted: Wanted, golden: Text, load: tuple[float, float]) -> Wanted:
     """A fact of text alone by what the block of the golden report that is nearest has of it.
 
     Others write facts in words of their own; what they share with the report is all there is.
     """
     pieces = [piece for piece in golden.pieces if piece.is_claim]
-    is_stated = any(not lacking(each, piece, golden, load) for piece in pieces)
-    if not each.is_text or is_stated or not pieces:
-        return each
+    is_stated = any(not lacking(wanted, piece, golden, load) for piece in pieces)
+    if not wanted.is_text or is_stated or not pieces:
+        return wanted
     uses = Counter(word for piece in pieces for word in piece.words)
-    own = set(WORD.findall(plain(each.fact.fact).casefold()))
+    own = set(WORD.findall(plain(wanted.fact.fact).casefold()))
     worth = {word: math.log(1 + len(pieces) / max(uses[word], 0.5)) for word in own}
     home = max(pieces, key=lambda piece: sum(worth[word] for word in own & piece.words))
     shared = own & home.words
-    names = [name for name in each.names if _holds(name, home.plain)]
+    names = [name for name in wanted.names if _holds(name, home.plain)]
     share = sum(worth[word] for word in shared) / (sum(worth.values()) or 1)
     is_near = len(shared) >= HOME_WORDS and share >= HOME_SHARE
-    if not is_near or 2 * len(names) < len(each.names):
-        return each
-    marks = [mark for mark in each.marks if _is_mark(mark, home)]
-    tasks = each.tasks & (home.tasks | home.above)
+    if not is_near or 2 * len(names) < len(wanted.names):
+        return wanted
+    marks = [mark for mark in wanted.marks if _is_mark(mark, home)]
+    tasks = wanted.tasks & (home.tasks | home.above)
     return replace(
-        each, marks=tuple(marks), names=tuple(names), tasks=tasks, words=frozenset(shared)
+        wanted, marks=tuple(marks), names=tuple(names), tasks=tasks, words=frozenset(shared)
     )
 
 
@@ -516,17 +516,17 @@ def matched(by: Standard, report: Text) -> list[Met]:
     return results
 
 
-def _nearest(each: Wanted, report: Text, load: tuple[float, float]) -> str:
-    reasons = Counter(lacking(each, piece, report, load) for piece in report.pieces)
+def _nearest(wanted: Wanted, report: Text, load: tuple[float, float]) -> str:
+    reasons = Counter(lacking(wanted, piece, report, load) for piece in report.pieces)
     order = ("value", "whole", "crowded", "no sentence", "subject")
     return next((why for name in order for why in reasons if why.startswith(name)), "subject")
 
 
-def lacking(each: Wanted, piece: Piece, report: Text, load: tuple[float, float]) -> str:
+def lacking(wanted: Wanted, piece: Piece, report: Text, load: tuple[float, float]) -> str:
     """What a block lacks to state a fact: its subject, its value, or a form; nothing if it does."""
-    if not is_about(each, piece, report):
+    if not is_about(wanted, piece, report):
         return "subject"
-    if why := _value(each, piece):
+    if why := _value(wanted, piece):
         return why
     # The heads distinguish the cells of a row.
     if not piece.is_row and (piece.load[0] > load[0] or piece.load[1] > load[1]):
@@ -534,21 +534,21 @@ def lacking(each: Wanted, piece: Piece, report: Text, load: tuple[float, float])
     return "" if piece.is_claim else "no sentence, label or row"
 
 
-def is_about(each: Wanted, piece: Piece, report: Text) -> bool:
+def is_about(wanted: Wanted, piece: Piece, report: Text) -> bool:
     """Whether a block holds the subject of a fact: a rollout, the task, or the run."""
-    task, named = each.fact.subject.task, piece.tasks | piece.above
-    if not each.tasks <= named:
+    task, named = wanted.fact.subject.task, piece.tasks | piece.above
+    if not wanted.tasks <= named:
         return False
-    if task in named or each.rollouts & piece.rollouts:
+    if task in named or wanted.rollouts & piece.rollouts:
         return True
     # What a count of a run cites is an example.
-    is_example = task is None and isinstance(each.fact.value, (int, float))
-    if task is not None or (each.rollouts and not is_example):
+    is_example = task is None and isinstance(wanted.fact.value, (int, float))
+    if task is not None or (wanted.rollouts and not is_example):
         return False
-    if each.runs:
+    if wanted.runs:
         texts = (piece.plain, report.title)
-        return any(_holds(name, text) for name in each.runs for text in texts)
-    return not each.names or any(_holds(name, piece.plain) for name in each.names)
+        return any(_holds(name, text) for name in wanted.runs for text in texts)
+    return not wanted.names or any(_holds(name, piece.plain) for name in wanted.names)
 
 
 def _value(each: Wanted, piece: Piece) -> str:
@@ -583,22 +583,22 @@ def _value(each: Wanted, piece: Piece) -> str:
     return "" if is_enough else f"value: {one_line(absent[0], 60)}"
 
 
-def _number(each: Wanted, value: float, piece: Piece) -> str:
+def _number(wanted: Wanted, value: float, piece: Piece) -> str:
     printed = [token for token in piece.tokens if token.agrees(value)]
     if isinstance(value, int):
         printed = [token for token in printed if token.value == value]
     if not printed:
         return f"value: {value}"
-    if each.whole is None or piece.is_row:
-        has_whole = each.whole is None or any(t.value == each.whole for t in piece.tokens)
+    if wanted.whole is None or piece.is_row:
+        has_whole = wanted.whole is None or any(t.value == wanted.whole for t in piece.tokens)
     else:
         has_whole = any(
-            other.value == each.whole
+            other.value == wanted.whole
             and max(other.start - token.end, token.start - other.end) <= NEAR
             for token in printed
             for other in piece.tokens
         )
-    return "" if has_whole else f"whole: {value} of {each.whole:g}"
+    return "" if has_whole else f"whole: {value} of {wanted.whole:g}"
 
 
 def _has_quote(quote: str, piece: Piece) -> bool:
@@ -754,11 +754,10 @@ def _pairs_at(text: Text) -> Iterator[tuple[int, str, str]]:
         id(piece.passage.block): piece.passage.block for piece in text.pieces
     }
     for block in blocks.values():
-        for comment in block.sources:
-            for source in parsed(comment, is_table=block.kind == "table"):
-                for pair in source.pairs:
-                    if pair.text is not None:
-                        yield block.line, f"{source.words}: {pair.expression} ", pair.text
+        for source in sources_of(block):
+            for pair in source.pairs:
+                if pair.text is not None:
+                    yield block.line, f"{source.words}: {pair.expression} ", pair.text
 
 
 def _outcomes_at(text: Text) -> Iterator[tuple[tuple[str, str, int], str, int]]:

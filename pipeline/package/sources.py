@@ -22,7 +22,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from pipeline.package.blocks import Comment
+from pipeline.package.blocks import Block, Comment
 from pipeline.package.values import token_of
 from pipeline.report.cited import head_of
 from pipeline.text import one_line
@@ -63,6 +63,12 @@ class Source:
             expression for expression, _ in (*self.keys, *self.columns)
         ]
         return self.query.removeprefix(f"select {', '.join(bound)} ")
+
+
+def sources_of(block: Block) -> list[Source]:
+    """All sources of the comments that follow a block."""
+    is_table = block.kind == "table"
+    return [source for comment in block.sources for source in parsed(comment, is_table=is_table)]
 
 
 def parsed(comment: Comment, *, is_table: bool = False) -> list[Source]:
