@@ -342,3 +342,33 @@ def test_a_null_alone_is_no_reason(tmp_path: Path) -> None:
     rows[0]["note"], rows[13]["note"], rows[14]["note"] = None, None, None
     expected = {"12": ["patch is null"], "13": ["note is null", "patch is null"]}
     assert notes(tmp_path, rows) == expected
+
+
+def test_what_passes_fail_too_decides_nothing(tmp_path: Path) -> None:
+    """The part that decides is named, not a step that passes leave out as often."""
+
+    def row(task: int, *, is_pass: bool) -> Row:
+        has_parts = task < 3 or 6 <= task < 9
+        steps = [
+            {"name": "look", "met": task % 2 == 0},
+            {"name": "write", "met": is_pass or has_parts},
+        ]
+        parts = {"SAY": float(is_pass), "DB": 1.0} if has_parts else None
+        more = {"parts": parts} if parts else {}
+        return rollout(task, 0, output=said("."), reward=float(is_pass), steps=steps, **more)
+
+    found = notes(tmp_path, [row(task, is_pass=task > 5) for task in range(20)])
+    assert [found[str(task)][0] for task in range(3)] == ["fails SAY"] * 3
+    assert [found[str(task)][0] for task in (3, 5)] == ["0 of 2 checks met, fails write"] * 2
+    assert found["4"][0] == "1 of 2 checks met, fails write"
+
+
+def test_nearly_the_score_is_not_the_score(tmp_path: Path) -> None:
+    """A field that differs from the score in some attempts is listed with how many."""
+    rows = [
+        rollout(task, 0, reward=float(task > 9), grade={"ok": task > 9, "db": task > 8})
+        for task in range(24)
+    ]
+    found = analyzed(tmp_path, {"r.jsonl": rows}, needs=NEEDS)
+    query = "select same_as_score, nearly_score from report.looked"
+    assert found.rows(query) == [(["grade: ok"], ["grade: db (other than the score in 1 attempt)"])]

@@ -414,7 +414,19 @@ def _listed(signs: Sequence[Sign], attempts: Attempts) -> Iterator[Row]:
     }
     for reason, fields in reasons.items():
         for kind, name in sorted(fields):
-            yield name, reason, None, kind, name, "", None, [], None
+            # How many attempts differ from the score, in place of a value.
+            value = str(_n_differing((kind, name), signs, attempts)) if fields is same else ""
+            yield name, reason, None, kind, name, value, None, [], None
+
+
+def _n_differing(field: tuple[str, str], signs: Sequence[Sign], attempts: Attempts) -> int:
+    """How many attempts a field or check says something else of than the score."""
+    return min(
+        int((sign.known & (sign.bears != outcome)).sum())
+        for sign in signs
+        if sign.field == field
+        for outcome in (attempts.fails, attempts.passes)
+    )
 
 
 MODES = computed("staging.modes", computed_modes)

@@ -12,6 +12,24 @@ with failing as (
     inner join staging.run_benchmarks using (run_id)
     where coalesce(not is_pass, not is_scored)
 ),
+-- Checks that passes fail about as often as failures do: they do not decide.
+lax_checks as (
+    select
+        benchmark,
+        source,
+        check_name
+    from main.checks
+    inner join staging.rollouts using (run_id, task_id, rollout_index)
+    inner join staging.run_benchmarks using (run_id)
+    where is_passed is not null and is_pass is not null
+    group by benchmark, source, check_name
+    -- At least half as often, of four passes or more that have it.
+    having
+        count(*) filter (where is_pass) >= 4
+        and count(*) filter (where is_pass and not is_passed) > 0
+        and 2 * count(*) filter (where is_pass and not is_passed) * count(*) filter (where not is_pass)
+        >= count(*) filter (where not is_pass and not is_passed) * count(*) filter (where is_pass)
+),
 checks as (
     select
         run_id,
@@ -20,13 +38,19 @@ checks as (
         count(*) as n_checks,
         count(*) filter (where is_passed) as n_met,
         -- A log lists what failed; how many there were it may not say.
-        bool_or(source = 'log') and not bool_or(source = 'log' and is_passed) as is_of_log,
-        min_by(check_name, (scores.mode is not null, source, check_name), 3) filter (where not is_passed) as failed
+        bool_or(checks.source = 'log') and not bool_or(checks.source = 'log' and is_passed) as is_of_log,
+        count(*) filter (where not is_passed and lax_checks.benchmark is null) as n_failed,
+        min_by(checks.check_name, (scores.mode is not null, checks.source, checks.check_name), 3)
+            filter (where not is_passed and lax_checks.benchmark is null) as failed
     from main.checks
     inner join staging.run_benchmarks using (run_id)
     left join (from staging.modes where reason in ('same as score', 'measure')) as scores
         on scores.benchmark = run_benchmarks.benchmark
         and scores.name = check_sign(checks.source, checks.check_name)
+    left join lax_checks
+        on lax_checks.benchmark = run_benchmarks.benchmark
+        and lax_checks.source = checks.source
+        and lax_checks.check_name = checks.check_name
     where is_counted
     group by all
     -- What only says the score again says nothing of it.
@@ -39,10 +63,61 @@ checked as (
         1 as place,
         if(is_of_log, '', n_met || ' of ' || n_checks || ' checks met, ') || 'fails ' || array_to_string(
             list_transform(failed, lambda name: left(name, 80)), ', '
-        ) || if(n_checks - n_met > 3, ', …', '') as note
+        ) || if(n_failed > 3, ', …', '') as note
     from checks
     inner join failing using (run_id, task_id, rollout_index)
-    where n_met < n_checks
+    where n_failed > 0
+),
+-- Where all that is counted is met, or fails in passes too: what no pass fails, by its name.
+deciding as (
+    select
+        record_id,
+        'checks' as kind,
+        1 as place,
+        'fails ' || array_to_string(
+            min_by(left(check_name, 80), (regexp_matches(check_name, '^\d+$'), source, check_name), 1), ', '
+        ) as note
+    from main.checks
+    inner join failing using (run_id, task_id, rollout_index)
+    inner join (
+        select
+            run_benchmarks.benchmark,
+            source,
+            check_name
+        from main.checks
+        inner join staging.rollouts using (run_id, task_id, rollout_index)
+        inner join staging.run_benchmarks using (run_id)
+        where is_passed is not null
+        group by all
+        having
+            count(*) filter (where is_pass and is_passed) > 0
+            and count(*) filter (where is_pass and not is_passed) = 0
+    ) as strict using (benchmark, source, check_name)
+    semi join (
+        from checks
+        where n_failed = 0
+    ) as undecided using (run_id, task_id, rollout_index)
+    anti join (from staging.modes where reason in ('same as score', 'measure')) as scores
+        on scores.benchmark = failing.benchmark
+        and scores.name = check_sign(checks.source, checks.check_name)
+    where not is_passed
+    group by record_id
+),
+-- Tools of which passes too make other calls than expected, about as often as failures.
+lax_tools as (
+    select
+        benchmark,
+        tool
+    from main.expected_calls
+    inner join staging.rollouts using (run_id, task_id, rollout_index)
+    inner join staging.run_benchmarks using (run_id)
+    where expected_calls.status not in ('none', 'unasked') and is_pass is not null
+    group by all
+    having
+        count(*) filter (where is_pass) >= 4
+        and count(*) filter (where is_pass and expected_calls.status <> 'made') > 0
+        and 2 * count(*) filter (where is_pass and expected_calls.status <> 'made') * count(*) filter (where not is_pass)
+        >= count(*) filter (where not is_pass and expected_calls.status <> 'made') * count(*) filter (where is_pass)
 ),
 criteria as (
     select
@@ -93,7 +168,8 @@ expected as (
     select
         failing.record_id,
         'expected' as kind,
-        3 as place,
+        -- What passes too do otherwise comes after the grader's words.
+        if(lax_tools.tool is null, 3, 6) as place,
         expected_calls.tool || case expected_calls.status
             when 'never' then ' expected, never called: '
             when 'fewer' then ' expected, called fewer times: '
@@ -115,6 +191,9 @@ expected as (
     from main.expected_calls
     inner join failing using (run_id, task_id, rollout_index)
     left join staging.calls on calls.record_id = failing.record_id and calls.seq = expected_calls.seq
+    left join lax_tools
+        on lax_tools.benchmark = failing.benchmark
+        and lax_tools.tool = expected_calls.tool
     where
         expected_calls.status not in ('made', 'none')
         -- Who looks is not to be asked.
@@ -418,6 +497,8 @@ graded as (
 ),
 every as (
     from checked
+    union all by name
+    from deciding
     union all by name
     from criteria
     union all by name

@@ -63,7 +63,9 @@ listing as (
 verdicts as (
     select
         benchmark,
-        list(name order by name) filter (where reason = 'same as score') as same_as_score,
+        list(name order by name) filter (where reason = 'same as score' and value = '0') as same_as_score,
+        list(name || ' (other than the score in ' || value || if(value = '1', ' attempt)', ' attempts)') order by name)
+            filter (where reason = 'same as score' and value <> '0') as nearly_score,
         list(name order by name) filter (where reason = 'part of score') as parts_of_score
     from staging.modes
     group by all
@@ -104,6 +106,7 @@ select
     if(totals.n_scored > 0, coalesce(covered.n_failures, 0), 0) as n_failures,
     if(totals.n_scored > 0, coalesce(covered.n_unshared, 0), 0) as n_unshared,
     coalesce(verdicts.same_as_score, []) as same_as_score,
+    coalesce(verdicts.nearly_score, []) as nearly_score,
     coalesce(verdicts.parts_of_score, []) as parts_of_score
 from totals
 left join signs using (benchmark)
