@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -322,3 +323,24 @@ def sized(differences: list[float]) -> pa.Table:
             + [(name, pa.float64()) for name in ("failing", "passing")]
         ),
     )
+
+
+def test_a_check_that_most_runs_fail_is_not_one_runs(tmp_path: Path) -> None:
+    """Of four runs three never pass two tasks, on one check each: none is named for it."""
+
+    def rows(*, is_passing: bool) -> list[Row]:
+        return [
+            rollout(
+                *(task, index),
+                reward=float(is_passing or task > 1),
+                tests={"a": is_passing or task != 0, "b": is_passing or task != 1},
+            )
+            for task in range(6)
+            for index in range(2)
+        ]
+
+    runs = {f"{name}.jsonl": rows(is_passing=name == "d") for name in "abcd"}
+    query = "select count(*) from stuck_checks"
+    assert analyzed(tmp_path / "most", runs, needs=("stuck_checks",)).one(query) == 0
+    few = {name: runs[name] for name in ("a.jsonl", "d.jsonl")}
+    assert analyzed(tmp_path / "few", few, needs=("stuck_checks",)).one(query) == 2

@@ -50,12 +50,28 @@ def test_tasks_that_one_run_alone_fails_do_not_count() -> None:
 
 
 def test_what_a_whole_run_shares_is_a_setting() -> None:
-    """Unless it is an answer, an error or a limit."""
+    """Unless it is an answer, an error or a limit, and its passes lack it."""
     attempts = two_runs()
     bears = attempts.run == 0
     assert not list(_differing_runs([field("agent", bears, scope="run")], attempts))
     answer = Sign("answer", "answer", "is empty", "answer is empty", "run", bears, bears | True)
+    assert not list(_differing_runs([answer], attempts))
+    bears = bears & attempts.fails
+    answer = Sign("answer", "answer", "is empty", "answer is empty", "run", bears, bears | True)
     assert [row[4] for row in _differing_runs([answer], attempts)] == ["answer is empty"]
+
+
+def test_what_most_runs_show_is_not_one_runs() -> None:
+    """Of four runs three show it, one of them in more failures: nobody is singled out."""
+    run = np.repeat([0, 1, 2, 3], 2 * N_TASKS)
+    task = np.tile(np.repeat(np.arange(N_TASKS), 2), 4)
+    fails = np.ones(len(run), dtype=bool)
+    attempts = Attempts(run, task, fails, ~fails, run_names=tuple("abcd"))
+    place = np.arange(len(run)) % (2 * N_TASKS)
+    shares = np.array([24, 13, 13, 0])
+    assert not list(_differing_runs([field("end", place < shares[run])], attempts))
+    (row,) = _differing_runs([field("end", place < np.array([24, 3, 3, 0])[run])], attempts)
+    assert row[0] == "a"
 
 
 def test_equal_runs_rarely_differ() -> None:

@@ -13,6 +13,7 @@ from pipeline.analysis.signs import (
     LEVEL,
     Attempts,
     Flags,
+    Integers,
     Numbers,
     Row,
     Sign,
@@ -50,13 +51,19 @@ def _differing_runs(signs: Sequence[Sign], attempts: Attempts) -> Iterator[Row]:
         own, others = compared & is_own, compared & ~is_own
         if n_runs < 2 or min(own.sum(), others.sum()) < LEAST_FAILURES:
             continue
-        usable = [_among(sign, compared) for sign in signs if _is_usable(sign, compared)]
+        usable = [
+            _among(sign, compared)
+            for sign in signs
+            if _is_usable(sign, compared) and not _is_manner(sign, is_own, attempts)
+        ]
         p_values = max_t(usable, attempts.task[compared], is_own[compared])
         found = {
             sign: float(p_value)
             for sign, p_value in zip(usable, p_values, strict=True)
             # Each run is a family of tests of its own.
-            if p_value < LEVEL / n_runs and _is_clear(sign, is_own[compared])
+            if p_value < LEVEL / n_runs
+            and _is_clear(sign, is_own[compared])
+            and not _is_usual(sign, attempts.run[compared], run)
         }
         for sign, _ in groups(list(found))[:MOST_OF_A_RUN]:
             is_run = is_own[compared]
@@ -90,6 +97,24 @@ def _is_clear(sign: Sign, is_run: Flags) -> bool:
     return bool(
         own >= 1.5 * others and own >= others + 0.1 and (sign.bears & is_run).sum() >= LEAST_BEARING
     )
+
+
+def _is_manner(sign: Sign, is_own: Flags, attempts: Attempts) -> bool:
+    """Passes of the run bear it as often as its failures: it says nothing of failing."""
+    passing, failing = (is_own & each & sign.known for each in (attempts.passes, attempts.fails))
+    is_known = passing.sum() >= LEAST_BEARING
+    return bool(is_known and share(sign.bears, passing) >= share(sign.bears, failing))
+
+
+def _is_usual(sign: Sign, runs: Integers, run: int) -> bool:
+    """Most of the other runs bear it, too: in at least half as many of their failures."""
+    own = share(sign.bears, (runs == run) & sign.known)
+    others = [
+        share(sign.bears, (runs == other) & sign.known)
+        for other in np.unique(runs[sign.known])
+        if other != run
+    ]
+    return 2 * sum(2 * each >= own for each in others) > len(others)
 
 
 def reward_contrasts(rows: pa.Table) -> pa.Table:
