@@ -410,6 +410,15 @@ def test_metrics_of_all_runs(demo: Path) -> None:
             ],
         ),
         (
+            {
+                "a_rollouts.jsonl": [
+                    *(rollout(0, index, reward=1.0) for index in range(6)),
+                    rollout(1, 0, reward=0.0),
+                ]
+            },
+            ["`a` has a pass@1 (mean over tasks) of 50.0%"],
+        ),
+        (
             {"a_rollouts.jsonl": [rollout(t, i) for t in range(4) for i in range(2)]},
             ["No attempt failed.", "No task passes only sometimes.", "nothing to compare"],
         ),

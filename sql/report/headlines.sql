@@ -7,6 +7,8 @@ select
     metrics.n_scored > 0 and metrics.k_max = 1 as is_single_repeat,
     metrics.k_min < metrics.k_max as is_ragged,
     metrics.n_scored > 0 and metrics.pass_threshold is null as is_unsettled,
+    -- Tasks with more attempts than others weigh no more: as printed, it is not the share of attempts.
+    coalesce(round(metrics.pass_at_1, 3) <> round(metrics.rollout_pass_rate, 3), false) as is_mean_over_tasks,
     metrics.n_expected is null as is_expected_unknown,
     metrics.n_inferred_missing_tasks > 0 as has_inferred,
     metrics.n_scored < metrics.n_rollouts
