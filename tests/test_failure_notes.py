@@ -372,3 +372,22 @@ def test_nearly_the_score_is_not_the_score(tmp_path: Path) -> None:
     found = analyzed(tmp_path, {"r.jsonl": rows}, needs=NEEDS)
     query = "select same_as_score, nearly_score from report.looked"
     assert found.rows(query) == [(["grade: ok"], ["grade: db (other than the score in 1 attempt)"])]
+
+
+def test_a_card_lists_no_miss_that_its_pass_shares(tmp_path: Path) -> None:
+    """Of two expected calls that a failure leaves out, the one that the pass makes."""
+    wanted = [{"name": name, "arguments": {"id": 1}} for name in ("look", "book")]
+
+    def row(task: int, index: int, *, is_pass: bool) -> Row:
+        made = called("book", {"id": 1}) if is_pass else called("wait", {"id": 1})
+        return rollout(
+            task, index, output=[*made, *said("done")], reward=float(is_pass), expected_calls=wanted
+        )
+
+    rows = [row(task, index, is_pass=index > 0) for task in range(3) for index in range(2)]
+    found = analyzed(tmp_path, {"r.jsonl": rows}, needs=(*NEEDS, "report.contrasts"))
+    cards = found.column("select notes from report.contrasts")
+    assert len(cards) == 3
+    for listed in cards:
+        assert any(note.startswith("book expected, never called") for note in listed)
+        assert not any(note.startswith("look expected") for note in listed)

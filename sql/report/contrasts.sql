@@ -53,6 +53,14 @@ left join main.rollout_modes as modes
 left join (
     select run_id, task_id, rollout_index, list(note order by note_no)[:3] as notes
     from main.failure_notes
+    inner join chosen using (run_id, task_id, rollout_index)
+    -- A call that the pass beside it does not make as expected either is no difference.
+    anti join (from main.expected_calls where status not in ('made', 'none', 'unasked')) as shared
+        on shared.run_id = chosen.run_id
+        and shared.task_id = chosen.task_id
+        and shared.rollout_index = chosen.passing_index
+        and failure_notes.kind = 'expected'
+        and starts_with(failure_notes.note, shared.tool || ' ')
     group by all
 ) as notes
     on notes.run_id = chosen.run_id
