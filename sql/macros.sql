@@ -653,11 +653,26 @@ create or replace macro is_verdict(text) as
 create or replace macro is_score_name(key) as
     regexp_matches(lower(key), '(score|reward|grade)$');
 
+-- A Python literal with the quotes and constants of JSON; what is in a string stays as it is.
+create or replace macro json_of_python(text) as
+    array_to_string(
+        list_transform(
+            regexp_extract_all(text, '"(?:[^"\\]|\\.)*"|''(?:[^''\\]|\\.)*''|[^"'']+|["'']'),
+            lambda piece: case
+                when starts_with(piece, chr(39)) and length(piece) > 1
+                    then '"' || replace(replace(piece[2:-2], '\' || chr(39), chr(39)), '"', '\"') || '"'
+                when starts_with(piece, '"') then piece
+                else replace(replace(replace(piece, 'True', 'true'), 'False', 'false'), 'None', 'null')
+            end
+        ),
+        ''
+    );
+
 -- A text as JSON, also where it is written as Python writes it; null where it is neither.
 create or replace macro json_of(text) as
     case
         when json_valid(text) then text::json
-        when json_valid(replace(text, chr(39), '"')) then replace(text, chr(39), '"')::json
+        when json_valid(json_of_python(text)) then json_of_python(text)::json
     end;
 
 -- Arguments of a call for comparing: keys in order on every level, nothing for null; text as it is where

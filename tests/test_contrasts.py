@@ -263,13 +263,13 @@ def test_planted_changes_are_found(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_report_says_once_that_there_is_no_transcript(tmp_path: Path) -> None:
+def test_without_a_transcript_checks_are_shown(tmp_path: Path) -> None:
     """Checks are shown in place of steps."""
     cases = simulator().cases
     cases.write_case(tmp_path / "results", cases.terminal(3))
     out = pipeline.analyze(tmp_path / "results", out=tmp_path / "out").warehouse.parent
     text = (out / "report.md").read_text(encoding="utf-8")
-    assert text.count("No transcript is recorded; nothing to compare.") == 1
+    assert "No transcript is recorded" in text and "recorded; nothing to compare" not in text
     assert "checks met, fails test_" in text
 
 

@@ -340,7 +340,7 @@ def test_a_check_that_most_runs_fail_is_not_one_runs(tmp_path: Path) -> None:
         ]
 
     runs = {f"{name}.jsonl": rows(is_passing=name == "d") for name in "abcd"}
-    query = "select count(*) from stuck_checks"
-    assert analyzed(tmp_path / "most", runs, needs=("stuck_checks",)).one(query) == 0
+    query = "select coalesce(max(n_tasks), 0) from findings where kind = 'stuck'"
+    assert analyzed(tmp_path / "most", runs, needs=("findings",)).one(query) == 0
     few = {name: runs[name] for name in ("a.jsonl", "d.jsonl")}
-    assert analyzed(tmp_path / "few", few, needs=("stuck_checks",)).one(query) == 2
+    assert analyzed(tmp_path / "few", few, needs=("findings",)).one(query) == 2

@@ -296,6 +296,7 @@ def test_arguments_as_python_writes_them(tmp_path: Path) -> None:
         (
             '{"ids": "[\'1\', \'2\']", "user": "mei"}',
             "{'ids': ['1', '2'], 'user': 'mei'}",
+            """{'ids': "['1', '2']", 'user': "mei", 'note': None}""",
             '{"ids": ["3"], "user": "mei"}',
         )
     ):
@@ -303,10 +304,10 @@ def test_arguments_as_python_writes_them(tmp_path: Path) -> None:
             {"type": "function_call", "name": "swap", "arguments": given, "call_id": "c"},
             {"type": "function_call_output", "call_id": "c", "output": "ok"},
         ]
-        rows.append(rollout(task, 0, reward=float(task < 2), output=output, expected_calls=wanted))
+        rows.append(rollout(task, 0, reward=float(task < 3), output=output, expected_calls=wanted))
     found = analyzed(tmp_path, {"r.jsonl": rows}, needs=("expected_calls",))
     query = "select task_id, status from expected_calls order by 1"
-    assert found.rows(query) == [("0", "made"), ("1", "made"), ("2", "differs")]
+    assert found.rows(query) == [("0", "made"), ("1", "made"), ("2", "made"), ("3", "differs")]
 
 
 def test_without_grades_nothing_fails(tmp_path: Path) -> None:

@@ -123,7 +123,7 @@ def test_a_full_disk(tmp_path: Path, full: str) -> None:
     with mock.patch(name, side_effect=error):
         ended = call("analyze", results, "--out", out)
     assert ended.code == 3 and f"blade: {out}/.blade/new" in ended.stderr
-    assert "No space" in ended.stderr and "Make room" in ended.stderr
+    assert "No space" in ended.stderr and "Free disk space" in ended.stderr
     assert [path.name for path in out.iterdir()] == ["report.md"]
     assert (out / "report.md").read_text() == "earlier"
 

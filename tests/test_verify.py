@@ -361,18 +361,18 @@ def test_the_warehouse_of_a_package_is_cached(tmp_path: Path) -> None:
     first, second = call("verify", path), call("verify", path)
     assert (first.code, second.code, first.stdout) == (0, 0, second.stdout)
     assert "quotes 1 unchecked" in first.stdout
-    assert "making" in first.stderr and "making" not in second.stderr
+    assert "creating" in first.stderr and "creating" not in second.stderr
     assert sorted(package.rglob("*")) == before
     rollouts = package / "rollouts" / "a_rollouts.jsonl"
     state, content = rollouts.stat(), rollouts.read_bytes()
     rollouts.write_bytes(content.replace(b'"reward": 1.0', b'"reward": 0.0', 1))
     os.utime(rollouts, ns=(state.st_atime_ns, state.st_mtime_ns))
     third = call("verify", path)
-    assert third.code == 1 and "making" in third.stderr
+    assert third.code == 1 and "creating" in third.stderr
     write(package, {"rollouts/a_rollouts.jsonl": rows})
     assert call("verify", path).code == 0
     assert call("clean", package).stdout != call("clean", package).stdout
-    assert "making" in call("verify", path).stderr
+    assert "creating" in call("verify", path).stderr
 
 
 @pytest.mark.slow

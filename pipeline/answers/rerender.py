@@ -64,7 +64,8 @@ def render(
             content = report.collect(source)
         else:
             checked = warehouse.run_checks(source)
-            content = report.collect(source, report.notices(vars(each) for each in checked))
+            warnings = ({**vars(each), "check_name": each.check} for each in checked)
+            content = report.collect(source, report.notices(warnings))
             # Only those about the file of labels or its lines.
             name = f"{printable(labels.name)}:"
             notices = [each for each in checked if f"{each.subject}:".startswith(name)]

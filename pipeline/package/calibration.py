@@ -183,8 +183,10 @@ def _about(fact: Fact) -> str:
 
 
 def value_text(fact: Fact) -> str:
-    """A fact's value as a table prints it; of a fact of text alone its sentence."""
+    """A fact's value as a table prints it; of a call or of a fact of text alone its sentence."""
     value = fact.value
+    if fact.predicate == "expected_call":
+        return fact.fact
     if isinstance(value, bool) or value is None:
         return " ".join(f'"{quote}"' for quote in fact.quotes) or fact.fact
     if isinstance(value, float):

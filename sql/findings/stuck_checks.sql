@@ -1,5 +1,4 @@
 -- Tasks that a run always fails on one and the same check, while another run passes them.
--- Not where most of the other runs never pass the task either.
 -- grain: run_id, task_id
 with failed as (
     select
@@ -31,8 +30,7 @@ elsewhere as (
         benchmark,
         task_id,
         sum(n_passed) as n_passes,
-        count(*) filter (where n_passed > 0) as n_passing_runs,
-        count(*) as n_runs
+        count(*) filter (where n_passed > 0) as n_passing_runs
     from tasks
     group by all
 )
@@ -52,7 +50,6 @@ where
     n_passed = 0
     and n_attempts > 1
     and n_passes > 0
-    and 2 * n_passing_runs >= n_runs - 1
 group by benchmark, run_id, task_id, n_attempts, n_passing_runs
 -- Every attempt fails just this one.
 having count(*) = n_attempts and max(len(names)) = 1 and min(names[1]) = max(names[1])
