@@ -9,7 +9,7 @@ import pytest
 
 from tests.fact_files import Fact, facts
 from tests.lean import CHECKED
-from tests.results import Results, Row, analyzed, call, rollout
+from tests.results import Results, Row, analyzed, call, called, rollout
 
 NEEDS = (*CHECKED, "health_findings", "events")
 
@@ -171,3 +171,21 @@ def test_a_model_that_nobody_names(tmp_path: Path) -> None:
         folder = tmp_path / form
         done = call("export", "--format", form, "--out", folder, "--warehouse", results.path)
         assert done.code == 0, done.stderr
+
+
+def test_the_runs_of_a_benchmark_share_its_writing_tools(tmp_path: Path) -> None:
+    """A change that is not expected is one in every run, whichever run defines the tools."""
+    wanted = [{"name": "look", "arguments": {}}, {"name": "send", "arguments": {"to": "b"}}]
+    calls = [*called("look", {}), *called("send", {"to": "a"})]
+
+    def rows() -> list[Row]:
+        return [rollout(task, 0, reward=0.0, output=calls, expected_calls=wanted) for task in "12"]
+
+    defining = rows()
+    for row in defining:
+        row["responses_create_params"]["tools"] = [tool("send", readOnlyHint=False)]
+    files = {"desk_a_rollouts.jsonl": defining, "desk_b_rollouts.jsonl": rows()}
+    profile = {"blade.toml": 'benchmark = "desk"\n'}
+    results = analyzed(tmp_path, {**files, **profile}, needs=("expected_calls",))
+    query = "select distinct run_id, is_write from expected_calls where tool = 'send' order by all"
+    assert results.rows(query) == [("desk_a", True), ("desk_b", True)]

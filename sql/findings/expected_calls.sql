@@ -302,12 +302,14 @@ every as (
     anti join done using (record_id)
     where is_nothing
 ),
--- Tools that change state, where the harness or the tools' definitions declare them.
+-- Tools that change state, where the harness or the tools' definitions declare them. The runs of a
+-- benchmark share its tools, whichever of them declares them.
 writing as (
-    select
-        run_id,
+    select distinct
+        benchmark,
         unnest(string_split(value, ', ')) as tool
     from staging.run_settings
+    inner join staging.run_benchmarks using (run_id)
     where name = 'write_tools'
 )
 select
@@ -317,12 +319,12 @@ select
     row_number() over (partition by record_id order by expected_no nulls last, seq nulls first) as call_no,
     every.status,
     left(every.tool, 200) as tool,
-    case when declared.run_id is not null then writing.tool is not null end as is_write,
+    case when declared.benchmark is not null then writing.tool is not null end as is_write,
     every.expected_no,
     every.seq,
     every.differing_keys,
     every.detail
 from every
 inner join attempts using (record_id)
-left join (select distinct run_id from writing) as declared using (run_id)
-left join writing using (run_id, tool)
+left join (select distinct benchmark from writing) as declared using (benchmark)
+left join writing using (benchmark, tool)
