@@ -165,8 +165,9 @@ create or replace macro answer_failed(answer) as
 create or replace macro text_failed(beginning) as
     regexp_matches(
         beginning,
-        -- The tags of a harness around it do not matter, unless they say it themselves.
-        '^\s*(<[A-Za-z_:-]{1,30}>\s*){0,3}["(\[]?\s*('
+        -- The tags of a harness around it do not matter, unless they say it themselves, nor does the name
+        -- that a result is given: # result = "Error: ...".
+        '^\s*(#?\s*[A-Za-z_]\w{0,60}\s*=\s*["''])?(<[A-Za-z_:-]{1,30}>\s*){0,3}["(\[]?\s*('
         || '(?i:<(tool_|tool_use_|function_)?(error|exception)>)'
         || '|(?i:<(returncode|return_code|exit_?code|exit_status)>)\s*(-|[1-9])'
         || '|(?i:((tool|execution|runtime|validation|http|syntax|database) )?error)'
@@ -390,6 +391,8 @@ create or replace macro error_message(text) as
             case when regexp_matches(text, '^\s*<') then regexp_replace(
                 text, '<(return_?code|exit_?code|exit_status)>[^<]*</[a-z_]+>|</?[A-Za-z_:-]{1,30}>', '', 'g'
             ) end,
+            -- Without the name that the result is given.
+            nullif(regexp_extract(text, '^\s*#?\s*[A-Za-z_]\w{0,60}\s*=\s*["''](.*)["'']\s*$', 1, 's'), ''),
             text
         )],
         lambda said: regexp_replace(

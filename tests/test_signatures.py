@@ -84,6 +84,12 @@ def test_error_message(answer: str, message: str, macro: Macro) -> None:
     assert macro("error_message", answer) == message
 
 
+@pytest.mark.parametrize(("answer", "is_failed"), cases("signatures", "failed_texts"))
+def test_failed_texts(answer: str, is_failed: bool, macro: Macro) -> None:
+    """A result that is given a name failed where the text behind it begins with an error."""
+    assert macro("text_failed", answer) is is_failed
+
+
 @pytest.mark.parametrize(
     ("message", "tool", "is_unknown"),
     cases("signatures", "unknown_tool"),
