@@ -193,6 +193,66 @@ def test_recommendations(found: Results) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("ungraded", "look_at", "parts"),
+    [
+        (
+            {"calls": 15, "error": None},
+            "limit that ended the attempts",
+            [("tool calls at 15, the largest of the run", 2)],
+        ),
+        (
+            {"calls": 2, "error": "Error code: 429 - quota exceeded"},
+            "error that ended the attempts",
+            [("error = Error code: 429 - quota exceeded", 2)],
+        ),
+        ({"calls": 2, "error": None}, "verifier or harness", [("no error recorded", 2)]),
+        # A word may be the verifier's own.
+        ({"calls": 2, "error": "timeout"}, "verifier or harness", [("error = timeout", 2)]),
+    ],
+    ids=["limit", "error", "nothing", "word"],
+)
+def test_what_ended_attempts_without_a_grade(
+    ungraded: Row, look_at: str, parts: list[tuple[str, int]], tmp_path: Path
+) -> None:
+    """Who ran into a limit, or met an error, was never seen by a verifier."""
+
+    def attempt(task: int) -> Row:
+        is_graded = task > 1
+        words = {"error": ungraded["error"]} if not is_graded and ungraded["error"] else {}
+        n_calls = 2 + task % 7 if is_graded else ungraded["calls"]
+        calls = [item for n in range(n_calls) for item in called("look", {"n": n})]
+        results = {"t1": "passed", "t2": "passed" if task % 2 else "failed"} if is_graded else None
+        return rollout(
+            task,
+            0,
+            reward=float(is_graded and task % 2),
+            output=[*calls, *said("Done.")],
+            results=results,
+            **words,
+        )
+
+    found = analyzed(
+        tmp_path,
+        # Each run alone has one attempt at its largest number.
+        {
+            "a_rollouts.jsonl": [attempt(task) for task in range(24) if task != 1],
+            "b_rollouts.jsonl": [attempt(task) for task in range(24) if task != 0],
+        },
+        needs=["failure_modes"],
+    )
+    assert found.rows("""
+        select look_at from failure_modes where run_id is null and mode = 'results is null'
+    """) == [(look_at,)]
+    assert (
+        found.rows("""
+        select mode, n_failures from failure_modes
+        where run_id is null and parent = 'results is null'
+    """)
+        == parts
+    )
+
+
 def test_causes_are_only_what_the_record_states(found: Results) -> None:
     """Tasks whose failures were not graded; of all others no cause is known."""
     assert found.rows("""

@@ -1,5 +1,6 @@
 -- Which attempts bear each listed mode, passing ones too; those without a row by what became of them.
--- Of attempts without a grade, `part` is what else the record says of it.
+-- Of attempts without a grade, `part` is what else the record says of it, `ended_by` whether that is a limit
+-- or the text of an error.
 -- grain: benchmark, run_id, task_id, rollout_index, mode
 -- kind: table
 with modes as (
@@ -52,13 +53,25 @@ signs as (
         using (run_id, task_id, rollout_index, name)
     where modes.value = 'never called' and modes.kind = 'call'
 ),
+-- Of several limits the one that most attempts of the benchmark reach.
 limits as (
     select
         run_id,
         task_id,
         rollout_index,
-        min(sign) as sign
+        arg_min(sign, (-n_attempts, sign)) as sign
     from main.signs
+    inner join staging.run_benchmarks using (run_id)
+    inner join (
+        select
+            benchmark,
+            sign,
+            count(*) as n_attempts
+        from main.signs
+        inner join staging.run_benchmarks using (run_id)
+        where kind = 'limit'
+        group by all
+    ) as reached using (benchmark, sign)
     where kind = 'limit'
     group by all
 ),
@@ -74,7 +87,12 @@ borne as (
         signs.seq,
         if(
             modes.kind = 'ungraded', coalesce(limits.sign, ungraded.error, logs.state, 'no error recorded'), null
-        ) as part
+        ) as part,
+        case
+            when modes.kind <> 'ungraded' then null
+            when limits.sign is not null then 'limit'
+            when ungraded.is_message then 'error'
+        end as ended_by
     from signs
     inner join modes using (benchmark, kind, name, value)
     inner join staging.rollouts using (run_id, task_id, rollout_index)

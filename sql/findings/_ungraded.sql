@@ -1,5 +1,6 @@
 -- Attempts that were never graded: no reward, or no verdict where other attempts of the run have some.
--- `error` is what else the row says that graded ones do not: the text of an error, or how it ended.
+-- `error` is what else the row says that graded ones do not: the text of an error, or how it ended;
+-- `is_message` where it is a text of several words.
 -- grain: record_id
 -- kind: table
 with rollouts as (
@@ -163,7 +164,8 @@ errors as (
         benchmark,
         record_id,
         path,
-        value as shown
+        value as shown,
+        false as is_message
     from words
     semi join own_values using (benchmark, path, value)
     where is_ungraded
@@ -173,7 +175,8 @@ errors as (
         benchmark,
         record_id,
         path,
-        if(min(value) over alike = max(value) over alike and length(value) <= 60, value, signature) as shown
+        if(min(value) over alike = max(value) over alike and length(value) <= 60, value, signature) as shown,
+        regexp_matches(trim(value), '\s') as is_message
     from (
         select
             *,
@@ -197,7 +200,8 @@ ranked as (
 named as (
     select
         record_id,
-        arg_min(path || ' = ' || shown, place) as error
+        arg_min(path || ' = ' || shown, place) as error,
+        arg_min(is_message, place) as is_message
     from errors
     inner join ranked using (benchmark, path)
     group by record_id
@@ -205,6 +209,7 @@ named as (
 select
     record_id,
     reason,
-    named.error
+    named.error,
+    coalesce(named.is_message, false) as is_message
 from ungraded
 left join named using (record_id)

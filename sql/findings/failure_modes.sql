@@ -159,6 +159,19 @@ counted as (
         and known_runs.kind = listed.kind
         and known_runs.name = if(listed.kind in ('field', 'call'), listed.name, '')
 ),
+-- What ended most attempts without a grade: where it is known, no verifier was reached.
+endings as (
+    select
+        benchmark,
+        mode,
+        case
+            when 2 * count(*) filter (where ended_by = 'limit') >= count(*) then 'limit that ended the attempts'
+            when 2 * count(*) filter (where ended_by = 'error') >= count(*) then 'error that ended the attempts'
+        end as look_at
+    from staging.attempt_modes
+    where reason = 'ungraded'
+    group by all
+),
 -- One attempt to open of each task, of the task with most of them first.
 examples as (
     select
@@ -278,7 +291,7 @@ select
     rank is not null as is_told,
     case
         when mode = 'no row recorded' then 'harness'
-        when reason = 'ungraded' then 'verifier or harness'
+        when reason = 'ungraded' then coalesce(endings.look_at, 'verifier or harness')
         when kind = 'limit' then 'harness or model'
         when reason = 'terminal' then 'harness'
         when kind = 'answer' and starts_with(value, 'equals the key') then 'verifier or prompt'
@@ -305,3 +318,4 @@ select
     failing as failing_citations,
     passing as passing_citation
 from every
+left join endings using (benchmark, mode)

@@ -290,10 +290,14 @@ beyond as (
     group by all
 ),
 caps as (
-    select *
+    select
+        benchmark,
+        name,
+        cap
     from (
         select
             run_id,
+            benchmark,
             name,
             cap,
             count(*) filter (where size = cap) as n_at_cap,
@@ -305,24 +309,35 @@ caps as (
         inner join largest using (run_id, name)
         inner join staging.run_benchmarks using (run_id)
         inner join beyond using (benchmark, name)
-        group by run_id, name, cap
+        group by run_id, benchmark, name, cap
     )
     where
         -- Attempts that are all alike run into nothing.
         n_at_cap >= if(cap < highest, 5, 3) and n_sizes >= 3 and n_at_cap * n_near_sizes >= 3 * n_near
         or name = 'output tokens' and (cap % 1000 = 0 or cap % 1024 = 0)
+    union
+    -- So it is where nobody who ends at it, in any run whose largest it is, was graded or met an error.
+    select
+        benchmark,
+        name,
+        cap
+    from sizes
+    inner join largest using (run_id, name)
+    inner join staging.run_benchmarks using (run_id)
+    left join staging.ungraded using (record_id)
+    where size = cap
+    group by all
+    having count(*) > 1 and bool_and(coalesce(not ungraded.is_message, false))
 ),
 -- A cap that one run shows holds for another run of the benchmark whose largest is the same number.
 shared_caps as (
-    select distinct
-        largest.run_id,
-        largest.name,
-        largest.cap
+    select
+        run_id,
+        name,
+        cap
     from largest
-    inner join staging.run_benchmarks as own on own.run_id = largest.run_id
-    inner join caps on caps.name = largest.name and caps.cap = largest.cap
-    inner join staging.run_benchmarks as others on others.run_id = caps.run_id
-    where own.benchmark = others.benchmark
+    inner join staging.run_benchmarks using (run_id)
+    semi join caps using (benchmark, name, cap)
 ),
 limits as (
     select
