@@ -377,8 +377,8 @@ def test_metrics_of_all_runs(demo: Path) -> None:
                 ],
             },
             [
-                "`a` passes 50.0% of attempts",
-                "Scored are 4 of 12 expected attempts of `a`",
+                "`a` passes 50.0% of scored attempts",
+                "over 4 tasks; 4 attempts scored, 8 not.",
                 'most attempts are lost at "recorded": 8 of 12 (66.7%).',
                 "2 tasks of `a` never pass",
                 "Collect several attempts per task",
@@ -475,8 +475,18 @@ def test_a_template_cannot_print_what_it_was_not_given() -> None:
 
 @pytest.mark.slow
 def test_runs_that_are_equal_are_not_ranked(tmp_path: Path) -> None:
-    """Nobody leads where all have one score, and two of three may share the first place."""
-    scored = {"two": {"a": [1, 0], "b": [0, 1]}, "three": {"a": [1, 0], "b": [0, 1], "c": [0, 0]}}
+    """Nobody leads where all have one score, nor of one task; two of three may share the place."""
+    scored: dict[str, dict[str, list[float | None]]] = {
+        "two": {"a": [1, 0], "b": [0, 1]},
+        "three": {"a": [1, 0], "b": [0, 1], "c": [0, 0]},
+        # Of one task any score may be the highest, and any share of attempts lost.
+        "small": {
+            "a": [1] * 21 + [0] * 19,
+            "b": [1] * 18 + [0] * 18 + [None] * 4,
+            "c": [1],
+            "d": [None, 0],
+        },
+    }
     files = {
         f"{benchmark}_{name}_rollouts.jsonl": [
             rollout(task, 0, ask=f"{benchmark} {task}", reward=reward)
@@ -491,5 +501,11 @@ def test_runs_that_are_equal_are_not_ranked(tmp_path: Path) -> None:
         text = (out / "benchmarks" / benchmark / "report.md").read_text(encoding="utf-8")
         return text.partition("## Aggregate Results")[2].strip().partition("\n")[0]
 
+    assert opened("small") == (
+        "`small_a` has the highest pass@1 of the runs with at least half as many tasks as the "
+        "largest, but the ranking is not decisive: `small_b` may be as good."
+    )
+    small = plain(out / "benchmarks" / "small" / "report.md")
+    assert 'most attempts are lost at "reached the verifier" of `small_b`: 4 of 40' in small
     assert opened("two") == "All runs have the same pass@1."
     assert opened("three") == "`three_a` and `three_b` share the highest pass@1."
