@@ -127,3 +127,19 @@ def test_equal_answers_are_two_runs(tmp_path: Path) -> None:
     files = {f"{name}/results.json": plain for name in ("first", "second")}
     found = analyzed(tmp_path, files, needs=("runs", "rejects"))
     assert found.rows("select count(*) from runs") == [(2,)]
+
+
+def test_the_strategy_of_an_agent(tmp_path: Path) -> None:
+    """It is in the name of a list of tau-bench, before a model of the harness or before `none`."""
+    names = {
+        "act-org-x-0.0_range_0--1_user-gpt-4o-llm_0921131646": ["act", "0.0"],
+        "own-agent-none-0.1_range_0-100_6_18_2025": ["own-agent", "0.1"],
+    }
+    files = {f"{name}.json": json.dumps([attempt(0, 0, 1.0)]) for name in names}
+    found = analyzed(tmp_path, files, needs=("runs",))
+    query = """
+        select run_id, list(value order by name) from staging.run_settings
+        where name in ('agent_strategy', 'temperature') group by all
+    """
+    told = dict(found.rows(query))
+    assert told == names

@@ -61,6 +61,20 @@ def test_settings_beside_a_run(tmp_path: Path) -> None:
     ]
 
 
+def test_what_one_run_alone_records_is_no_difference(tmp_path: Path) -> None:
+    """It is named apart, with the run that does not record it; a field of few rows is none."""
+    base, other = rows(), rows(temperature=0.5, top_p=0.9)
+    other[0]["verifier_remark"] = "slow"
+    results = analyzed(tmp_path, {"desk_a_rollouts.jsonl": base, "desk_b_rollouts.jsonl": other})
+    assert results.rows("select setting, unrecorded_by from comparison_settings order by all") == [
+        ("temperature", "desk_a"),
+        ("top_p", "desk_a"),
+    ]
+    report = re.sub("<!--.*?-->", "", (tmp_path / "out/report.md").read_text(encoding="utf-8"))
+    assert "No recorded configuration difference." in report
+    assert "Not recorded by `desk_a`: `temperature`, `top_p`." in report
+
+
 def tool(name: Any, *, is_nested: bool = False) -> Row:
     """The definition of a tool in one of its two forms."""
     named = {"name": name, "parameters": {"type": "object", "properties": {}}}

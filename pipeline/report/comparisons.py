@@ -87,14 +87,24 @@ class Comparison:
 
     @property
     def differing(self) -> list[Row]:
-        """The settings in which the runs are known to differ."""
+        """The settings that both runs record, and in which they differ."""
         sides = ("base_value", "candidate_value", "n_tasks")
-        return [row for row in self.settings if any(row.values[side] is not None for side in sides)]
+        return [
+            row
+            for row in self.settings
+            if not row.unrecorded_by and any(row.values[side] is not None for side in sides)
+        ]
+
+    @property
+    def unrecorded(self) -> dict[str, list[Row]]:
+        """By run the settings that the other run alone records."""
+        return grouped([row for row in self.settings if row.unrecorded_by], "unrecorded_by")
 
     @property
     def has_no_model(self) -> bool:
         """Whether neither run records its model: it may differ as well."""
-        return len(self.differing) < len(self.settings)
+        known = sum(map(len, self.unrecorded.values()), len(self.differing))
+        return known < len(self.settings)
 
     @property
     def lead(self) -> Change:

@@ -2,7 +2,7 @@
 -- grain: base, candidate, setting
 -- needs: staging.run_pairs
 with prompts as (
-    select run_id, task_id, min(system_prompt) as system_prompt
+    select run_id, task_id, min(nullif(system_prompt, '')) as system_prompt
     from main.task_prompts
     group by all
 ),
@@ -51,19 +51,25 @@ tools as (
     group by base, candidate, tool
     having count(distinct is_base) = 1
 ),
--- The fields that a compared run's verifier writes, as one rollout a task shows them, of 100 tasks.
+-- The fields that a compared run's verifier writes in at least half of 100 rollouts, one of each task first:
+-- what a few hold is about those attempts.
 verifier_fields as (
-    select run_id, string_agg(distinct name, ', ' order by name) as names
+    select run_id, string_agg(name, ', ' order by name) as names
     from (
-        select run_id, left(unnest(map_keys(json_fields(texts.verifier))), 60) as name
+        select run_id, name
         from (
-            select run_id, record_id
-            from staging.rollout_keys
-            semi join staging.task_sides using (run_id)
-            qualify row_number() over (partition by run_id order by rollout_index, task_id) <= 100
-        ) as sampled
-        inner join raw.texts using (record_id)
-    ) as named
+            select run_id, n_sampled, left(unnest(map_keys(json_fields(texts.verifier))), 60) as name
+            from (
+                select run_id, record_id, least(100, count(*) over (partition by run_id)) as n_sampled
+                from staging.rollout_keys
+                semi join staging.task_sides using (run_id)
+                qualify row_number() over (partition by run_id order by rollout_index, task_id) <= 100
+            ) as sampled
+            inner join raw.texts using (record_id)
+        ) as named
+        group by run_id, name, n_sampled
+        having 2 * count(*) >= n_sampled
+    ) as usual
     group by all
 ),
 settings as (
@@ -81,7 +87,7 @@ settings as (
             runs.pass_threshold::varchar,
             runs.n_repeats::varchar,
             runs.skills_hash,
-            case when runs.is_unsafe then 'forced' end,
+            if(runs.is_unsafe, 'forced', 'not forced'),
             fields.names
         ]) as value
     from main.runs
@@ -110,61 +116,75 @@ settings as (
             'notes', 'policy_model_name', 'model_name', 'model', 'model_id',
             'checkpoint', 'checkpoint_path', 'ckpt', 'ckpt_path', 'step', 'global_step',
             'temperature', 'top_p', 'top_k', 'max_output_tokens', 'max_tokens',
-            'num_repeats', 'n_repeats', 'pass_threshold'
+            'num_repeats', 'n_repeats', 'pass_threshold',
+            -- Read out of what defines the tools.
+            'write_tools'
         )
     ) as named
+),
+every as (
+    select
+        pairs.base, pairs.candidate, settings.setting,
+        max(settings.value) filter (settings.run_id = pairs.base) as base_value,
+        max(settings.value) filter (settings.run_id = pairs.candidate) as candidate_value,
+        cast(null as bigint) as n_tasks
+    from staging.run_pairs as pairs
+    inner join settings on settings.run_id in (pairs.base, pairs.candidate)
+    group by all
+    having
+        base_value is distinct from candidate_value
+        -- Who can say that they do not differ?
+        or (settings.setting = 'model' and base_value is null)
+    union all
+    select
+        tasks.base, tasks.candidate,
+        if(tasks.is_paired, 'system prompt', 'questions') as setting,
+        min(left(bases.system_prompt, 200)) filter (tasks.is_paired) as base_value,
+        min(left(candidates.system_prompt, 200)) filter (tasks.is_paired) as candidate_value,
+        count(*) as n_tasks
+    from main.comparison_tasks as tasks
+    left join prompts as bases on bases.run_id = tasks.base and bases.task_id = tasks.task_id
+    left join prompts as candidates
+        on candidates.run_id = tasks.candidate
+        and candidates.task_id = tasks.task_id
+    where
+        tasks.pairing = 'contradicted'
+        or (tasks.is_paired and bases.system_prompt is distinct from candidates.system_prompt)
+    group by all
+    union all
+    -- Only where the questions are the same: a prefill is then put to the same task.
+    select
+        tasks.base, tasks.candidate,
+        'prefilled messages' as setting,
+        null as base_value,
+        null as candidate_value,
+        count(*) as n_tasks
+    from main.comparison_tasks as tasks
+    inner join prefills as bases on bases.run_id = tasks.base and bases.task_id = tasks.task_id
+    inner join prefills as candidates
+        on candidates.run_id = tasks.candidate
+        and candidates.task_id = tasks.task_id
+    where tasks.is_paired and bases.prefill <> candidates.prefill
+    group by all
+    union all
+    -- Those that only one of them has.
+    select
+        base, candidate,
+        'tools' as setting,
+        string_agg(tool, ', ' order by tool) filter (is_of_base) as base_value,
+        string_agg(tool, ', ' order by tool) filter (not is_of_base) as candidate_value,
+        null as n_tasks
+    from tools
+    group by base, candidate
 )
 select
-    pairs.base, pairs.candidate, settings.setting,
-    max(settings.value) filter (settings.run_id = pairs.base) as base_value,
-    max(settings.value) filter (settings.run_id = pairs.candidate) as candidate_value,
-    cast(null as bigint) as n_tasks
-from staging.run_pairs as pairs
-inner join settings on settings.run_id in (pairs.base, pairs.candidate)
-group by all
-having
-    base_value is distinct from candidate_value
-    -- Who can say that they do not differ?
-    or (settings.setting = 'model' and base_value is null)
-union all
-select
-    tasks.base, tasks.candidate,
-    if(tasks.is_paired, 'system prompt', 'questions') as setting,
-    min(left(bases.system_prompt, 200)) filter (tasks.is_paired) as base_value,
-    min(left(candidates.system_prompt, 200)) filter (tasks.is_paired) as candidate_value,
-    count(*) as n_tasks
-from main.comparison_tasks as tasks
-left join prompts as bases on bases.run_id = tasks.base and bases.task_id = tasks.task_id
-left join prompts as candidates
-    on candidates.run_id = tasks.candidate
-    and candidates.task_id = tasks.task_id
-where
-    tasks.pairing = 'contradicted'
-    or (tasks.is_paired and bases.system_prompt is distinct from candidates.system_prompt)
-group by all
-union all
--- Only where the questions are the same: a prefill is then put to the same task.
-select
-    tasks.base, tasks.candidate,
-    'prefilled messages' as setting,
-    null as base_value,
-    null as candidate_value,
-    count(*) as n_tasks
-from main.comparison_tasks as tasks
-inner join prefills as bases on bases.run_id = tasks.base and bases.task_id = tasks.task_id
-inner join prefills as candidates
-    on candidates.run_id = tasks.candidate
-    and candidates.task_id = tasks.task_id
-where tasks.is_paired and bases.prefill <> candidates.prefill
-group by all
-union all
--- Those that only one of them has.
-select
-    base, candidate,
-    'tools' as setting,
-    string_agg(tool, ', ' order by tool) filter (is_of_base) as base_value,
-    string_agg(tool, ', ' order by tool) filter (not is_of_base) as candidate_value,
-    null as n_tasks
-from tools
-group by base, candidate
+    *,
+    -- One value alone shows no difference, unless both runs define tools.
+    case
+        when setting = 'tools' and base in (select run_id from offered) and candidate in (select run_id from offered)
+            then null
+        when base_value is null and candidate_value is not null then base
+        when candidate_value is null and base_value is not null then candidate
+    end as unrecorded_by
+from every
 order by base, candidate, setting

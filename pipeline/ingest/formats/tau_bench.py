@@ -37,15 +37,17 @@ SCORE = (
     "though the harness writes 0"
 )
 NOTES = (
-    "Repeats: `trial`. Benchmark: the domain of the policy. Model and temperature are those in the "
-    "file's name. Checks: `r_actions`, and each output that was to be said. No tokens or times are "
-    "recorded. Memory holds one attempt, 160 MB of JSON at most."
+    "Repeats: `trial`. Benchmark: the domain of the policy. Agent strategy, model and temperature "
+    "are those in the file's name. Checks: `r_actions`, and each output that was to be said. No "
+    "tokens or times are recorded. Memory holds one attempt, 160 MB of JSON at most."
 )
 NAMES = re.compile(r"\.json$", re.IGNORECASE)
 REQUIRED = (b'"task_id"', b'"reward"', b'"info"')
 # <strategy>-<model>-<temperature>_range_<from>-<to>_user-<model>-<strategy>_<time>
+# Without a model the name has `none`, after any strategy.
 RUN = re.compile(
-    r"^(?:tool-calling|react|act|few-shot)-(?P<model>.+)-(?P<temperature>\d+\.\d+)_range_-?\d+-"
+    r"^(?:(?P<own_strategy>.+)-none|(?P<strategy>tool-calling|react|act|few-shot)-(?P<model>.+))"
+    r"-(?P<temperature>\d+\.\d+)_range_-?\d+-"
 )
 # How the act and react agents write a call, and how its answer begins.
 ACTION = re.compile(r"Action:\s*(\{(?:(?!Action:).)*\})\s*$", re.DOTALL)
@@ -65,11 +67,15 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
 def read(artifact: Artifact) -> Iterator[Reading]:
     """One attempt after the other."""
     named = RUN.match(artifact.path.name)
-    named_settings = named.groupdict() if named else {}
-    # Without a model the name contains `none`, after any strategy.
-    if named_settings.get("model", "").endswith("none"):
-        named_settings["model"] = None
-    yield from settings(named_settings)
+    if named:
+        strategy = named["own_strategy"] or named["strategy"]
+        yield from settings(
+            {
+                "agent_strategy": strategy,
+                "model": named["model"],
+                "temperature": named["temperature"],
+            }
+        )
     domains = set()
     for attempt in packed.elements(artifact.path):
         task, trial = text(get(attempt, "task_id")), get(attempt, "trial")
