@@ -70,15 +70,24 @@ verdicts as (
     from staging.modes
     group by all
 ),
+-- A behaviour is no way to fail, but the table of modes lists it.
 covered as (
     select
         benchmark,
         count(*) as n_failures,
-        count(*) filter (where mode = 'no shared sign') as n_unshared
-    from main.rollout_modes
+        count(*) filter (where is_unshared) as n_unshared
+    from (
+        select
+            run_id,
+            task_id,
+            rollout_index,
+            bool_and(mode = 'no shared sign') as is_unshared
+        from main.rollout_modes
+        group by all
+    )
     inner join staging.run_benchmarks using (run_id)
     inner join staging.attempts using (run_id, task_id, rollout_index)
-    where is_primary and not is_never_run
+    where not is_never_run
     group by all
 )
 select
