@@ -8,8 +8,8 @@ from typing import Any
 
 from pipeline.report.comparisons import Change, Comparison, Ledger
 from pipeline.report.content import Content, RunContent
+from pipeline.report.declared import OF_RUNS
 from pipeline.report.figures import Row
-from pipeline.report.tables import OF_RUNS
 
 BENCHMARK = "desk"
 BUCKETS = ("always", "sometimes", "never", "missing")

@@ -11,10 +11,10 @@ import pytest
 from jinja2 import meta, nodes
 
 from pipeline.report import filters, templates
+from pipeline.report.declared import EVERY
 from pipeline.report.html.evidence import Beside, Evidence
 from pipeline.report.html.render import Benchmark, Page, Part, environment
 from pipeline.report.html.tasks import Strip, Task
-from pipeline.report.tables import EVERY
 from pipeline.settings import SQL_DIR
 
 FILES = sorted((templates.OURS / "html").glob("*.html.j2"))

@@ -21,7 +21,7 @@ from pipeline import provenance, report
 from pipeline.answers import rerender
 from pipeline.profile import Profile
 from pipeline.report import templates as own_templates
-from pipeline.report.tables import OF_RUNS
+from pipeline.report.declared import OF_RUNS
 from pipeline.settings import Settings
 from tests.conftest import DEMO, ROOT
 from tests.results import Outcome, analyzed, call, lines, rollout, write
@@ -298,7 +298,7 @@ def test_broken_templates(
 ) -> None:
     """File and line, and what is wrong there."""
     folder = templates(tmp_path / "own", **{FUNNEL: f"One.\n\n{broken}\n"})
-    sections = [section for section in report.SECTIONS if section.name == FUNNEL]
+    sections = [report.SECTIONS[FUNNEL]]
     with (
         duckdb.connect() as unread,
         pytest.raises(pipeline.InputError) as raised,
@@ -366,7 +366,7 @@ def test_templates_without_an_end(
     monkeypatch.setattr(own_templates, "SECONDS", 0.2 if "took" in told else 20.0)
     monkeypatch.setattr("pipeline.files.MOST_BYTES", 1 << 20)
     folder = templates(tmp_path / "own", **{FUNNEL: endless})
-    sections = [section for section in report.SECTIONS if section.name == FUNNEL]
+    sections = [report.SECTIONS[FUNNEL]]
     before = resource.getrlimit(resource.RLIMIT_AS), signal.getsignal(signal.SIGALRM)
     with duckdb.connect() as unread, pytest.raises(pipeline.InputError) as raised:
         report.check_templates(folder)
@@ -467,11 +467,11 @@ KEPT = {"headlines", "series_counts", "own", "sources", "strips"}
 def test_the_document_names_what_a_template_can_read() -> None:
     """Every section, every field of what templates are given, and every table of a run."""
     told = set(re.findall(r"`([\w.]+)`", DOCUMENT))
-    assert {section.name for section in report.SECTIONS} <= told
+    assert set(report.SECTIONS) <= told
     assert {"headline", *(table.name for table in OF_RUNS)} <= told
     assert {name for name in dir(report.RunContent) if name[0] != "_"} <= told
     fields = {field.name for field in dataclasses.fields(report.Content)}
-    fields |= {name for name, table in report.TABLES.items() if not table.of}
+    fields |= {name for name, table in report.EVERY.items() if not table.of}
     made = {name for name, own in vars(report.Content).items() if isinstance(own, property)}
     assert {f"content.{name}" for name in (fields | made) - KEPT} <= told
 

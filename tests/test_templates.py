@@ -6,14 +6,12 @@ import jinja2
 import pytest
 from jinja2 import nodes
 
-from pipeline.report import filters, markdown, tables, templates
-from pipeline.report.html.render import metrics
-from tests.conftest import ROOT
+from pipeline.report import filters, markdown, templates
+from pipeline.report.declared import METRICS, SECTIONS, TABLES
 
 FILES = sorted((templates.OURS / "markdown").glob("*.md.j2"))
 ENVIRONMENT = markdown.environment()
 TREES = {path.name: ENVIRONMENT.parse(path.read_text(encoding="utf-8")) for path in FILES}
-METRICS = {name: each for name, each in metrics().items() if name != "account"}
 # Read by a page's templates, a table of the account, or a user's own template.
 ELSEWHERE = set("cell curate line_name listed literal signed".split())
 
@@ -26,7 +24,7 @@ def used(kind: type[nodes.Filter | nodes.Name]) -> set[str]:
 def test_filters_and_functions_are_used() -> None:
     """Each filter, function and limit that templates are given is used by one of them."""
     named = used(nodes.Filter)
-    printed = {metric["format"] for metric in METRICS.values()}
+    printed = {metric.format for metric in METRICS.values()}
     assert set(filters.FILTERS) - named - printed <= ELSEWHERE
     assert named - set(filters.FILTERS) <= set(jinja2.Environment(autoescape=True).filters)
     functions = {**filters.GLOBALS, **filters.MARKS}
@@ -48,25 +46,20 @@ def test_a_template_says_what_it_needs(name: str) -> None:
 def test_every_metric_is_declared_whole() -> None:
     """Words, a format that can be printed, and a definition; which way is better, if any."""
     for name, metric in METRICS.items():
-        assert {"words", "format", "definition"} <= set(metric) and metric["words"], name
-        assert metric["format"] in filters.FILTERS and metric["definition"], name
-        assert metric.get("better", "") in ("", "higher", "lower"), name
+        where = f"[figure.{name}] of declared.toml"
+        assert metric.definition, f"{where} needs a definition"
+        if not metric.values:
+            assert metric.words and metric.format, f"{where} needs words and a format"
+            assert metric.format in filters.FILTERS, f"{where}: no filter {metric.format}"
+        assert metric.better in ("", "higher", "lower"), f"{where}: better is higher or lower"
 
 
-def test_the_document_lists_every_metric() -> None:
-    """docs/metrics.md ends with the same table."""
-    text = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
-    listed = [
-        f"| `{name}` | {metric['words']} | {metric.get('better', '')} | {metric['definition']} |"
-        for name, metric in METRICS.items()
-    ]
-    assert text.endswith("\n".join(listed) + "\n")
-
-
-def test_every_table_of_the_account_is_read() -> None:
-    """Its columns are those of its relation, and each figure among them is declared."""
-    for table in metrics()["account"]:
-        assert table["table"] in tables.EVERY and table["title"]
-        named = table["columns"].split()
-        figures = [each for each in named if each.startswith(("n_", "ci_", "se_", "p_"))]
-        assert set(figures) <= set(METRICS), table
+def test_every_figure_of_a_page_is_declared() -> None:
+    """A table is in a section that exists; each count or estimate among its columns has words."""
+    for table in TABLES.values():
+        where = f"[table.{table.name}] of declared.toml"
+        assert table.section in ("", *SECTIONS), f"{where}: no section {table.section}"
+        assert bool(table.section) == bool(table.title) == bool(table.columns), where
+        for name in table.columns:
+            is_figure = name.startswith(("n_", "ci_", "se_", "p_"))
+            assert not is_figure or name in METRICS, f"{where}: declare [figure.{name}]"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,7 +56,7 @@ def render(
 
     Without names, all runs and sections are rendered.
     """
-    chosen = [report.SECTIONS[place] for place in _places(sections)]
+    chosen = _chosen(sections)
     report.check_templates(templates)
     opened = warehouse.open_warehouse(path) if labels is None else relabel(path, labels)
     with opened as source, warehouse.of_this_version(path):
@@ -75,17 +76,17 @@ def render(
             source,
             content.only(named) if named else content,
             as_html=as_html,
-            sections=chosen or report.SECTIONS,
+            sections=chosen,
             folder=templates,
         )
     return Rendering(text, tuple(notices))
 
 
-def _places(names: Sequence[str]) -> list[int]:
-    """The positions of sections in a report, by title or name, without repeats."""
-    known = [section.name for section in report.SECTIONS]
-    plain = (report.Section(name.strip()).name for name in names)
-    return sorted({known.index(resolved("section", name, known)) for name in plain})
+def _chosen(names: Sequence[str]) -> list[report.Section]:
+    """Sections by title or name, in the order of a report; all without names."""
+    plain = (re.sub(r"[ -]", "_", name.strip().lower()) for name in names)
+    wanted = {resolved("section", name, list(report.SECTIONS)) for name in plain}
+    return [each for name, each in report.SECTIONS.items() if name in wanted or not names]
 
 
 def relabel(path: Path, labels: Path) -> Warehouse:
@@ -119,5 +120,5 @@ def relabel(path: Path, labels: Path) -> Warehouse:
             "raw.rejects": pa.concat_tables([rejects, read["raw.rejects"]]),
         },
         unchanged=UNCHANGED,
-        wanted=[*shown, *(name for table in report.TABLES.values() for name in table.reads)],
+        wanted=[*shown, *(name for table in report.EVERY.values() for name in table.reads)],
     )

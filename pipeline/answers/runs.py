@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pipeline.answers.names import Row, find_run, grouped
 from pipeline.files import read_queries
-from pipeline.report import HEALTH
+from pipeline.report import TABLES
 from pipeline.warehouse import Warehouse
 
 QUERIES = read_queries(Path(__file__).with_suffix(".sql"))
@@ -109,6 +109,6 @@ def checked_health(warehouse: Warehouse, name: str | None) -> Row:
     chosen = None if name is None else find_run(warehouse, name)["run_id"]
     runs, checks = (
         [row for row in warehouse.rows(query) if chosen in (None, row["run_id"])]
-        for query in (HEALTH.select, "from report.health_checks")
+        for query in (TABLES["health"].select, "from report.health_checks")
     )
     return {"runs": runs, "checks": checks}

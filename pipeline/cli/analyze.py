@@ -229,9 +229,10 @@ def print_summary(analysis: Analysis) -> None:
     """Print one row per run, the main findings, warnings, and what to run next."""
     with open_warehouse(analysis.warehouse) as warehouse:
         kinds = warehouse.rows(QUERIES["inventory"])
-        runs = [row.values for row in tables.rows(warehouse, tables.HEADLINES)]
+        runs = [row.values for row in tables.rows(warehouse, report.TABLES["headlines"])]
         compared = warehouse.rows(QUERIES["compared"], MOST_COMPARED)
-        ranked = sentences.foremost(tables.rows(warehouse, tables.FINDINGS), MOST_FINDINGS)
+        findings = tables.rows(warehouse, report.TABLES["findings"])
+    ranked = sentences.foremost(findings, MOST_FINDINGS)
     rest = neutral(where(analysis.warehouse))
     shown_pairs = {(row.base, row.run_id) for row in ranked if row.kind == "change"}
     print_page(
@@ -271,7 +272,7 @@ def print_json(analysis: Analysis) -> None:
         content = {
             "warehouse": str(analysis.warehouse),
             "runs": [sidecar.run_object(run) for run in report.runs(warehouse)],
-            "findings": finding_objects(tables.rows(warehouse, tables.FINDINGS)),
+            "findings": finding_objects(tables.rows(warehouse, report.TABLES["findings"])),
             "inventory": warehouse.rows(QUERIES["inventory"]),
             "warnings": [vars(warning) for warning in analysis.warnings],
         }

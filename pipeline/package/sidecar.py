@@ -14,7 +14,7 @@ from pipeline.package.facts import is_same
 from pipeline.package.findings import CONTRADICTED, JUDGED, UNCHECKED, Finding
 from pipeline.package.json_places import Path, lines
 from pipeline.package.sources import Source
-from pipeline.report.sidecar import COUNTS, LEVELS, UNCERTAINTY
+from pipeline.report.sidecar import KEYS
 
 CHECK = "sidecar"
 # Other names for ours, as the public toolkit writes them.
@@ -26,10 +26,6 @@ SYNONYMS = {
     "pass@1": "pass_at_1",
     "pass@k": "pass_at_k",
 }
-TOTALS = {"total_tasks": "n_tasks", "total_rollouts": "n_rollouts"}
-# The key of a sidecar that each column of run_metrics has.
-KEYS = {name: name for name in ("pass_at_1", "pass_at_k", "k", *LEVELS, *UNCERTAINTY)}
-KEYS |= {column: name for name, column in (TOTALS | COUNTS).items()}
 MOST_DIGITS = 300
 OF_RUN = re.compile(r"from run_metrics(?: where run_id = '(?P<run>[^']+)')?")
 # How a report calls what a sidecar holds, as the head of a column or the first cell of a row.

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from pipeline.package.blocks import NUMBER, Token, figures, plain
-from pipeline.report.html.render import metrics
+from pipeline.report.declared import METRICS
 from pipeline.text import one_line
 
 # Of words that are looked for outside backquotes.
@@ -61,6 +61,6 @@ def token_of(text: str | None) -> Token | None:
 
 def measured(token: Token, column: str) -> Token:
     """A figure that says no unit, with what its column is known by: 0.001 is no 0.1 percent."""
-    is_number = metrics().get(column, {}).get("format") == "num"
+    is_number = column in METRICS and METRICS[column].format == "num"
     is_plain = not (token.unit or token.is_signed)
     return replace(token, unit=NUMBER) if is_number and is_plain else token

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pipeline.report import markdown as markdown
 from pipeline.report import sidecar as sidecar
-from pipeline.report import tables, templates
+from pipeline.report import templates
 from pipeline.report.comparisons import Comparison as Comparison
 from pipeline.report.comparisons import comparisons as comparisons
 from pipeline.report.content import Content as Content
@@ -15,15 +15,15 @@ from pipeline.report.content import RunContent as RunContent
 from pipeline.report.content import collect as collect
 from pipeline.report.content import notices as notices
 from pipeline.report.content import runs as runs
-from pipeline.report.markdown import OVERVIEW, document
-from pipeline.report.markdown import SECTIONS as SECTIONS
-from pipeline.report.markdown import Section as Section
-from pipeline.report.tables import HEALTH as HEALTH
-from pipeline.report.tables import OF_PAIRS as OF_PAIRS
+from pipeline.report.declared import EVERY as EVERY
+from pipeline.report.declared import OF_PAIRS as OF_PAIRS
+from pipeline.report.declared import OVERVIEW
+from pipeline.report.declared import SECTIONS as SECTIONS
+from pipeline.report.declared import TABLES as TABLES
+from pipeline.report.declared import Section as Section
+from pipeline.report.markdown import ALL_SECTIONS, document
 from pipeline.report.tables import Source as Source
 from pipeline.report.templates import replaced as replaced
-
-TABLES, check_templates = tables.EVERY, templates.check
 
 
 def texts(source: Source, content: Content, *, folder: Path | None = None) -> dict[str, str]:
@@ -49,7 +49,7 @@ def page(
     content: Content,
     *,
     as_html: bool,
-    sections: Sequence[Section] = SECTIONS,
+    sections: Sequence[Section] = ALL_SECTIONS,
     folder: Path | None = None,
 ) -> str:
     """One report: the sections asked for, by the templates of a folder before ours."""
@@ -59,6 +59,14 @@ def page(
         for name in content.benchmarks:
             document(content.of_benchmark(name), folder=folder)
     return _html(source, [(content, whole)], folder)[0] if as_html else whole.text
+
+
+def check_templates(folder: Path | None) -> None:
+    """Check a user's templates before anything takes time."""
+    if folder is not None:
+        from pipeline.report.html import render
+
+        templates.check(folder, {"markdown": markdown.environment, "html": render.environment})
 
 
 def _html(

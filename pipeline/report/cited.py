@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from urllib.parse import unquote
 
+from pipeline.report.declared import EVERY
 from pipeline.report.figures import BOUND, MARK, Row
 from pipeline.report.filters import CHART, literal, restored, settled
-from pipeline.report.tables import EVERY
 
 BLANKS = re.compile(r"\n\n+")
 ANY_MARK = re.compile(rf"{MARK.pattern}|{BOUND.pattern}")
@@ -154,10 +154,7 @@ class Sources:
 
     def _is_complete(self, relation: str) -> bool:
         """Whether some table of the report is the whole relation."""
-        return any(
-            table.relation == relation and not (table.query or table.where)
-            for table in EVERY.values()
-        )
+        return any(table.is_whole for table in EVERY.values() if table.relation == relation)
 
     def _table(self, lines: Sequence[str]) -> Iterator[str]:
         heads = [restored(ANY_MARK.sub("", head)).strip() for head in _cells(lines[0])]

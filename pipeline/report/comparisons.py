@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from pipeline.report.declared import OF_PAIRS
 from pipeline.report.figures import Row, grouped
-from pipeline.report.tables import OF_PAIRS, Source, read
+from pipeline.report.tables import Source, read
 from pipeline.report.wording import rounded
 
 STANDING = ("regressed", "improved", "")

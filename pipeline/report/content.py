@@ -12,8 +12,9 @@ from typing import Any
 
 from pipeline.report.cited import Sources
 from pipeline.report.comparisons import Comparison, compared
+from pipeline.report.declared import EVERY, OF_RUNS
 from pipeline.report.figures import Row, grouped
-from pipeline.report.tables import EVERY, HEADLINES, OF_RUNS, Source, read
+from pipeline.report.tables import Source, read
 
 UNPLAIN = re.compile(r"[^A-Za-z0-9._-]")
 # What is said of single runs, and the runs it is said of; of notices what they are about.
@@ -211,7 +212,7 @@ def notices(found: Iterable[Mapping[str, Any]]) -> list[Row]:
 
 def runs(source: Source) -> list[RunContent]:
     """All runs, by benchmark and name."""
-    return _runs(read(source, (HEADLINES, *OF_RUNS)))
+    return _runs(read(source, (EVERY["headlines"], *OF_RUNS)))
 
 
 def _runs(tables: Mapping[str, list[Row]]) -> list[RunContent]:

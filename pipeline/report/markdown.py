@@ -18,25 +18,11 @@ from pipeline.report import filters, templates, wording
 from pipeline.report.cited import Sources
 from pipeline.report.comparisons import Comparison
 from pipeline.report.content import Content
+from pipeline.report.declared import OVERVIEW, SECTIONS, Section
 from pipeline.report.figures import BOUND, MARK
 
-
-@dataclass(frozen=True)
-class Section:
-    """A heading of the report; the template below it is named after it."""
-
-    title: str
-
-    @property
-    def name(self) -> str:
-        """`Workflow Funnel` is workflow_funnel, on the command line and as a file."""
-        return self.title.lower().replace(" ", "_").replace("-", "_")
-
-
-SECTIONS = tuple(map(Section, wording.WORDS["sections"]["titles"]))
-COMPARISON = SECTIONS[8]
-# Of several benchmarks: each has a report of its own.
-OVERVIEW = Section("Overview")
+ALL_SECTIONS = tuple(SECTIONS.values())
+COMPARISON = SECTIONS["cross_model_comparison"]
 # How much of a list a draft holds; the rest is a query away.
 LIMITS = wording.WORDS["limits"]
 # A comment on a pull request may have 65,536 characters.
@@ -73,13 +59,13 @@ class Document:
 
 
 def document(
-    content: Content, *, sections: Sequence[Section] = SECTIONS, folder: Path | None = None
+    content: Content, *, sections: Sequence[Section] = ALL_SECTIONS, folder: Path | None = None
 ) -> Document:
     """The report on a benchmark or a run, by the templates of a folder before ours.
 
     Of several benchmarks it is an overview.
     """
-    if len(content.benchmarks) > 1 and tuple(sections) == SECTIONS:
+    if len(content.benchmarks) > 1 and tuple(sections) == ALL_SECTIONS:
         sections = (OVERVIEW,)
     told = {
         "content": content,
@@ -108,7 +94,7 @@ def _commands(content: Content, sections: Sequence[Section], folder: Path | None
     """What makes a report again; RESULTS and DIR are the reader's, who has no path of ours."""
     own = [] if folder is None else ["--templates", "TEMPLATES"]
     chosen = [word for name in content.chosen for word in ("--run", name)]
-    if tuple(sections) != SECTIONS:
+    if tuple(sections) != ALL_SECTIONS:
         chosen += ["--sections", ",".join(section.name for section in sections)]
     asked = ["blade", "report", "--warehouse", "DIR/warehouse.duckdb", *chosen, *own]
     whole = " ".join([content.settings["command"], *own])

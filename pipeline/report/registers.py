@@ -10,7 +10,8 @@ from typing import Any
 
 from pipeline.files import read_queries
 from pipeline.report.content import Content, collect
-from pipeline.report.markdown import COMPARISON, SECTIONS, document
+from pipeline.report.declared import SECTIONS
+from pipeline.report.markdown import document
 from pipeline.report.tables import Source
 from pipeline.text import json_text
 
@@ -30,7 +31,10 @@ METHOD = (
     "comparisons; Benjamini-Hochberg across all tests at 0.05."
 )
 # Scores, then tasks, then what changed between the runs.
-COMPARED = (SECTIONS[2], SECTIONS[4], COMPARISON)
+COMPARED = [
+    SECTIONS[name]
+    for name in ("aggregate_results", "task_outcome_buckets", "cross_model_comparison")
+]
 MOST_CHECKS, MOST_NOTES, DIGITS = 20, 4, 6
 
 

@@ -8,7 +8,7 @@ import resource
 import signal
 import threading
 import traceback
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -91,15 +91,11 @@ def replaced(folder: Path | None) -> list[dict[str, str]]:
     ]
 
 
-def check(folder: Path | None) -> None:
-    """Every file must replace one of ours and be a template: said before anything takes time."""
-    if folder is None:
-        return
-    # Only here and for a page: other commands should not wait for the parser of Markdown.
-    from pipeline.report import markdown
-    from pipeline.report.html import render
+def check(folder: Path, environments: Mapping[str, Any]) -> None:
+    """Every file must replace one of ours and be a template.
 
-    environments = {"markdown": markdown.environment, "html": render.environment}
+    `environments` are the cached functions that give the environment of each kind.
+    """
     ours = {path.name: kind for kind in KINDS for path in sorted((OURS / kind).glob("*.*"))}
     found = _files(folder) if folder.is_dir() else []
     if not found:

@@ -52,7 +52,7 @@ def short(text: str) -> str:
     return "0" if told == "-0" else told
 
 
-# How a figure is printed, by the name that templates and metrics.toml have for it.
+# How a figure is printed, by the name that templates and declared.toml have for it.
 FORMATS: Mapping[str, Callable[[Any], str]] = {
     "pct": lambda rate: f"{100 * rate:.1f}%",
     "points": points,

@@ -108,7 +108,7 @@ def create_server(
             _answering(name, function), name, description=description, annotations=hints
         )
     resource = functools.partial(server.resource, mime_type="text/markdown")
-    for section in report.SECTIONS:
+    for section in report.SECTIONS.values():
         description = f"{section.title}, about all runs."
         read = functools.partial(_section, warehouse, section.name, "")
         resource(URI + section.name, name=section.name, description=description)(read)

@@ -13,6 +13,7 @@ from typing import Any
 import jinja2
 
 from pipeline.files import read_queries
+from pipeline.package.layout import SECTIONS
 from pipeline.report import Source, filters, wording
 from pipeline.report.templates import environment
 from pipeline.text import counted, one_line
@@ -43,7 +44,7 @@ def skill_text(source: Source | None, benchmark: str, *, folder: str, home: Path
         name=filters.code(shlex.quote(benchmark)),
         stages=WORDS["stages"],
         causes=WORDS["causes"],
-        sections=wording.WORDS["sections"]["titles"],
+        sections=SECTIONS,
         shown_by=wording.WORDS["reasons"],
         diverging=wording.PARTINGS,
         benchmark=one_line(benchmark, LONGEST_NAME),

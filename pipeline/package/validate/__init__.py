@@ -15,7 +15,7 @@ from pipeline.package.evidence import QUERIES, passages
 from pipeline.package.facts import DIFFICULTIES, SHORTEST
 from pipeline.package.files import names_in, object_of, text_of
 from pipeline.package.findings import CONTRADICTED, VERIFIED, Finding
-from pipeline.package.layout import DRAFTS, GOLDEN_REPORTS, Golden
+from pipeline.package.layout import DRAFTS, GOLDEN_REPORTS, SECTIONS, Golden
 from pipeline.package.validate.subject import (
     FAIL,
     PASS,
@@ -31,7 +31,6 @@ from pipeline.package.validate.subject import (
     read,
     verdict,
 )
-from pipeline.report import SECTIONS
 from pipeline.report.registers import REGISTERS, of_package
 from pipeline.text import counted
 
@@ -195,7 +194,7 @@ def _report(subject: Subject, golden: Golden) -> Checks:
     whole = _sections("golden.sections", text, file)
     yield whole
     named = {_section(block.path[-1]) for block in blocks.read(text).blocks if block.path}
-    missing = [section.title for section in SECTIONS if section.title not in named]
+    missing = [title for title in SECTIONS if title not in named]
     if whole.status != FAIL and missing and not golden.is_comparison:
         message = f"{file}: no heading names {listed(missing, most=11)}"
         yield outcome("golden.sections", WARN, message, file)

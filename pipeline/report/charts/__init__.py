@@ -6,6 +6,7 @@ What stands where is worked out here; report_templates/charts draws and says it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -24,10 +25,30 @@ BUCKETS = ("always", "sometimes", "never", "missing")
 NOTHING = Figure(None, "")
 
 
+@dataclass(frozen=True)
+class Chart:
+    """A chart: the columns of its key, and what works out the values that its macro draws."""
+
+    key: tuple[str, ...]
+    values: Callable[[Key, Content], Drawn]
+
+
+# By name, which is also that of the macro in report_templates/charts/charts.svg.j2.
+CHARTS: dict[str, Chart] = {}
+
+
+def _chart(*key: str) -> Callable[[Callable[[Key, Content], Drawn]], Any]:
+    def declared(values: Callable[[Key, Content], Drawn]) -> Callable[[Key, Content], Drawn]:
+        CHARTS[values.__name__.removeprefix("_")] = Chart(key, values)
+        return values
+
+    return declared
+
+
 def draw(name: str, key: Key, content: Content) -> str:
     """The chart of a name about what the key names; nothing where there is nothing to draw."""
-    found = CHARTS[name](key, content) if name in CHARTS else None
-    return "" if found is None else svg.macros("charts")[name](svg.figure_id(name, key), **found)
+    values = CHARTS[name].values(key, content) if name in CHARTS else None
+    return "" if values is None else svg.macros("charts")[name](svg.figure_id(name, key), **values)
 
 
 def _run(key: Key, content: Content) -> RunContent | None:
@@ -38,6 +59,7 @@ def _runs(key: Key, content: Content) -> list[RunContent]:
     return [run for run in content.runs if run.benchmark == key.get("benchmark")]
 
 
+@_chart("run_id")
 def _funnel(key: Key, content: Content) -> Drawn:
     run = _run(key, content)
     rows = run.funnels[:MOST_ROWS] if run else []
@@ -53,6 +75,7 @@ def _funnel(key: Key, content: Content) -> Drawn:
     return {"run_id": run.run_id, "lines": lines, "n_all": len(run.funnels), "x": x}
 
 
+@_chart("benchmark")
 def _buckets(key: Key, content: Content) -> Drawn:
     heads = [run.headline for run in _runs(key, content)]
     counts = [(head, [head[f"n_{name}_tasks"] for name in BUCKETS]) for head in heads]
@@ -104,6 +127,7 @@ def _dots(metric: str, dots: Dots, whole: Figure) -> Drawn:
     return {"metric": metric, "lines": lines, "x": x, "whole": whole if is_known(whole) else None}
 
 
+@_chart("benchmark")
 def _scores(key: Key, content: Content) -> Drawn:
     runs = _runs(key, content)
     heads = [run.headline for run in runs[:MOST_ROWS]]
@@ -114,6 +138,7 @@ def _scores(key: Key, content: Content) -> Drawn:
     return found and {**found, "benchmark": key.get("benchmark", ""), "n_all": len(runs)}
 
 
+@_chart("run_id")
 def _slices(key: Key, content: Content) -> Drawn:
     run = _run(key, content)
     if run is None or not run.slices:
@@ -133,6 +158,7 @@ def _slices(key: Key, content: Content) -> Drawn:
 MOST_LINES, MOST_BANDS, BOTTOM = 6, 3, 250
 
 
+@_chart("benchmark")
 def _pass_curve(key: Key, content: Content) -> Drawn:
     """A line per run of a benchmark with more than one repeat."""
     runs = _runs(key, content)
@@ -181,6 +207,7 @@ def _estimates(run: RunContent, name: str) -> list[Row]:
 SAME = 1e-9
 
 
+@_chart("base", "candidate", "metric")
 def _waterfall(key: Key, content: Content) -> Drawn:
     base, candidate, metric = (key.get(name, "") for name in ("base", "candidate", "metric"))
     panels = [
@@ -256,9 +283,3 @@ def _line(row: Row) -> str:
     if row.n_others.value is not None:
         return f"{row.n_others.value:,} other lines"
     return f"{row.line or 'in none of them'}{EFFECTS.get(row.effect, '')}"
-
-
-CHARTS: Mapping[str, Callable[[Key, Content], Drawn]] = {
-    **{"scores": _scores, "buckets": _buckets, "waterfall": _waterfall},
-    **{"pass_curve": _pass_curve, "funnel": _funnel, "slices": _slices},
-}

@@ -12,9 +12,10 @@ from typing import Any
 
 from pipeline import citation
 from pipeline.citation import Citation
+from pipeline.report.declared import TABLES
 from pipeline.report.figures import Row, grouped
 from pipeline.report.filters import restored, short
-from pipeline.report.tables import DECLARED, Source, rows_of
+from pipeline.report.tables import Source, rows_of
 from pipeline.report.wording import WORDS
 from pipeline.text import json_text, neutral, parsed
 
@@ -79,8 +80,8 @@ def collect(source: Source, pages: Sequence[Mapping[Citation, set[int]]]) -> lis
         for wanted in pages
     ]
     keys = list(dict.fromkeys(chain.from_iterable(chosen)))
-    found = {key_of(row.values): row for row in rows_of(source, DECLARED["evidence"], keys)}
-    differences = grouped(rows_of(source, DECLARED["evidence_differences"], keys), *KEY)
+    found = {key_of(row.values): row for row in rows_of(source, TABLES["evidence"], keys)}
+    differences = grouped(rows_of(source, TABLES["evidence_differences"], keys), *KEY)
     shown = [
         {key: _telling(row, wanted[key]) for key, row in found.items() if key in wanted}
         for wanted in chosen
@@ -88,7 +89,7 @@ def collect(source: Source, pages: Sequence[Mapping[Citation, set[int]]]) -> lis
     wanted_events = {(*key, seq) for own in shown for key, seqs in own.items() for seq in seqs}
     events = {
         (*key_of(row.values), row.values["seq"]): row
-        for row in rows_of(source, DECLARED["evidence_events"], sorted(wanted_events))
+        for row in rows_of(source, TABLES["evidence_events"], sorted(wanted_events))
     }
     return [
         [

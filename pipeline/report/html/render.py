@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,12 +20,13 @@ from pipeline.citation import Citation
 from pipeline.report import charts, filters, markdown, templates
 from pipeline.report.comparisons import Comparison, leading
 from pipeline.report.content import Content
+from pipeline.report.declared import METRICS, TABLES, Section, Table
 from pipeline.report.figures import MARK, Figure, Row
 from pipeline.report.html import body
 from pipeline.report.html.body import Grid
 from pipeline.report.html.evidence import Evidence, cited, collect
 from pipeline.report.html.tasks import Strip, paths, strips
-from pipeline.report.markdown import COMPARISON, Document, Section
+from pipeline.report.markdown import Document
 from pipeline.report.tables import Source
 
 # Sections that are not folded, and the one that every task goes with.
@@ -289,46 +289,53 @@ def _asset(environment: jinja2.Environment, *names: str) -> tuple[Markup, str]:
     return Markup(text), f"sha256-{digest}"
 
 
-@cache
-def metrics() -> dict[str, Any]:
-    """What metrics.toml declares: each metric by its column, and the tables of the account."""
-    return tomllib.loads((Path(__file__).parents[1] / "metrics.toml").read_text(encoding="utf-8"))
-
-
 def account(section: Section, content: Content, folder: Path | None) -> tuple[str, dict[str, Grid]]:
     """The full account: the place of each table of a section in Markdown, and the tables."""
-    pairs = {(each.base, each.candidate) for each in content.comparisons}
     shown: list[dict[str, Any]] = []
     tables: dict[str, Grid] = {}
-    for each in (each for each in metrics()["account"] if each["section"] == section.name):
-        if section == COMPARISON:
-            every = content.tables[each["table"]]
-            rows = [row for row in every if (row.base, row.candidate) in pairs]
-        else:
-            rows = getattr(content, each["table"])
+    for table in (each for each in TABLES.values() if each.section == section.name):
+        rows = _rows(table, content)
         # Without columns that nothing is in.
         columns = [
             name
-            for name in each["columns"].split()
+            for name in table.columns
             if any(row.values[name] not in (None, "", []) for row in rows)
         ]
         if columns:
-            shown.append({**each, "is_cut": len(rows) > MOST_ROWS, "relation": rows[0].relation})
-            told = [[_cell(row, name) for name in columns] for row in rows[:MOST_ROWS]]
-            heads = [
-                metrics().get(name, {}).get("words") or name.removesuffix("_id").replace("_", " ")
-                for name in columns
-            ]
-            tables[each["table"]] = ([heads, *told], [name in metrics() for name in columns])
+            is_cut = len(rows) > MOST_ROWS
+            relation, title = rows[0].relation, table.title
+            shown.append(
+                {"table": table.name, "title": title, "is_cut": is_cut, "relation": relation}
+            )
+            cells = [[_cell(row, name) for name in columns] for row in rows[:MOST_ROWS]]
+            heads = [_head(name) for name in columns]
+            tables[table.name] = ([heads, *cells], [_format(name) != "" for name in columns])
     with templates.explained(folder):
         template = markdown.environment(folder).get_template("account.md.j2")
         return template.render(tables=shown), tables
 
 
+def _rows(table: Table, content: Content) -> list[Row]:
+    """The rows of a table about the runs or pairs of a report."""
+    if table.of != "pair":
+        return list(getattr(content, table.name))
+    pairs = {(each.base, each.candidate) for each in content.comparisons}
+    return [row for row in content.tables[table.name] if (row.base, row.candidate) in pairs]
+
+
+def _head(name: str) -> str:
+    words = METRICS[name].words if name in METRICS else ""
+    return words or name.removesuffix("_id").replace("_", " ")
+
+
+def _format(name: str) -> str:
+    return METRICS[name].format if name in METRICS else ""
+
+
 def _cell(row: Row, name: str) -> str:
     value = getattr(row, name)
     if isinstance(value, Figure):
-        form = metrics().get(name, {}).get("format", "num")
+        form = _format(name) or "num"
         return "" if value.value is None else str(filters.FILTERS[form](value))
     if isinstance(value, list):
         return filters.listed(value)

@@ -9,9 +9,10 @@ from functools import lru_cache
 from itertools import groupby
 
 from pipeline.report.content import Content
+from pipeline.report.declared import TABLES
 from pipeline.report.figures import Row, grouped
 from pipeline.report.html.evidence import n_alike
-from pipeline.report.tables import DECLARED, Source, rows
+from pipeline.report.tables import Source, rows
 
 STEP, MIDDLE = 9, 5
 LONG_SHARED = 40
@@ -58,7 +59,7 @@ class Strip:
 def strips(source: Source, content: Content) -> list[Strip]:
     """The strip of each benchmark, of the runs that the report is about."""
     if not content.strips:
-        content.strips.update(grouped(rows(source, DECLARED["strips"]), "benchmark"))
+        content.strips.update(grouped(rows(source, TABLES["strips"]), "benchmark"))
     runs = Counter(run.benchmark for run in content.runs)
     told = {run.run_id for run in content.runs}
     found = {
