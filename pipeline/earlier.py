@@ -40,6 +40,7 @@ class Inputs:
     artifacts: Sequence[Artifact]
     stamps: Sequence[Stamp | None]
     began_ns: int
+    has_pages: bool
 
 
 def inputs(
@@ -64,7 +65,8 @@ def inputs(
         # Paths are part of the stamps.
         [repr(replace(artifact, path=Path(), beside=())) for artifact in artifacts],
     ]
-    return Inputs(_digest(choices), artifacts, [_stamp_of(each) for each in artifacts], began_ns)
+    stamps = [_stamp_of(each) for each in artifacts]
+    return Inputs(_digest(choices), artifacts, stamps, began_ns, has_pages)
 
 
 def is_current(out: Path, now: Inputs, *, by_content: bool) -> bool:

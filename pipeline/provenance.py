@@ -16,7 +16,7 @@ from pipeline import __version__, files
 from pipeline.profile import Profile
 from pipeline.relation import create_table
 from pipeline.settings import DEFAULT_MAX_LINE_BYTES, MANIFEST_NAME, Settings
-from pipeline.warehouse import Notice
+from pipeline.warehouse import Notice, open_warehouse
 
 # The libraries that figures and pages depend on.
 LIBRARIES = ("duckdb", "pyarrow", "numpy", "jinja2", "markdown-it-py")
@@ -45,6 +45,13 @@ def write_notices(db: duckdb.DuckDBPyConnection, notices: Sequence[Notice]) -> N
     """Store the notices of the checks, in order."""
     columns = "check_name varchar, subject varchar, message varchar, hint varchar"
     _create(db, "notices", columns, [tuple(vars(notice).values()) for notice in notices])
+
+
+def notices(path: Path) -> tuple[Notice, ...]:
+    """The notices of an earlier analysis."""
+    query = "select check_name, subject, message, hint from raw.notices order by no"
+    with open_warehouse(path) as opened:
+        return tuple(Notice(*row) for row in opened.execute(query).fetchall())
 
 
 def _create(

@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from pipeline import run
-from pipeline.answers import gate
+from pipeline.answers import gate, recomputed
 from pipeline.profile.policy import Policy
 from pipeline.warehouse import Warehouse, open_warehouse
 from tests import comparison_reference as reference
@@ -170,10 +169,10 @@ def asked(stored: Checked, *, is_swapped: bool, margin: float, is_named: bool) -
     """The relations that `blade compare` makes for the pairs of a warehouse."""
     benchmarks = {key[:2]: row["benchmark"] for key, row in stored.rows["comparisons"].items()}
     wanted = [
-        run.Pair(benchmarks[runs], *(runs[::-1] if is_swapped else runs), is_named, margin)
+        recomputed.Pair(benchmarks[runs], *(runs[::-1] if is_swapped else runs), is_named, margin)
         for runs in stored.pairs
     ]
-    with run.compare(stored.path, wanted) as opened:
+    with recomputed.compare(stored.path, wanted) as opened:
         return relations(opened)
 
 
@@ -342,8 +341,8 @@ def test_what_a_gate_goes_by(name: str, request: pytest.FixtureRequest) -> None:
     """A policy goes by what the verdict goes by: missing as failures, bounds, unseen tasks."""
     stored: Checked = request.getfixturevalue(name)
     chosen = {runs: own for runs, own in list(stored.pairs.items())[5:20] if own.pair.paired}
-    asked = [run.Pair("x", *runs, is_named=True, margin=MARGIN) for runs in chosen]
-    with run.compare(stored.path, asked) as opened:
+    asked = [recomputed.Pair("x", *runs, is_named=True, margin=MARGIN) for runs in chosen]
+    with recomputed.compare(stored.path, asked) as opened:
         measured = gate.measured(opened, Policy("p", ()), asked)
     for runs, own in chosen.items():
         rows = {each.metric: each for each in measured[runs]}

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from pipeline import open_warehouse
-from pipeline.run import SMALL_BYTES, run
+from pipeline.resources import SMALL_BYTES
+from pipeline.run import run
 from pipeline.settings import Settings
 from tests.conftest import CORPUS, DEMO, ROOT, needs_corpus
 from tests.results import BLADE, call

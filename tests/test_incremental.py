@@ -299,7 +299,7 @@ def test_a_crafted_warehouse_is_not_read(tmp_path: Path, crafted: str, is_growin
     secret = tmp_path / "secret"
     secret.write_text("S3CRET")
     time.sleep(STEP_SECONDS)
-    with mock.patch.object(flow, "SMALL_BYTES", 0):
+    with mock.patch("pipeline.resources.SMALL_BYTES", 0):
         analyzed(Settings((results,), out))
         path = out / "warehouse.duckdb"
         state = path.stat()

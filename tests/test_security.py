@@ -18,8 +18,8 @@ import pyarrow.parquet
 import pytest
 
 import pipeline
+from pipeline.answers.recomputed import Pair, compare
 from pipeline.cli import terminal
-from pipeline.run import Pair, compare
 from tests import results as written
 from tests.case_files import cases
 from tests.lean import CHECKED, LOADED, only, without_pages

@@ -13,8 +13,8 @@ import pytest
 
 from pipeline.analysis import stats
 from pipeline.analysis.claims import Evidence
+from pipeline.answers.recomputed import COMPARED
 from pipeline.report.wording import points
-from pipeline.run import COMPARED
 from tests.case_files import cases
 from tests.fact_files import Fact, facts
 from tests.lean import CHECKED, LOADED

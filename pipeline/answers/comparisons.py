@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pipeline import report, run
+from pipeline import report
 from pipeline.analysis.false_alarms import (
     N_SIMULATIONS,
     allowing,
@@ -17,7 +17,9 @@ from pipeline.analysis.false_alarms import (
     shrunken_rates,
     simulated,
 )
+from pipeline.answers import recomputed
 from pipeline.answers.names import Row, find_run, grouped, run_names
+from pipeline.answers.recomputed import Pair
 from pipeline.errors import LONGEST_NAME, UsageError, listed
 from pipeline.files import read_queries
 from pipeline.report import Comparison
@@ -58,14 +60,14 @@ def compared(
         analyzed = [] if names else report.comparisons(opened)
         named = [(each.benchmark, each.base, each.candidate) for each in analyzed if each.is_named]
         pairs = [
-            run.Pair(*pair, is_named=True, margin=margin)
+            Pair(*pair, is_named=True, margin=margin)
             for pair in (_named_pairs(opened, names) if names else named)
         ]
         if not pairs:
             yield opened, analyzed
             return
     reruns = [] if rerun is None else _rerun_pairs(pairs, rerun)
-    with run.compare(path, [*pairs, *reruns]) as overlaid:
+    with recomputed.compare(path, [*pairs, *reruns]) as overlaid:
         wanted = {(pair.base, pair.candidate) for pair in pairs}
         computed = report.comparisons(overlaid)
         chosen = [each for each in computed if (each.base, each.candidate) in wanted]
@@ -92,7 +94,7 @@ def _named_pairs(opened: Warehouse, words: Sequence[str]) -> list[tuple[str, str
     return [(benchmark, base, candidate) for candidate in candidates]
 
 
-def _rerun_pairs(pairs: Sequence[run.Pair], rerun: str) -> list[run.Pair]:
+def _rerun_pairs(pairs: Sequence[Pair], rerun: str) -> list[Pair]:
     """The pair of the base and its rerun, unless it is compared anyway; it has no verdict."""
     base, *others = dict.fromkeys(pair.base for pair in pairs)
     if others:
@@ -182,7 +184,7 @@ def series(path: Path, words: Sequence[str]) -> list[Row]:
         if not words:
             return every_series(opened)
         names, benchmark = _series(opened, words)
-    with run.follow(path, names, benchmark=benchmark) as overlaid:
+    with recomputed.follow(path, names, benchmark=benchmark) as overlaid:
         return every_series(overlaid)
 
 

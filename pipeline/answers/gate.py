@@ -16,7 +16,6 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from pipeline import run
 from pipeline.analysis import stats
 from pipeline.analysis.claims import (
     POSSIBLE,
@@ -27,6 +26,7 @@ from pipeline.analysis.claims import (
     fewest_tasks,
     p_beyond,
 )
+from pipeline.answers import recomputed
 from pipeline.answers.names import Row
 from pipeline.profile.policy import CONFIDENCE, Criterion, Policy, read
 from pipeline.report import Comparison, wording
@@ -156,9 +156,10 @@ def gates(
     unwaived = {}
     if waived := [waiver.task_id for waiver in policy.waivers]:
         pairs = [
-            run.Pair(each.benchmark, each.base, each.candidate, True, 0.0) for each in comparisons
+            recomputed.Pair(each.benchmark, each.base, each.candidate, True, 0.0)
+            for each in comparisons
         ]
-        with run.compare(path, pairs, without=waived) as fewer:
+        with recomputed.compare(path, pairs, without=waived) as fewer:
             unwaived = measured(fewer, policy, comparisons)
     return [
         decide(

@@ -11,13 +11,14 @@ from pathlib import Path
 import pyarrow as pa
 
 from pipeline import report, warehouse
+from pipeline.answers.recomputed import recompute
 from pipeline.artifact import Artifact, Kind, printable
 from pipeline.errors import InputError, resolved
 from pipeline.ingest import load
 from pipeline.ingest.formats.labels import Label
 from pipeline.ingest.formats.labels import read as read_label
 from pipeline.profile import Profile
-from pipeline.run import computed_relations, recompute
+from pipeline.run import computed_relations
 from pipeline.settings import DEFAULT_MAX_LINE_BYTES, SQL_DIR
 from pipeline.warehouse import Notice, Warehouse
 from pipeline.warehouse.relations import relations

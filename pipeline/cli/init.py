@@ -89,9 +89,22 @@ def init(
 
 
 def _converted(results: Path | None, spare: Path) -> dict[str, Path]:
-    from pipeline.run import gym_files
+    """Results of other harnesses as rollout files of NeMo Gym, one per run."""
+    if results is None:
+        return {}
+    from pipeline.artifact import Kind
+    from pipeline.ingest import discover
+    from pipeline.ingest.load import foreign
 
-    return gym_files(results, spare, follow_links=True) if results else {}
+    written: dict[str, Path] = {}
+    for artifact in discover.artifacts((results,), follow_links=True):
+        if artifact.format is None or artifact.kind is not Kind.ROLLOUTS or not artifact.run_name:
+            continue
+        name = artifact.run_name
+        path = written.setdefault(name, spare / f"{name}_rollouts.jsonl")
+        with path.open("a", encoding="utf-8", newline="\n") as file:
+            file.writelines(f"{line}\n" for line in foreign.rows(artifact))
+    return written
 
 
 @contextmanager

@@ -1,0 +1,145 @@
+"""The caches and the memory of an analysis: what is reused, and how much a step may take."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+import duckdb
+
+from pipeline import earlier, outputs, warehouse
+from pipeline.artifact import Artifact
+from pipeline.earlier import Inputs
+from pipeline.errors import InputError, address_space_limit, memory_error
+from pipeline.profile import Profile
+from pipeline.settings import WAREHOUSE_NAME, Settings
+
+T = TypeVar("T")
+Read = Callable[[int, int], None]
+
+SMALL_BYTES = 16 << 20
+# Enough for the relations and pages of most results; DuckDB would fill more with cached blocks.
+RELATIONS_MEMORY = "512MB"
+# Cached blocks are dropped from memory each time that this much has been read.
+DROP_AFTER_BYTES = 128 << 20
+
+
+def inputs(
+    artifacts: Sequence[Artifact],
+    chosen: Profile,
+    settings: Settings,
+    *,
+    wanted: Sequence[str],
+    has_pages: bool,
+) -> Inputs | None:
+    """What the output depends on; None if it may not be reused."""
+    if wanted or not settings.use_cache:
+        return None
+    return earlier.inputs(artifacts, chosen, settings, has_pages=has_pages)
+
+
+def is_current(inputs: Inputs | None, settings: Settings) -> bool:
+    """Whether the output is what an analysis would write now."""
+    return inputs is not None and earlier.is_current(
+        settings.out, inputs, by_content=settings.by_content
+    )
+
+
+@contextmanager
+def new_output(
+    artifacts: Sequence[Artifact],
+    inputs: Inputs | None,
+    settings: Settings,
+    note: Callable[[str], None],
+) -> Iterator[tuple[Path, duckdb.DuckDBPyConnection]]:
+    """A folder for new files with a new warehouse; on success they are moved into place.
+
+    If the output may be reused, it is recorded what it depends on.
+    """
+    is_small = sum(artifact.n_bytes for artifact in artifacts) < SMALL_BYTES
+    with outputs.replaced(settings.out, note=note) as folder:
+        path = folder / WAREHOUSE_NAME
+        with warehouse.build(
+            path,
+            memory_limit=settings.memory_limit,
+            # For small files, passing rows between threads takes longer than processing them.
+            threads=settings.threads or (1 if is_small else None),
+            is_small=is_small,
+        ) as db:
+            yield folder, db
+            hashes = db.execute("select sha256 from raw.files order by file_no").fetchall()
+        if inputs and not inputs.has_pages:
+            warehouse.store_views(path)
+        new_files = earlier.written(folder)
+    if inputs:
+        earlier.remember(settings.out, inputs, new_files, [sha256 for (sha256,) in hashes])
+
+
+def with_fewer_threads(settings: Settings, build: Callable[[Settings], T]) -> T:
+    """Run `build`; if memory runs out because of very long rows, retry with one thread."""
+    try:
+        return build(settings)
+    except duckdb.OutOfMemoryException:
+        # Reading a row takes many times its length, which is unknown before.
+        single_threaded = replace(settings, threads=1)
+    try:
+        return build(single_threaded)
+    except duckdb.OutOfMemoryException as error:
+        if address_space_limit() is not None:
+            raise memory_error(is_refused=True) from error
+        limit = settings.memory_limit or warehouse.half_of_memory()
+        raise InputError(
+            f"a row is too long to be read in {limit} of memory.",
+            hint="Leave such rows out, for example with: --max-line-bytes 1000000",
+        ) from error
+
+
+def lower_memory_limit(db: duckdb.DuckDBPyConnection, settings: Settings) -> None:
+    """After reading: relations and pages of most results need little memory."""
+    if settings.memory_limit is None:
+        db.execute(f"set memory_limit = '{RELATIONS_MEMORY}'")
+
+
+def with_more_memory(db: duckdb.DuckDBPyConnection, settings: Settings, work: Callable[[], T]) -> T:
+    """Run `work`; if memory runs out, allow half of the machine's memory and retry."""
+    try:
+        return work()
+    except duckdb.OutOfMemoryException:
+        if settings.memory_limit is not None:
+            raise
+        with suppress(duckdb.TransactionException):  # not all work is a transaction
+            db.execute("rollback")
+        db.execute(f"set memory_limit = '{warehouse.half_of_memory()}'")
+        return work()
+
+
+def dropping_blocks(db: duckdb.DuckDBPyConnection, settings: Settings, read: Read) -> Read:
+    """Wrap `read` so that cached blocks are dropped from memory from time to time."""
+    cursor = db.cursor()
+    n_undropped = 0
+
+    def count(n_read: int, n_all: int) -> None:
+        nonlocal n_undropped
+        read(n_read, n_all)
+        n_undropped += n_read
+        if n_undropped > DROP_AFTER_BYTES:
+            n_undropped = 0
+            warehouse.drop_cached_blocks(cursor, settings.memory_limit)
+
+    return count
+
+
+@contextmanager
+def without_garbage_collection() -> Iterator[None]:
+    """Rows and pages have no reference cycles; looking for them takes a tenth of the time."""
+    is_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if is_enabled:
+            gc.enable()
