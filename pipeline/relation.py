@@ -1,24 +1,40 @@
-"""The parts of a warehouse: selects, tables that Python computes, and tables of rows."""
+"""The parts of a warehouse: selects, what Python computes of their rows, and tables of rows."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
 
+Compute: TypeAlias = "Callable[[pa.Table], pa.Table]"
+
 REFERENCE = re.compile(r"\b(?:from|join)\s+((?:staging|main|report|assertions)\.\w+)")
+
+
+@dataclass(frozen=True)
+class Computation:
+    """A function of Python that transforms the rows of a query, or of its CTE `rows`."""
+
+    function: str
+    rows: str = ""
+    compute: Compute | None = None
+
+    @property
+    def name(self) -> str:
+        """What the rest of the query calls the rows that come out: `temp.name`."""
+        return self.function.rpartition(".")[2]
 
 
 @dataclass(frozen=True)
 class Relation:
     """A select and its header; it has no rows if one of its `needs` has none.
 
-    A step is a table that is dropped once all relations exist.
+    A step is a table that is dropped once all relations exist. `computations` run in order.
     """
 
     name: str
@@ -28,23 +44,12 @@ class Relation:
     query: str
     needs: tuple[str, ...] = field(default=(), kw_only=True)
     is_step: bool = field(default=False, kw_only=True)
+    computations: tuple[Computation, ...] = field(default=(), kw_only=True)
 
     @property
     def reads(self) -> list[str]:
         """The relations that it selects from."""
         return sorted(set(REFERENCE.findall(self.query)))
-
-
-@dataclass(frozen=True)
-class Computed(Relation):
-    """A table computed in Python: `compute` transforms the rows of its query."""
-
-    compute: Callable[[pa.Table], pa.Table]
-
-
-def computed(name: str, compute: Callable[[pa.Table], pa.Table]) -> Computed:
-    """A table that `compute` makes from the query in the file of this name."""
-    return Computed(name, "", (), True, "", compute)
 
 
 def create_table(

@@ -13,7 +13,7 @@ from pipeline import analysis, engines, outputs, profile, provenance, report, re
 from pipeline.artifact import Artifact
 from pipeline.ingest import discover, load
 from pipeline.profile import Profile
-from pipeline.relation import Relation
+from pipeline.relation import Compute, Relation
 from pipeline.settings import MANIFEST_NAME, SQL_DIR, WAREHOUSE_NAME, Settings
 from pipeline.text import counted
 from pipeline.warehouse import Notice
@@ -136,9 +136,9 @@ def _texts(db: duckdb.DuckDBPyConnection, chosen: Profile, settings: Settings) -
     return {**texts, MANIFEST_NAME: provenance.manifest(db, chosen, settings, texts, templates=own)}
 
 
-def computed_relations(chosen: Profile) -> list[Relation]:
-    """The relations that are not files of sql/."""
-    return [*analysis.COMPUTED, profile.stage_facts(chosen), profile.rule_matches(chosen)]
+def computed_relations(chosen: Profile) -> list[Relation | Compute]:
+    """The functions that headers of sql/ name, and the relations that are not files of sql/."""
+    return [*analysis.FUNCTIONS, profile.stage_facts(chosen), profile.rule_matches(chosen)]
 
 
 def _profile(settings: Settings) -> Profile:

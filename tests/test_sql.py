@@ -16,13 +16,22 @@ from unittest import mock
 import duckdb
 import pytest
 
+from pipeline import analysis
 from pipeline.files import read_queries
 from pipeline.profile import Profile
 from pipeline.relation import Relation
 from pipeline.run import computed_relations, part
 from pipeline.settings import SQL_DIR, Settings
 from pipeline.warehouse import create_macros
-from pipeline.warehouse.relations import TWINS, known_columns, name_of, parse, relations
+from pipeline.warehouse.relations import (
+    TWINS,
+    computed,
+    known_columns,
+    name_of,
+    parse,
+    query_of,
+    relations,
+)
 from tests.conftest import DEMO, ROOT, needs_corpus
 from tests.results import write
 
@@ -64,18 +73,19 @@ def test_sources_are_qualified() -> None:
 
 
 def test_every_cte_is_read() -> None:
-    """No CTE stands for nobody."""
+    """Each CTE is read by another one, by the last select, or by a function of Python."""
     for name, text in FILES.items():
         for cte in CTE.findall(text):
-            assert re.search(rf"\b(?:from|join)\s+{cte}\b", code(text)), f"{name}: {cte}"
+            is_read = re.search(rf"\b(?:from|join)\s+{cte}\b", code(text))
+            assert is_read or f" from {cte}\n-- columns:" in text, f"{name}: {cte}"
 
 
 def test_rows_are_ordered_for_people_only() -> None:
     """Rows are ordered in windows and aggregates, in public views, and where Python reads them."""
-    computed = {relation.name for relation in MADE}
     for name, text in FILES.items():
         is_public_view = name.startswith("main.") and "-- kind: table" not in text
-        if name.startswith(("staging.", "main.")) and name not in computed and not is_public_view:
+        is_computed = "-- computed by:" in text
+        if name.startswith(("staging.", "main.")) and not is_computed and not is_public_view:
             assert not re.search(r"^ {0,4}order by", text, re.M) or "over (" in text, name
 
 
@@ -101,6 +111,19 @@ def test_parse_header() -> None:
     relation = parse("main.x", "-- What.\n-- grain: a, b\n-- kind: table\nselect * from staging.y")
     assert (relation.purpose, relation.grain, relation.is_table) == ("What.", ("a", "b"), True)
     assert relation.reads == ["staging.y"]
+
+
+COMPUTED = [relation for relation in EVERY if relation.computations]
+
+
+def test_computed_relations_name_their_functions() -> None:
+    """Each function is named by a header, and listed for it; its rows are read by its own query."""
+    listed = {f"{each.__module__}.{each.__qualname__}" for each in analysis.FUNCTIONS}
+    named = [each.function for relation in COMPUTED for each in relation.computations]
+    assert sorted(named) == sorted(listed)
+    for relation in COMPUTED:
+        read = set(re.findall(r"\btemp\.(\w+)", relation.query))
+        assert read == {each.name for each in relation.computations if each.rows}, relation.name
 
 
 def with_steps(results: Path, out: Path) -> Path:
@@ -158,7 +181,7 @@ def chain(every: list[Relation]) -> int:
 def test_weight() -> None:
     """Relations, stored ones and their longest chain stay as few as they are; macros are used."""
     kinds = Counter(relation.is_table and not relation.is_step for relation in EVERY)
-    assert len(EVERY) <= 133
+    assert len(EVERY) <= 125
     assert sum(relation.name.startswith("report.") for relation in EVERY) <= 20
     assert kinds[True] <= 63
     assert chain(EVERY) <= 24
@@ -268,10 +291,25 @@ def test_case(path: Path, empty: duckdb.DuckDBPyConnection) -> None:
     for table, rows in case["given"].items():
         insert(empty, table, rows)
     names = list(case["expected"][0]) if case["expected"] else ["*"]
-    query = f"select {', '.join(names)} from ({RELATIONS[path.parent.name].query})"
-    found = [dict(zip(names, row, strict=True)) for row in empty.execute(query).fetchall()]
+    with computed(empty, RELATIONS[path.parent.name]) as rows:
+        found = empty.execute(f"select {', '.join(names)} from ({rows})").fetchall()
+    found = [dict(zip(names, row, strict=True)) for row in found]
     key = lambda row: json.dumps(row, sort_keys=True, default=str)  # noqa: E731 - a local order
     assert sorted(found, key=key) == sorted(case["expected"], key=key), case["about"]
+
+
+@pytest.mark.parametrize("relation", COMPUTED, ids=lambda relation: relation.name)
+def test_computed_columns(relation: Relation, empty: duckdb.DuckDBPyConnection) -> None:
+    """The header lists the columns that come out; `*` are those of the rows that go in."""
+    listed = re.findall(r"^-- columns: (.+)$", relation.query, re.MULTILINE)
+    assert len(listed) == len(relation.computations)
+    for each, columns in zip(relation.computations, listed, strict=True):
+        assert each.compute is not None
+        rows = empty.sql(query_of(relation.query, each.rows)).to_arrow_table()
+        result = each.compute(rows)
+        names = ", ".join(rows.column_names)
+        assert ", ".join(result.column_names) == columns.replace("*", names)
+        empty.register(each.name, result)
 
 
 QUERY_FILES = sorted(

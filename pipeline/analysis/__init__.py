@@ -1,27 +1,40 @@
-"""What SQL alone cannot say: relations computed in Python from the rows of others."""
+"""What SQL alone cannot say: functions that compute relations from the rows of queries.
 
-from pipeline.analysis.concentration import MODE_SLICES, SIZE_CONTRASTS
-from pipeline.analysis.contrasts import ALIGNED
-from pipeline.analysis.intervals import (
-    COMPARISON_TESTS,
-    ESTIMATES,
-    LEDGER_LINES,
-    MEASURE_CHANGES,
+The header of a file of sql/ names the function that it needs.
+"""
+
+from pipeline.analysis import (
+    concentration,
+    contrasts,
+    intervals,
+    ledgers,
+    modes,
+    permutation,
+    sign_contrasts,
+    standings,
+    trends,
+    votes,
 )
-from pipeline.analysis.ledgers import FUNNEL_EFFECTS, TRANSITION_NOISE
-from pipeline.analysis.modes import MODES
-from pipeline.analysis.permutation import CHANGE_TESTS
-from pipeline.analysis.sign_contrasts import REWARD_CONTRASTS, RUN_CONTRASTS
-from pipeline.analysis.standings import STANDINGS
-from pipeline.analysis.trends import DISCRIMINATIONS, TRENDS
-from pipeline.analysis.votes import MAJORITIES
-from pipeline.relation import Computed
+from pipeline.relation import Compute
 
-COMPUTED: tuple[Computed, ...] = (
-    *(ESTIMATES, STANDINGS, MAJORITIES, ALIGNED, TRENDS, DISCRIMINATIONS),
-    *(MODES, MODE_SLICES, SIZE_CONTRASTS, RUN_CONTRASTS, REWARD_CONTRASTS),
-    *(CHANGE_TESTS, COMPARISON_TESTS, MEASURE_CHANGES),
-    *(FUNNEL_EFFECTS, LEDGER_LINES, TRANSITION_NOISE),
+FUNCTIONS: tuple[Compute, ...] = (
+    concentration.concentrations,
+    concentration.size_contrasts,
+    contrasts.contrasts,
+    intervals.comparison_tests,
+    intervals.estimates,
+    intervals.ledger_lines,
+    intervals.measure_changes,
+    ledgers.funnel_effects,
+    ledgers.transition_noise,
+    modes.computed_modes,
+    permutation.change_tests,
+    sign_contrasts.reward_contrasts,
+    sign_contrasts.run_contrasts,
+    standings.standings,
+    trends.discriminations,
+    trends.trends,
+    votes.majorities,
 )
 
-__all__ = ["COMPUTED"]
+__all__ = ["FUNCTIONS"]

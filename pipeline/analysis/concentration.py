@@ -8,7 +8,6 @@ import numpy as np
 import pyarrow as pa
 
 from pipeline.analysis.stats import Numbers, added, holm, log_choose, within
-from pipeline.relation import computed
 
 # The interval of a median needs so many tasks to be one of 95%.
 LEAST_TASKS = 6
@@ -75,7 +74,3 @@ def _median(values: Numbers) -> tuple[float, float, float]:
     low = values[place - 1] if place else -np.inf
     high = values[n - place] if place else np.inf
     return float(np.median(values)), float(low), float(high)
-
-
-MODE_SLICES = computed("main.mode_slices", concentrations)
-SIZE_CONTRASTS = computed("main.size_contrasts", size_contrasts)

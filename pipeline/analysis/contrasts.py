@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 
 from pipeline.analysis.alignment import Trail, first_divergence, n_shared_first
-from pipeline.relation import computed
 
 # Of passing rollouts that begin alike, so many are weighed: repeats may run to a thousand.
 MOST_CANDIDATES = 32
@@ -199,6 +198,3 @@ def _seq(seqs: Sequence[int], places: Sequence[int], act: int | None) -> int | N
 def _only(trail: Trail, other: Trail) -> list[str]:
     names = {tool for tool in trail.tools if tool is not None} - set(other.tools)
     return [name[:MOST_TOOL_CHARS] for name in sorted(names)[:MOST_TOOLS]]
-
-
-ALIGNED = computed("staging.aligned_contrasts", contrasts)

@@ -9,7 +9,6 @@ import pyarrow as pa
 
 from pipeline.analysis import claims, stats
 from pipeline.analysis.stats import Numbers, added, flags, numbers
-from pipeline.relation import computed
 
 
 def estimates(rows: pa.Table) -> pa.Table:
@@ -112,9 +111,3 @@ def _columns(rows: pa.Table, *names: str) -> tuple[Numbers, ...]:
 
 def _ends(name: str, ends: tuple[Numbers, Numbers]) -> dict[str, Numbers]:
     return {f"{name}_low": ends[0], f"{name}_high": ends[1]}
-
-
-ESTIMATES = computed("staging.estimates", estimates)
-COMPARISON_TESTS = computed("staging.comparison_tests", comparison_tests)
-MEASURE_CHANGES = computed("staging.measure_changes", measure_changes)
-LEDGER_LINES = computed("staging.ledger_lines", ledger_lines)

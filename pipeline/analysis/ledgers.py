@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 
 from pipeline.analysis.stats import ROUNDING, Counts, Numbers, hypergeometric
-from pipeline.relation import computed
 
 BUCKETS = ("always", "sometimes", "never")
 ALWAYS, SOMETIMES, NEVER = range(3)
@@ -103,10 +102,6 @@ def _by_pair(rows: pa.Table) -> Iterator[tuple[tuple[str, str], tuple[tuple[Any,
 
 def _table(rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.Table:
     return pa.Table.from_pylist([dict(zip(schema.names, row, strict=True)) for row in rows], schema)
-
-
-FUNNEL_EFFECTS = computed("staging.funnel_effects", funnel_effects)
-TRANSITION_NOISE = computed("staging.transition_noise", transition_noise)
 
 
 def shapley_steps(

@@ -32,7 +32,6 @@ from pipeline.analysis.signs import (
     of_failures,
     of_passes,
 )
-from pipeline.relation import computed
 
 MOST_COUNTED = 3
 DESCRIPTIONS = ("field", "check", "expected", "error", "answer")
@@ -427,6 +426,3 @@ def _n_differing(field: tuple[str, str], signs: Sequence[Sign], attempts: Attemp
         if sign.field == field
         for outcome in (attempts.fails, attempts.passes)
     )
-
-
-MODES = computed("staging.modes", computed_modes)

@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from pipeline.analysis.power import detectable_change
 from pipeline.analysis.stats import Counts, Numbers, coded, counts, hypergeometric, tally
-from pipeline.relation import computed
 
 SIDES = ("base", "candidate")
 METRICS = ("pass_at_1", "mean_reward")
@@ -115,9 +114,6 @@ def passing_values(n_scored: Sequence[Counts], passed: Sequence[Counts]) -> Numb
     n_failed = [n - own for n, own in zip(n_scored, passed, strict=True)]
     both = np.stack([n_failed[0], passed[0], n_failed[1], passed[1]], axis=1).ravel()
     return np.repeat(np.arange(len(both)) % 2.0, both)
-
-
-CHANGE_TESTS = computed("staging.change_tests", change_tests)
 
 
 @dataclass(frozen=True)

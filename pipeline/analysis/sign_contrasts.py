@@ -22,7 +22,6 @@ from pipeline.analysis.signs import (
     max_t,
     share,
 )
-from pipeline.relation import computed
 
 # Fewer failures of a run, or of all others, show nothing.
 LEAST_FAILURES = 5
@@ -188,6 +187,3 @@ REWARD_COLUMNS = pa.schema(
         ("p_adjusted", pa.float64()),
     ]
 )
-
-RUN_CONTRASTS = computed("main.run_contrasts", run_contrasts)
-REWARD_CONTRASTS = computed("main.reward_contrasts", reward_contrasts)

@@ -11,7 +11,6 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from pipeline.analysis.stats import LEVEL, Counts, Mask, Numbers, coded, holm, mean, t_test
-from pipeline.relation import computed
 
 N_DRAWS = 2_000
 TINIEST = 1e-300
@@ -75,9 +74,6 @@ def standings(tasks: pa.Table) -> pa.Table:
             for run in shared.run_ids:
                 found[run] |= {"n_reruns": len(shared.run_ids), "rerun_sd": sd, "rerun_se": se}
     return pa.Table.from_pylist(list(found.values()), schema=SCHEMA)
-
-
-STANDINGS = computed("staging.standings", standings)
 
 
 def _shared(columns: Columns, is_own: Mask) -> Shared:

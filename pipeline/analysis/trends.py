@@ -20,7 +20,6 @@ from pipeline.analysis.stats import (
     q_values,
     within,
 )
-from pipeline.relation import computed
 
 RESTS = ("sum_rest", "sum_square_rest", "sum_passed_rest")
 SUMS = ("n_all", "n_all_passed", "sum_places", "sum_square_places", "sum_passed_places")
@@ -52,10 +51,6 @@ def discriminations(tasks: pa.Table) -> pa.Table:
     slope, both_sides = trend(n, n_passed, *sums)
     p_value = np.where(slope < 0, both_sides / 2, 1 - both_sides / 2)
     return added(tasks, q_noisy=within(q_values, p_value, tasks["benchmark"]))
-
-
-TRENDS = computed("staging.series_trends", trends)
-DISCRIMINATIONS = computed("staging.discriminations", discriminations)
 
 
 def trend(

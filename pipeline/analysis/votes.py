@@ -11,7 +11,6 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from pipeline.analysis.stats import Mask, Numbers, strata
-from pipeline.relation import computed
 
 Vote = tuple[int, int]  # how many repeats gave an answer, how many of those passed
 
@@ -35,9 +34,6 @@ def majorities(ballots: pa.Table) -> pa.Table:
     ]
     schema = pa.schema({"run_id": pa.string(), "k": pa.int64(), "maj_at": pa.float64()})
     return pa.Table.from_pylist(rows, schema=schema)
-
-
-MAJORITIES = computed("staging.majorities", majorities)
 
 
 def majority_curve(ballots: Sequence[tuple[Sequence[Vote], int]]) -> dict[int, float]:

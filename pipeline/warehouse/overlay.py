@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipeline.relation import Relation
+from pipeline.relation import Compute, Relation
 from pipeline.warehouse.build import SCHEMAS
 from pipeline.warehouse.reader import CATALOG, Warehouse, attached, lock_down, of_this_version
 from pipeline.warehouse.relations import (
@@ -36,7 +36,7 @@ LISTED = """
 def recompute(
     path: Path,
     sql_dir: Path,
-    computed: Iterable[Relation],
+    python: Iterable[Relation | Compute],
     *,
     replaced: Mapping[str, pa.Table],
     amended: Mapping[str, pa.Table] | None = None,
@@ -50,7 +50,7 @@ def recompute(
     do not cause others to be computed again. `emptied` relations have no rows: they are slow to
     compute and not needed here. `unchanged` relations would have the same rows as before.
     """
-    every = {relation.name: relation for relation in relations(sql_dir, computed)}
+    every = {relation.name: relation for relation in relations(sql_dir, python)}
     db = attached(path)
     # Before any query: the author of the file may have put code into its views.
     lock_down(db)

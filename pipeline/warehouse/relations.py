@@ -10,7 +10,8 @@ import json
 import re
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from pipeline.errors import BladeError
-from pipeline.relation import Computed, Relation
+from pipeline.relation import Computation, Compute, Relation
 from pipeline.settings import SQL_DIR
 from pipeline.warehouse.reader import Warehouse
 
@@ -28,19 +29,28 @@ if TYPE_CHECKING:
 
 # Folders of sql/ are subjects; only these two are schemas of their own as well.
 OWN_SCHEMAS = ("report", "assertions")
-HEADER = re.compile(r"-- (?:(grain|kind|needs): )?(.*)")
+HEADER = re.compile(r"-- (?:(grain|kind|needs|computed by|columns): )?(.*)")
 # Relations with a sorted table in staging and a public view that adds texts.
 TWINS = ("rollouts", "tasks", "task_prompts")
 
 
-def relations(sql_dir: Path, computed: Iterable[Relation] = ()) -> list[Relation]:
-    """All relations of the folder and those of Python, each after the ones it reads."""
-    by_name = {relation.name: relation for relation in computed}
+def relations(sql_dir: Path, python: Iterable[Relation | Compute] = ()) -> list[Relation]:
+    """All relations of the folder and those of Python, each after the ones it reads.
+
+    Functions of Python are found by the names that headers have for them.
+    """
+    functions: dict[str, Compute] = {}
+    by_name: dict[str, Relation] = {}
+    for part in python:
+        if isinstance(part, Relation):
+            by_name[part.name] = part
+        else:
+            functions[f"{part.__module__}.{part.__qualname__}"] = part
     for relation in _sql_files(sql_dir):
-        in_python = by_name.get(relation.name)
-        if isinstance(in_python, Computed):
-            relation = Computed(**vars(relation), compute=in_python.compute)
-        by_name[relation.name] = relation
+        resolved = [
+            replace(each, compute=functions.get(each.function)) for each in relation.computations
+        ]
+        by_name[relation.name] = replace(relation, computations=tuple(resolved))
     graph = {relation.name: relation.reads for relation in by_name.values()}
     return [by_name[name] for name in TopologicalSorter(graph).static_order()]
 
@@ -53,12 +63,20 @@ def name_of(path: Path) -> str:
 
 
 def parse(name: str, text: str) -> Relation:
-    """Line 1 is the purpose; `-- grain: ...`, `-- kind: table|step`, `-- needs: ...` may follow."""
+    """Line 1 is the purpose; `-- grain: ...`, `-- kind: table|step`, `-- needs: ...` may follow.
+
+    `-- computed by: function` names what Python does with the rows of the query, or with those of
+    one CTE (`from cte`); the columns that come out follow it.
+    """
     header: dict[str, str] = {}
+    computations: list[Computation] = []
     for line in text.splitlines():
         match = HEADER.fullmatch(line)
         if match is None:
             break
+        if match[1] == "computed by":
+            function, _, rows = match[2].partition(" from ")
+            computations.append(Computation(function, rows))
         header.setdefault(match[1] or "purpose", match[2])
     grain, needs = (
         tuple(part.strip() for part in header[key].split(",")) if key in header else ()
@@ -73,6 +91,7 @@ def parse(name: str, text: str) -> Relation:
         text,
         needs=needs,
         is_step=kind == "step",
+        computations=tuple(computations),
     )
 
 
@@ -95,7 +114,7 @@ def create_macros(db: duckdb.DuckDBPyConnection, sql_dir: Path) -> None:
 def create_relations(
     db: duckdb.DuckDBPyConnection,
     sql_dir: Path,
-    computed: Iterable[Relation] = (),
+    python: Iterable[Relation | Compute] = (),
     *,
     wanted: Collection[str] = (),
     begin: Callable[[int], None] = lambda _n: None,
@@ -105,7 +124,7 @@ def create_relations(
     Public tables are sorted by their grain, so that a plain select always has the same order.
     `begin` is called with the number of relations.
     """
-    every = relations(sql_dir, computed)
+    every = relations(sql_dir, python)
     if wanted:
         chosen = needed(every, wanted)
         every = [relation for relation in every if relation.name in chosen]
@@ -205,12 +224,40 @@ def needed(
 def create_relation(db: duckdb.DuckDBPyConnection, relation: Relation) -> None:
     """Create one relation, with its purpose as its comment."""
     kind = "table" if relation.is_table else "view"
-    if isinstance(relation, Computed):
-        rows = db.sql(relation.query).to_arrow_table()
-        create_from(db, relation.name, relation.compute(rows))
-    else:
-        db.execute(f"create {kind} {relation.name} as {_sorted(relation)}")
+    with computed(db, relation) as query:
+        db.execute(f"create {kind} {relation.name} as {query}")
     _comment(db, relation, kind)
+
+
+@contextmanager
+def computed(db: duckdb.DuckDBPyConnection, relation: Relation) -> Iterator[str]:
+    """The query of a relation; what Python computes for it can be read while the context lasts."""
+    query = _sorted(relation)
+    names = []
+    for each in relation.computations:
+        if each.compute is None:
+            raise LookupError(
+                f"{relation.name}: {each.function} is not listed in analysis.FUNCTIONS"
+            )
+        rows = db.sql(query_of(relation.query, each.rows)).to_arrow_table()
+        db.register(each.name, each.compute(rows))
+        names.append(each.name)
+        if not each.rows:
+            query = f"from temp.{each.name}"
+    yield query
+    for name in names:
+        db.unregister(name)
+
+
+def query_of(query: str, cte: str) -> str:
+    """The select of a CTE, which closes at the beginning of a line, after the CTEs before it."""
+    if not cte:
+        return query
+    match = re.search(rf"^(?:with )?{cte} as \(\n(.*?)\n\)", query, re.MULTILINE | re.DOTALL)
+    if match is None:
+        raise LookupError(f"no CTE {cte}")
+    before = re.sub(r"(,|\bwith)\n(-- .*\n)*$", "", query[: match.start()])
+    return f"{before}\n{match[1]}"
 
 
 def create_from(db: duckdb.DuckDBPyConnection, name: str, rows: pa.Table) -> None:

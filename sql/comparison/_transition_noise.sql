@@ -2,6 +2,8 @@
 -- grain: base, candidate, line
 -- kind: table
 -- needs: staging.run_pairs
+-- computed by: pipeline.analysis.ledgers.transition_noise
+-- columns: base, candidate, line, n_tasks, amount
 select
     base, candidate,
     base_n_scored as n_base,

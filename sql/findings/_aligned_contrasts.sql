@@ -2,6 +2,8 @@
 -- grain: task_no, record_id
 -- kind: step
 -- needs: staging.contrast_rollouts where is_acting
+-- computed by: pipeline.analysis.contrasts.contrasts
+-- columns: task_no, record_id, passing_record_id, is_closest, n_common, n_common_first, difference, seq, passing_seq, result_seq, passing_result_seq, skipped_seq, other_seq, tools_only_failing, tools_only_passing
 -- Which calls change something: those of tools that are declared to; any, where nothing is declared.
 with reading as (
     select distinct run_id, tool

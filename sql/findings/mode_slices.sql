@@ -1,8 +1,9 @@
 -- Where the failures of a mode concentrate: one value of a slice that holds most of them.
--- computed by: pipeline.analysis.concentration.concentrations (p_value, p_adjusted)
 -- grain: benchmark, mode, slice_key, slice_value
 -- kind: table
 -- needs: staging.attempt_modes
+-- computed by: pipeline.analysis.concentration.concentrations
+-- columns: *, p_value, p_adjusted
 with bearing as (
     select
         benchmark,

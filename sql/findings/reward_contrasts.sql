@@ -1,7 +1,8 @@
 -- What goes with a low reward where rewards are continuous: signs whose bearers rank lower in a run.
--- computed by: pipeline.analysis.sign_contrasts.reward_contrasts
 -- grain: benchmark, kind, name, value
 -- kind: table
+-- computed by: pipeline.analysis.sign_contrasts.reward_contrasts
+-- columns: benchmark, kind, name, value, sign, n_with, n_without, reward_with, reward_without, p_adjusted
 with continuous as (
     select benchmark
     from staging.rollouts

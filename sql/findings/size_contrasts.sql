@@ -1,8 +1,9 @@
 -- How long failures are beside passes of the same tasks: the median difference, as a share of the passes.
--- computed by: pipeline.analysis.concentration.size_contrasts (difference, low, high, n_tasks)
 -- grain: benchmark, measure
 -- kind: table
 -- needs: staging.rollouts where is_pass is not null
+-- computed by: pipeline.analysis.concentration.size_contrasts
+-- columns: benchmark, measure, n_tasks, difference, low, high
 with sizes as (
     select
         benchmark,

@@ -1,7 +1,40 @@
 -- What k attempts at a task reach and take, by k: any passes, all pass, the best reward, the majority.
 -- grain: run_id, k
 -- kind: table
-with repeats as (
+-- computed by: pipeline.analysis.votes.majorities from ballot_counts
+-- columns: run_id, k, maj_at
+with scored as (from staging.rollouts where is_scored and is_pass is not null),
+-- No answer is an answer too, and a wrong one.
+counted as (
+    select
+        run_id,
+        task_id,
+        answer,
+        count(*) as n_votes,
+        count(*) filter (is_pass and answer is not null) as n_right
+    from scored
+    where run_id in (select run_id from scored where answer is not null)
+    group by all
+),
+ballots as (
+    select
+        run_id,
+        task_id,
+        string_agg(n_votes || ':' || n_right, ' ' order by n_votes, n_right) as ballot
+    from counted
+    group by all
+),
+-- How the votes of each task are split, and how many tasks are split so.
+ballot_counts as (
+    select
+        run_id,
+        ballot,
+        count(*) as n_tasks
+    from ballots
+    group by all
+    order by run_id, ballot
+),
+repeats as (
     select
         run_id,
         n_scored,
@@ -110,5 +143,5 @@ from points
 left join (from main.estimates where metric = 'pass_at') as pass_at using (run_id, k)
 left join (from main.estimates where metric = 'pass_hat') as pass_hat using (run_id, k)
 left join shortfalls using (run_id, k)
-left join staging.majorities using (run_id, k)
+left join temp.majorities using (run_id, k)
 left join amounts using (run_id, k)
