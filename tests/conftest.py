@@ -6,6 +6,7 @@ import fcntl
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import chdir
+from functools import cache
 from pathlib import Path
 from unittest import mock
 
@@ -13,8 +14,10 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import settings
 
+from pipeline import earlier, provenance
 from pipeline.cli import blade
 from pipeline.settings import WAREHOUSE_NAME
+from pipeline.warehouse import relations
 from tests import hostile
 from tests.results import Content, write
 
@@ -51,6 +54,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _without_waiting_for_the_disk() -> Iterator[None]:
     """What a test writes need not outlive a power failure."""
     with mock.patch.object(os, "fsync"):
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _without_reading_the_program_again() -> Iterator[None]:
+    """Its files do not change while tests run; their digest is a tenth of a small analysis."""
+    with (
+        mock.patch.object(earlier, "_code", cache(earlier._code)),
+        mock.patch.object(provenance, "versions", cache(provenance.versions)),
+        mock.patch.object(relations, "parse", cache(relations.parse)),
+    ):
         yield
 
 

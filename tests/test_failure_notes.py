@@ -4,56 +4,60 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
-import pytest
+from tests.results import Row, call, called, rollout, said
+from tests.together import Case, Given, Together
 
-from tests.results import Row, analyzed, call, called, rollout, said
-
-NEEDS = ("failure_notes", "root_causes", "report.looked", "slice_metrics")
+together = Together(
+    *("failure_notes", "root_causes", "report.looked", "slice_metrics", "signs", "rollouts"),
+    *("findings", "expected_calls", "report.contrasts"),
+)
+# With their pages.
+whole = Together()
 
 
 def answered(task: int, answer: str, key: str, reward: float, **more: object) -> Row:
     return rollout(task, 0, output=said(answer), reward=reward, expected_answer=key, **more)
 
 
-def notes(folder: Path, rows: list[Row]) -> dict[str, list[str]]:
+def notes(found: Case) -> dict[str, list[str]]:
     """The notes of each task."""
-    found = analyzed(folder, {"r.jsonl": rows}, needs=NEEDS)
     return dict(
         found.rows("select task_id, list(note order by note_no) from failure_notes group by all")
     )
 
 
-def test_white_space_can_be_seen(tmp_path: Path) -> None:
+@together
+def test_white_space_can_be_seen() -> Given:
     """Where it is all that differs, blanks and line breaks are marked, and it is said."""
     rows = [answered(task, f"a{task} b", f"a{task} b", 1.0) for task in range(4)]
     rows += [answered(4, "x  y", "x y", 0.0), answered(5, "no\nyes", "yes", 0.0)]
-    found = notes(tmp_path, rows)
+    found = notes((yield rows))
     assert found["4"][0] == 'answer "x␣␣y", key "x␣y", which differ in white space alone'
     assert found["5"][0] == 'answer "no⏎yes", key "yes"'
 
 
-def test_the_name_of_a_task_is_no_key(tmp_path: Path) -> None:
+@together
+def test_the_name_of_a_task_is_no_key() -> Given:
     """A field that every row has and that says which task it is of."""
     rows = [
         rollout(task, 0, output=said(f"text {task}"), reward=float(task % 2), target=str(task))
         for task in range(8)
     ]
-    assert not [
-        note for listed in notes(tmp_path, rows).values() for note in listed if "key" in note
-    ]
+    assert not [note for listed in notes((yield rows)).values() for note in listed if "key" in note]
 
 
-def test_a_list_of_nothing_says_nothing(tmp_path: Path) -> None:
+@together
+def test_a_list_of_nothing_says_nothing() -> Given:
     words = "after the run these unexpected files were found: "
     rows = [rollout(task, 0, reward=1.0) for task in range(4)]
     rows += [rollout(4, 0, reward=0.0, says=f"{words}[]")]
     rows += [rollout(5, 0, reward=0.0, says=f"{words}['a.txt']")]
-    assert notes(tmp_path, rows) == {"5": [f"says: {words}['a.txt']"]}
+    assert notes((yield rows)) == {"5": [f"says: {words}['a.txt']"]}
 
 
-def test_the_grader_is_not_the_model(tmp_path: Path) -> None:
+@together
+def test_the_grader_is_not_the_model() -> Given:
     """A scorer that repeats the answer explains nothing; what another text says is quoted.
 
     What is the answer again is no field of the row either.
@@ -76,14 +80,15 @@ def test_the_grader_is_not_the_model(tmp_path: Path) -> None:
         each["extracted_answer"] = each["response"]["output"][0]["content"]
     shown = [[f'answer "{answer}", key "Paris and Rome"'] for answer in echoed]
     grader = f"the grader: {why}"
-    assert notes(tmp_path, rows) == {
+    assert notes((yield rows)) == {
         "0": shown[0],
         "1": [*shown[1], grader],
         "2": [*shown[2], grader],
     }
 
 
-def test_data_is_no_explanation(tmp_path: Path) -> None:
+@together
+def test_data_is_no_explanation() -> Given:
     """However long it is; of a long text its end is quoted, from behind where it was cut."""
 
     def row(task: int, why: str) -> Row:
@@ -92,14 +97,15 @@ def test_data_is_no_explanation(tmp_path: Path) -> None:
 
     data = json.dumps({"seats": [f"row {number}" for number in range(200)]})
     long = "First this was looked at. " * 40 + "In the end the second part is missing."
-    found = notes(tmp_path, [row(0, data), row(1, long), *(row(task, "") for task in (2, 3, 4))])
+    found = notes((yield [row(0, data), row(1, long), *(row(task, "") for task in (2, 3, 4))]))
     assert "0" not in found
     (quoted,) = found["1"]
     assert quoted.startswith("the grader: …") and quoted.endswith("the second part is missing.")
     assert quoted.count("…") == 1
 
 
-def test_without_a_pass_what_tasks_say_is_no_reason(tmp_path: Path) -> None:
+@together
+def test_without_a_pass_what_tasks_say_is_no_reason() -> Given:
     """A text that every failure has for itself; one that several have is a reason."""
     rows = [
         rollout(
@@ -111,12 +117,13 @@ def test_without_a_pass_what_tasks_say_is_no_reason(tmp_path: Path) -> None:
         )
         for task in range(4)
     ]
-    for task, listed in notes(tmp_path, rows).items():
+    for task, listed in notes((yield rows)).items():
         said = f"the verifier gave up after {int(task) + 3} seconds and wrote no verdict"
         assert listed == [f"log: {said}"]
 
 
-def test_what_had_nothing_to_check_is_not_met(tmp_path: Path) -> None:
+@together
+def test_what_had_nothing_to_check_is_not_met() -> Given:
     """A part of the reward over an empty list, and a check that every attempt passes."""
 
     def row(task: int, *failing: str, has_facts: bool = True) -> Row:
@@ -129,7 +136,7 @@ def test_what_had_nothing_to_check_is_not_met(tmp_path: Path) -> None:
 
     rows = [row(task) for task in range(4)]
     rows += [row(4, "state"), row(5, "state", has_facts=False), row(6, "facts"), row(7, "tone")]
-    assert {task: listed[0] for task, listed in notes(tmp_path, rows).items()} == {
+    assert {task: listed[0] for task, listed in notes((yield rows)).items()} == {
         "4": "2 of 3 checks met, fails state",
         "5": "1 of 2 checks met, fails state",
         "6": "2 of 3 checks met, fails facts",
@@ -137,7 +144,8 @@ def test_what_had_nothing_to_check_is_not_met(tmp_path: Path) -> None:
     }
 
 
-def test_names_of_tasks_are_no_notes(tmp_path: Path) -> None:
+@together
+def test_names_of_tasks_are_no_notes() -> Given:
     """A field that differs in every failure is left out, what two share is not."""
 
     def row(task: int, reward: float, **fields: object) -> Row:
@@ -148,13 +156,14 @@ def test_names_of_tasks_are_no_notes(tmp_path: Path) -> None:
 
     rows = [row(task, 1.0, end="stop", labels=[]) for task in range(4)]
     rows += [row(4, 0.0, end="cut", labels=["late"]), row(5, 0.0, end="cut", labels=["rude"])]
-    assert notes(tmp_path, rows) == {
+    assert notes((yield rows)) == {
         "4": ["end = cut", "labels has late"],
         "5": ["end = cut", "labels has rude"],
     }
 
 
-def test_a_call_that_differs_shows_what_differs(tmp_path: Path) -> None:
+@together
+def test_a_call_that_differs_shows_what_differs() -> Given:
     """The argument alone, expected beside given; of an error what was answered."""
     wanted = [{"name": "book", "arguments": {"user": "mei", "seat": "4A", "day": "monday"}}]
 
@@ -166,52 +175,49 @@ def test_a_call_that_differs_shows_what_differs(tmp_path: Path) -> None:
     rows += [row(3, 0.0, "friday"), row(4, 0.0, "monday", "Error: the flight is full")]
     rows += [row(5, 0.0, "friday", "Error: no such flight")]
     differs = 'day: expected "monday", got "friday"'
-    assert {task: listed[0] for task, listed in notes(tmp_path, rows).items()} == {
+    assert {task: listed[0] for task, listed in notes((yield rows)).items()} == {
         "3": f"book called otherwise: {differs}",
         "4": "book called as expected, answered with an error: the flight is full",
         "5": f"book called otherwise, and refused: {differs} → no such flight",
     }
 
 
-def test_calls_that_nobody_makes(tmp_path: Path) -> None:
+@together
+def test_calls_that_nobody_makes() -> Given:
     """Rows that list calls, and no transcript that has one."""
     calls = [{"name": "book", "kwargs": {"id": 1}}]
     rows = [rollout(task, 0, reward=task % 2, actions=calls) for task in range(4)]
-    found = analyzed(tmp_path, {"r.jsonl": rows}, needs=NEEDS)
+    found = yield rows
     query = "select n_calling, n_observed, has_listed_calls from report.looked"
     assert found.rows(query) == [(0, 4, True)]
 
 
-@pytest.mark.parametrize(
-    ("answers", "n_empty"),
-    [
-        (["a", "b", "c", "d"], 0),
-        (["a", None, "", "d"], 2),
-        ([None, None, None, None], 4),
-        (["", None, None, ""], 4),
-    ],
+@whole.each(
+    (["a", "b", "c", "d"], 0),
+    (["a", None, "", "d"], 2),
+    ([None, None, None, None], 4),
+    (["", None, None, ""], 4),
 )
-def test_what_no_answer_was_taken_from(
-    answers: list[str | None], n_empty: int, tmp_path: Path
-) -> None:
+def test_what_no_answer_was_taken_from(answers: list[str | None], n_empty: int) -> Given:
     """An answer that the verifier did not find is empty, also where it found none at all."""
     rows = [
         rollout(task, 0, reward=float(task == 0), extracted_answer=answer)
         for task, answer in enumerate(answers)
     ]
-    found = analyzed(tmp_path, {"r.jsonl": rows})
+    found = yield rows
     assert found.rows("select n_empty, n_observed from report.looked") == [(n_empty, 4)]
-    report = (tmp_path / "out/report.md").read_text(encoding="utf-8")
-    assert ("empty answers (0 of 4)" in report) == (n_empty == 0)
+    assert ("empty answers (0 of 4)" in found.report) == (n_empty == 0)
 
 
-def test_nothing_failed_where_nothing_is_scored(tmp_path: Path) -> None:
+@together
+def test_nothing_failed_where_nothing_is_scored() -> Given:
     rows = [rollout(task, 0, reward=None) for task in range(4)]
-    found = analyzed(tmp_path, {"r.jsonl": rows}, needs=NEEDS)
+    found = yield rows
     assert found.rows("select n_scored, n_failures from report.looked") == [(0, 0)]
 
 
-def test_a_slice_below_the_rest(tmp_path: Path) -> None:
+@together
+def test_a_slice_below_the_rest() -> Given:
     """Of three groups of ten tasks with four attempts each, one passes next to nothing."""
     rows = []
     for task in range(30):
@@ -219,12 +225,13 @@ def test_a_slice_below_the_rest(tmp_path: Path) -> None:
         for repeat in range(4):
             passes = (group != "c" and (task + repeat) % 4) or (task, repeat) == (29, 0)
             rows.append(rollout(task, repeat, reward=float(bool(passes)), category=group))
-    found = analyzed(tmp_path, {"r.jsonl": rows}, needs=NEEDS)
+    found = yield rows
     query = "select slice_value from slice_metrics where is_below_rest and slice_key = 'category'"
     assert found.column(query) == ["c"]
 
 
-def test_the_same_words_at_several_tasks(tmp_path: Path) -> None:
+@together
+def test_the_same_words_at_several_tasks() -> Given:
     """A text that many tasks get is a sign, whatever became of them; one of its own is not."""
     canned = "I apologize, but I was unable to answer."
     rows = [
@@ -233,13 +240,14 @@ def test_the_same_words_at_several_tasks(tmp_path: Path) -> None:
         )
         for task in range(10)
     ]
-    found = analyzed(tmp_path, {"r.jsonl": rows}, needs=("signs",))
+    found = yield rows
     query = "select task_id, sign from signs where value like 'is given at several%' order by 1"
     sign = f"answer is given at several tasks: {canned}"
     assert found.rows(query) == [(str(task), sign) for task in range(5)]
 
 
-def test_totals_of_several_kinds_are_added(tmp_path: Path) -> None:
+@together
+def test_totals_of_several_kinds_are_added() -> Given:
     """6 of 7 and 31 of 31 are 37 of 38; where one is the sum of the others, it is all."""
     rows = [
         rollout(1, 0, reward=0.0, f2p_passed=6, f2p_total=7, p2p_passed=31, p2p_total=31),
@@ -247,25 +255,24 @@ def test_totals_of_several_kinds_are_added(tmp_path: Path) -> None:
             2, 0, reward=0.0, a_passed=1, a_total=2, b_passed=3, b_total=3, n_passed=4, n_total=5
         ),
     ]
-    found = analyzed(tmp_path, {"r.jsonl": rows}, needs=("rollouts",))
+    found = yield rows
     query = "select n_checks_met, n_checks_total from rollouts order by task_id"
     assert found.rows(query) == [(37, 38), (4, 5)]
 
 
-def test_tasks_tried_once_are_not_never_passed(tmp_path: Path) -> None:
+@together
+def test_tasks_tried_once_are_not_never_passed() -> Given:
     """Two tasks with two failures each among tasks that have one attempt."""
     rows = [rollout(task, repeat, reward=0.0) for task in (1, 2) for repeat in (0, 1)]
     rows += [rollout(task, 0, reward=float(task % 2)) for task in range(3, 9)]
     rows += [rollout(9, repeat, reward=1.0) for repeat in (0, 1)]
-    found = analyzed(tmp_path, {"r.jsonl": rows}, needs=("findings",))
+    found = yield rows
     query = "select n_tasks, n_all_tasks, n_failures, is_of_some from findings where kind = 'never'"
     assert found.rows(query) == [(2, 3, 4, True)]
 
 
-@pytest.mark.parametrize(("n_never", "is_early"), [(3, False), (4, True)])
-def test_tasks_that_nobody_passes_hold_failures(
-    n_never: int, is_early: bool, tmp_path: Path
-) -> None:
+@together.each((3, False), (4, True))
+def test_tasks_that_nobody_passes_hold_failures(n_never: int, is_early: bool) -> Given:
     """They are told behind one mode where a quarter of all failures is theirs.
 
     Of 24 tasks with 4 attempts each these fail always, the others in 2 attempts, with one of four
@@ -279,7 +286,7 @@ def test_tasks_that_nobody_passes_hold_failures(
             answer = f"Error: {kinds[task % 4]} trouble" if fails and task >= n_never else "ok"
             output = called("save", {}, answer)
             rows.append(rollout(task, index, reward=float(not fails), output=output))
-    found = analyzed(tmp_path, {"r.jsonl": rows}, needs=("findings",))
+    found = yield rows
     n_failures = 4 * n_never + 2 * (24 - n_never)
     (row,) = found.rows("""
         select finding_no, n_tasks, n_failures, n_failures_observed from findings
@@ -288,7 +295,8 @@ def test_tasks_that_nobody_passes_hold_failures(
     assert row == (2 if is_early else 5, n_never, 4 * n_never, n_failures)
 
 
-def test_arguments_as_python_writes_them(tmp_path: Path) -> None:
+@together
+def test_arguments_as_python_writes_them() -> Given:
     """A list in a text, and an object with single quotes, are what they say."""
     wanted = [{"name": "swap", "arguments": {"ids": ["2", "1"], "user": "mei"}}]
     rows = []
@@ -305,12 +313,13 @@ def test_arguments_as_python_writes_them(tmp_path: Path) -> None:
             {"type": "function_call_output", "call_id": "c", "output": "ok"},
         ]
         rows.append(rollout(task, 0, reward=float(task < 3), output=output, expected_calls=wanted))
-    found = analyzed(tmp_path, {"r.jsonl": rows}, needs=("expected_calls",))
+    found = yield rows
     query = "select task_id, status from expected_calls order by 1"
     assert found.rows(query) == [("0", "made"), ("1", "made"), ("2", "made"), ("3", "differs")]
 
 
-def test_without_grades_nothing_fails(tmp_path: Path) -> None:
+@whole
+def test_without_grades_nothing_fails() -> Given:
     """Where no attempt is graded, pages count attempts, not failures; how they end is no reason."""
     rows = [
         rollout(
@@ -324,28 +333,30 @@ def test_without_grades_nothing_fails(tmp_path: Path) -> None:
     ]
     for row in rows[:4]:
         row["response"]["incomplete_details"] = {"reason": "max_output_tokens"}
-    found = analyzed(tmp_path, {"r.jsonl": rows})
+    found = yield rows
     assert set(found.rows("select is_graded from failure_modes")) == {(False,)}
     assert not found.rows("from failure_notes where note similar to '.* is null|.* = stop'")
-    text = (found.path.parent / "report.md").read_text(encoding="utf-8")
+    text = found.report
     assert "4 of 12 attempts (none is graded)" in text
     assert not re.search(r"of \d+ failures|no pass\b|stop_reason = stop|is null", text)
-    shown = call("failures", "--warehouse", found.path).stdout
+    shown = call("failures", found.name, "--warehouse", found.path).stdout
     assert "none of 12 attempts is graded" in shown
     assert "ungraded attempts" not in shown
 
 
-def test_a_null_alone_is_no_reason(tmp_path: Path) -> None:
+@together
+def test_a_null_alone_is_no_reason() -> Given:
     """It is one where every pass fills the field."""
     rows = [rollout(task, 0, reward=1.0, patch=f"diff {task}", error=None) for task in range(12)]
     rows += [rollout(task, 0, reward=0.0, patch=None, error=None) for task in range(12, 14)]
     rows += [rollout(task, 0, reward=0.0, patch=f"diff {task}") for task in range(14, 18)]
     rows[0]["note"], rows[13]["note"], rows[14]["note"] = None, None, None
     expected = {"12": ["patch is null"], "13": ["note is null", "patch is null"]}
-    assert notes(tmp_path, rows) == expected
+    assert notes((yield rows)) == expected
 
 
-def test_what_passes_fail_too_decides_nothing(tmp_path: Path) -> None:
+@together
+def test_what_passes_fail_too_decides_nothing() -> Given:
     """The part that decides is named, not a step that passes leave out as often."""
 
     def row(task: int, *, is_pass: bool) -> Row:
@@ -358,24 +369,26 @@ def test_what_passes_fail_too_decides_nothing(tmp_path: Path) -> None:
         more = {"parts": parts} if parts else {}
         return rollout(task, 0, output=said("."), reward=float(is_pass), steps=steps, **more)
 
-    found = notes(tmp_path, [row(task, is_pass=task > 5) for task in range(20)])
+    found = notes((yield [row(task, is_pass=task > 5) for task in range(20)]))
     assert [found[str(task)][0] for task in range(3)] == ["fails SAY"] * 3
     assert [found[str(task)][0] for task in (3, 5)] == ["0 of 2 checks met, fails write"] * 2
     assert found["4"][0] == "1 of 2 checks met, fails write"
 
 
-def test_nearly_the_score_is_not_the_score(tmp_path: Path) -> None:
+@together
+def test_nearly_the_score_is_not_the_score() -> Given:
     """A field that differs from the score in some attempts is listed with how many."""
     rows = [
         rollout(task, 0, reward=float(task > 9), grade={"ok": task > 9, "db": task > 8})
         for task in range(24)
     ]
-    found = analyzed(tmp_path, {"r.jsonl": rows}, needs=NEEDS)
+    found = yield rows
     query = "select same_as_score, nearly_score from report.looked"
     assert found.rows(query) == [(["grade: ok"], ["grade: db (other than the score in 1 attempt)"])]
 
 
-def test_a_card_lists_no_miss_that_its_pass_shares(tmp_path: Path) -> None:
+@together
+def test_a_card_lists_no_miss_that_its_pass_shares() -> Given:
     """Of two expected calls that a failure leaves out, the one that the pass makes."""
     wanted = [{"name": name, "arguments": {"id": 1}} for name in ("look", "book")]
 
@@ -386,7 +399,7 @@ def test_a_card_lists_no_miss_that_its_pass_shares(tmp_path: Path) -> None:
         )
 
     rows = [row(task, index, is_pass=index > 0) for task in range(3) for index in range(2)]
-    found = analyzed(tmp_path, {"r.jsonl": rows}, needs=(*NEEDS, "report.contrasts"))
+    found = yield rows
     cards = found.column("select notes from report.contrasts")
     assert len(cards) == 3
     for listed in cards:

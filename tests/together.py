@@ -1,0 +1,139 @@
+"""Tests that share one analysis: each gives its rows first, and gets what became of them.
+
+    together = Together("failure_notes")
+
+    @together
+    def test_notes() -> Given:
+        found = yield [rollout(1, 0, reward=0.0)]
+        assert found.rows("select note from failure_notes") == []
+
+An analysis of a few rows takes about a second, nearly all of it to plan queries. The rows of a
+test are runs of a benchmark of their own, so that those of other tests change nothing for them.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Callable, Generator
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pipeline
+from tests.lean import only
+from tests.results import Results, Row, write
+
+# The rows of one run, or of several by name.
+Files = list[Row] | dict[str, list[Row]]
+RELATION = re.compile(r"\b(from|join) ((?:main\.|report\.|staging\.)?[a-z_]+)(?![a-z_.(])")
+
+
+class Case(Results):
+    """The runs of one test, as if they had been analyzed alone."""
+
+    def __init__(self, out: Path, name: str) -> None:
+        super().__init__(out)
+        self.name = name
+
+    @cached_property
+    def run_ids(self) -> list[str]:
+        """The runs of this test."""
+        query = f"select run_id from runs where benchmark = '{self.name}'"
+        return [run for (run,) in super().rows(query)]
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        """The rows of a query, which sees no other run and no other benchmark."""
+        return super().rows(RELATION.sub(self._own, query))
+
+    def _own(self, match: re.Match[str]) -> str:
+        """The rows of a relation that are about this test; names of CTEs stay as they are."""
+        word, relation = match.groups()
+        schema, _, table = relation.rpartition(".")
+        columns = super().rows(
+            "select column_name from information_schema.columns where "
+            f"table_name = '{table}' and table_schema = '{schema or 'main'}'"
+        )
+        if ("benchmark",) in columns:
+            return f"{word} (from {relation} where benchmark = '{self.name}')"
+        of_run = next((name for (name,) in columns if name in ("run_id", "candidate")), None)
+        if of_run:
+            listed = ", ".join(f"'{run}'" for run in self.run_ids)
+            return f"{word} (from {relation} where {of_run} in ({listed}))"
+        return match[0]
+
+    @property
+    def report(self) -> str:
+        """The draft report on these runs, without its comments."""
+        page = self.path.parent / "benchmarks" / self.name / "report.md"
+        return re.sub("<!--.*?-->", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
+Given = Generator[Files, Case, None]
+
+
+class Together:
+    """Tests whose rows are analyzed at once, with these relations, or with all and their pages."""
+
+    def __init__(self, *needs: str) -> None:
+        self.needs = needs
+        self.tests: dict[str, Callable[[], Given]] = {}
+        self.out: Path | None = None
+
+    def __call__(self, test: Callable[[], Given]) -> Any:
+        """A test with one set of rows."""
+        return self.each(())(test)
+
+    def each(self, *given: tuple[Any, ...]) -> Callable[[Callable[..., Given]], Any]:
+        """A test with each of these arguments, each time with rows of its own."""
+
+        def registered(test: Callable[..., Given]) -> Any:
+            assert inspect.isgeneratorfunction(test)
+            own = {
+                f"{test.__name__}{f'_{number}' if number else ''}": partial(test, *arguments)
+                for number, arguments in enumerate(given)
+            }
+            self.tests |= own
+
+            def run(tmp_path_factory: pytest.TempPathFactory, name: str) -> None:
+                self.out = self.out or self.analyzed(tmp_path_factory.mktemp("together"))
+                started = own[name]()
+                next(started)
+                with pytest.raises(StopIteration):
+                    started.send(Case(self.out, name))
+
+            run.__name__, run.__doc__, run.__module__ = test.__name__, test.__doc__, __name__
+            return pytest.mark.parametrize("name", own)(run)
+
+        return registered
+
+    def analyzed(self, folder: Path) -> Path:
+        """All rows of all tests: a file per run, and questions that no other test asks."""
+        files: dict[str, list[Row]] = {}
+        for name, test in self.tests.items():
+            given = next(test())
+            runs = given if isinstance(given, dict) else {"": given}
+            for run, rows in runs.items():
+                # The folder above `rollouts` names the benchmark.
+                file = f"{name}/rollouts/{name}{'_' if run else ''}{run}_rollouts.jsonl"
+                files[file] = [_asked(row, name) for row in rows]
+        results = write(folder / "results", files)
+        out = folder / "out"
+        if self.needs:
+            with only("runs", *self.needs):
+                pipeline.analyze(results, out=out)
+        else:
+            pipeline.analyze(results, out=out)
+        return out
+
+
+def _asked(row: Row, name: str) -> Row:
+    """The row with the name of its test before its question."""
+    copy: Row = json.loads(json.dumps(row))
+    request = copy.get("responses_create_params") or {}
+    for message in request.get("input", [])[:1]:
+        message["content"] = f"{name}: {message['content']}"
+    return copy
