@@ -6,14 +6,12 @@ import json
 import re
 
 from tests.results import Row, call, called, rollout, said
-from tests.together import Case, Given, Together
+from tests.together import Case, Given, Together, with_pages
 
 together = Together(
     *("failure_notes", "root_causes", "report.looked", "slice_metrics", "signs", "rollouts"),
     *("findings", "expected_calls", "report.contrasts"),
 )
-# With their pages.
-whole = Together()
 
 
 def answered(task: int, answer: str, key: str, reward: float, **more: object) -> Row:
@@ -192,7 +190,7 @@ def test_calls_that_nobody_makes() -> Given:
     assert found.rows(query) == [(0, 4, True)]
 
 
-@whole.each(
+@with_pages.each(
     (["a", "b", "c", "d"], 0),
     (["a", None, "", "d"], 2),
     ([None, None, None, None], 4),
@@ -318,7 +316,7 @@ def test_arguments_as_python_writes_them() -> Given:
     assert found.rows(query) == [("0", "made"), ("1", "made"), ("2", "made"), ("3", "differs")]
 
 
-@whole
+@with_pages
 def test_without_grades_nothing_fails() -> Given:
     """Where no attempt is graded, pages count attempts, not failures; how they end is no reason."""
     rows = [

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.results import Results, Row, analyzed, rollout
+from tests.results import Row, analyzed, rollout
+from tests.together import Given, Together, with_pages
 
-NEEDED = ("funnel", "rollouts", "staging.ungraded")
+together = Together("funnel", "rollouts", "staging.ungraded")
 SHARED = Path(__file__).parents[2] / "shared"
 TERMINAL = SHARED / "findings_corpus/terminal_agents"
 UNGRADED = """
@@ -19,11 +19,6 @@ UNGRADED = """
 STAGES = (
     "select stage, n_reached, n_lost from funnel where stage in ('graded', 'passed') order by all"
 )
-
-
-def graded(folder: Path, rows: list[Row]) -> Results:
-    """One run of these rows."""
-    return analyzed(folder, {"desk_rollouts.jsonl": rows}, needs=NEEDED)
 
 
 def row(task: int, *, is_pass: bool, **fields: Any) -> Row:
@@ -40,7 +35,8 @@ def checks(task: int, *, is_pass: bool) -> dict[str, str]:
     }
 
 
-def test_verifier_record_is_null_or_absent(tmp_path: Path) -> None:
+@together
+def test_verifier_record_is_null_or_absent() -> Given:
     """A map of verdicts that most attempts have, and that is null or absent, was never filled."""
     rows = [
         row(task, is_pass=task < 6, checks=checks(task, is_pass=task < 6)) for task in range(10)
@@ -48,7 +44,7 @@ def test_verifier_record_is_null_or_absent(tmp_path: Path) -> None:
     # Absent is what another attempt at the task has.
     rows += [row(10, is_pass=False, checks=None), rollout(9, 1, reward=0.0)]
     rows += [rollout(12, 0, reward=None, checks=None)]
-    results = graded(tmp_path, rows)
+    results = yield rows
     assert results.rows(UNGRADED) == [
         ("10", "checks is null"),
         ("12", "checks is null"),
@@ -58,9 +54,8 @@ def test_verifier_record_is_null_or_absent(tmp_path: Path) -> None:
     assert results.rows(STAGES) == [("graded", 10, 2), ("passed", 6, 4)]
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
+@together.each(
+    *(
         # Some passes do without it: tasks differ in what is checked.
         [{"checks": checks(n, is_pass=True)} if n % 2 else {} for n in range(12)],
         # What an answer was read as is no verdict.
@@ -75,22 +70,23 @@ def test_verifier_record_is_null_or_absent(tmp_path: Path) -> None:
             {"steps": [{"role": "user"}, {"role": "tool"}]} if n < 9 else {"steps": None}
             for n in range(12)
         ],
-    ],
+    )
 )
-def test_other_fields_are_no_verdict(fields: list[Row], tmp_path: Path) -> None:
+def test_other_fields_are_no_verdict(*fields: Row) -> Given:
     """Only verdicts show by their absence that nothing was graded."""
     rows = [row(task, is_pass=task < 8, **fields[task]) for task in range(12)]
-    assert graded(tmp_path, rows).rows(UNGRADED) == []
+    assert (yield rows).rows(UNGRADED) == []
 
 
-def test_an_object_with_the_reward(tmp_path: Path) -> None:
+@together
+def test_an_object_with_the_reward() -> Given:
     """What holds the reward itself is the verifier's record."""
     rows = [
         row(task, is_pass=task < 6, result={"reward": float(task < 6), "hash": f"h{task}"})
         for task in range(12)
     ]
     rows += [row(12, is_pass=False, result=None)]
-    assert graded(tmp_path, rows).rows(UNGRADED) == [("12", "result is null")]
+    assert (yield rows).rows(UNGRADED) == [("12", "result is null")]
 
 
 def ungraded_rows() -> list[Row]:
@@ -117,9 +113,10 @@ def ungraded_rows() -> list[Row]:
     return rows
 
 
-def test_what_ungraded_attempts_say(tmp_path: Path) -> None:
+@with_pages
+def test_what_ungraded_attempts_say() -> Given:
     """By the text of an error without what differs, else how they end, else that nothing is."""
-    found = analyzed(tmp_path, {"desk_rollouts.jsonl": ungraded_rows()})
+    found = yield ungraded_rows()
     parts = "select mode, n_failures from failure_modes where run_id is null and parent = "
     assert found.rows(f"{parts} 'reward is not recorded' order by 2 desc, 1") == [
         ("fault = upstream closed the connection after <n> s host <n>", 3),
@@ -127,10 +124,9 @@ def test_what_ungraded_attempts_say(tmp_path: Path) -> None:
         ("no error recorded", 2),
         ("fault = no space left", 1),
     ]
-    report = (tmp_path / "out/report.md").read_text(encoding="utf-8")
     assert (
         "(3 `fault = upstream closed the connection after <n> s host <n>`, 2 `end = killed`, "
-        "2 `no error recorded`, …)" in re.sub("<!--.*?-->", "", report)
+        "2 `no error recorded`, …)" in found.report
     )
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.results import Results, Row, analyzed, call, rollout
+from tests.together import Given, Together
 
 NEEDED = "comparisons comparison_tasks paired_tasks bucket_matrix runs expected rollouts".split()
 FIGURES = (
@@ -17,6 +18,7 @@ FIGURES = (
     "series series_counts series_tasks report.ledgers report.changed_tasks "
     "report.transitions".split()
 )
+together = Together(*NEEDED)
 N_TASKS = 24
 SHARED = Path(__file__).parents[2] / "shared"
 SONNET = SHARED / "findings_corpus/tau2_sonnet"
@@ -52,10 +54,9 @@ def run(
 BASE = run({number: number for number in range(N_TASKS)}, is_base=True)
 
 
-def compared(folder: Path, candidate: list[Row], base: list[Row] | None = None) -> Results:
+def pair(candidate: list[Row], base: list[Row] | None = None) -> dict[str, list[Row]]:
     """A base beside a candidate, both of one benchmark."""
-    files = {"desk_a_rollouts.jsonl": base or BASE, "desk_b_rollouts.jsonl": candidate}
-    return analyzed(folder, files, needs=NEEDED, benchmark="desk")
+    return {"a": base or BASE, "b": candidate}
 
 
 def counts(numbers: range | list[int]) -> dict[str, int]:
@@ -99,11 +100,10 @@ RENUMBERED = {
 }
 
 
-@pytest.mark.parametrize("name", RENUMBERED)
-def test_other_numbers(name: str, tmp_path: Path) -> None:
+@together.each(*((ids,) for ids in RENUMBERED.values()))
+def test_other_numbers(ids: Mapping[int, int]) -> Given:
     """Questions that stand under other ids are paired with themselves."""
-    ids = RENUMBERED[name]
-    results = compared(tmp_path, run(ids, is_base=False))
+    results = yield pair(run(ids, is_base=False))
     common = [number for number in ids if number < N_TASKS]
     assert found(results) == counts(common)
     n_moved = sum(ids[number] != number for number in common)
@@ -116,57 +116,62 @@ def test_other_numbers(name: str, tmp_path: Path) -> None:
     assert n_both == len(common)
 
 
-def test_recorded_ids_can_be_asked(tmp_path: Path) -> None:
+@together
+def test_recorded_ids_can_be_asked() -> Given:
     """A relation names, for each task that is called otherwise, the id that its rows have."""
-    results = compared(tmp_path, run(RENUMBERED["from 1"], is_base=False))
+    results = yield pair(run(RENUMBERED["from 1"], is_base=False))
     rows = results.rows("select run_id, task_id, recorded_task_id from paired_tasks order by all")
-    expected = [("desk_b", str(number), str(number + 1)) for number in range(N_TASKS)]
+    expected = [(f"{results.name}_b", str(number), str(number + 1)) for number in range(N_TASKS)]
     assert rows == sorted(expected)
     assert results.one("select count(*) from expected where source = 'inferred'") == 0
 
 
-def test_ids_that_agree_decide(tmp_path: Path) -> None:
+@together
+def test_ids_that_agree_decide() -> Given:
     """Where each id asks one question, tasks are paired by id; nothing is renamed."""
-    results = compared(tmp_path, run({n: n for n in range(4, N_TASKS)}, is_base=False))
+    results = yield pair(run({n: n for n in range(4, N_TASKS)}, is_base=False))
     assert found(results) == counts(range(4, N_TASKS))
     assert results.rows("from paired_tasks") == []
     assert results.one("select n_by_question from comparisons where is_lead") == 0
 
 
-@pytest.mark.parametrize("shift", [0, 1])
-def test_white_space_is_no_difference(shift: int, tmp_path: Path) -> None:
+@together.each((0,), (1,))
+def test_white_space_is_no_difference(shift: int) -> Given:
     """A trailing blank or other white space changes no question, under any id."""
     changed = {
         number: question(number).replace("\n", "\r\n  ") + " " * (number % 3)
         for number in range(0, N_TASKS, 2)
     }
     ids = {number: number + shift for number in range(N_TASKS)}
-    results = compared(tmp_path, run(ids, is_base=False, ask=changed))
+    results = yield pair(run(ids, is_base=False, ask=changed))
     assert found(results) == counts(range(N_TASKS))
     query = "select count(*) from comparison_tasks where pairing = 'verified'"
     assert results.one(query) == N_TASKS
 
 
-def test_words_are_told_apart(tmp_path: Path) -> None:
+@together
+def test_words_are_told_apart() -> Given:
     """Questions that are equal only without any blank are different ones."""
     base = run({0: 0, 1: 1, 2: 2}, is_base=True, ask={1: "add 1 11", 2: "add 3"})
     other = run({0: 0, 1: 1, 2: 2}, is_base=False, ask={1: "add 11 1", 2: "add  3"})
-    results = compared(tmp_path, other, base)
+    results = yield pair(other, base)
     query = "select pairing from comparison_tasks order by task_id"
     assert results.column(query) == ["verified", "contradicted", "verified"]
 
 
-def test_another_key_is_another_question(tmp_path: Path) -> None:
+@together
+def test_another_key_is_another_question() -> Given:
     """White space is overlooked only where the ground truth is the same."""
     base = [rollout(task, 0, ask=f"sum {task}", expected_answer="4") for task in range(3)]
     other = [rollout(task, 0, ask=f"sum {task} ", expected_answer="4") for task in range(3)]
     other[1]["expected_answer"] = "5"
-    results = compared(tmp_path, other, base)
+    results = yield pair(other, base)
     query = "select pairing from comparison_tasks order by task_id"
     assert results.column(query) == ["verified", "contradicted", "verified"]
 
 
-def test_pictures_are_told_apart(tmp_path: Path) -> None:
+@together
+def test_pictures_are_told_apart() -> Given:
     """Equal words around different pictures are different questions, whatever their blanks."""
 
     def shown(picture: str, words: str) -> Row:
@@ -177,46 +182,51 @@ def test_pictures_are_told_apart(tmp_path: Path) -> None:
         return row
 
     base = [rollout(0, 0), shown("cat", "What is it?")]
-    results = compared(tmp_path, [rollout(0, 0), shown("dog", "What is it? ")], base)
+    results = yield pair([rollout(0, 0), shown("dog", "What is it? ")], base)
     query = "select pairing from comparison_tasks order by task_id"
     assert results.column(query) == ["verified", "contradicted"]
 
 
-def test_a_question_asked_twice_is_not_paired_by_question(tmp_path: Path) -> None:
+@together
+def test_a_question_asked_twice_is_not_paired_by_question() -> Given:
     """Two tasks of one run with one question are never guessed apart."""
     twice = {0: question(1)}
     base = run({n: n for n in range(N_TASKS)}, is_base=True, ask=twice)
     other = run({n: n + 1 for n in range(N_TASKS)}, is_base=False, ask=twice)
-    results = compared(tmp_path, other, base)
+    results = yield pair(other, base)
     # The base's 0 and 1 ask what the candidate's 1 and 2 do: only 1 is an id of both.
     assert results.one("select count(*) from comparison_tasks where is_common") == N_TASKS - 1
     by_question = results.rows("select task_id, recorded_task_id from paired_tasks order by all")
     assert ("0", "1") not in by_question and ("1", "2") not in by_question
 
 
-def test_without_a_question_renumbered_ids_pair_nothing(tmp_path: Path) -> None:
+@together
+def test_without_a_question_renumbered_ids_pair_nothing() -> Given:
     """Where the ids of a run mean other tasks, an id alone pairs no task."""
     empty = {5: ""}
     base = run({n: n for n in range(N_TASKS)}, is_base=True, ask=empty)
     other = run({n: (n + 3) % N_TASKS for n in range(N_TASKS)}, is_base=False, ask=empty)
-    results = compared(tmp_path, other, base)
+    results = yield pair(other, base)
     assert results.one("select count(*) from comparison_tasks where is_common") == N_TASKS - 1
     assert results.one("select count(*) from comparison_tasks where pairing = 'unverified'") == 0
 
 
-def test_most_runs_name_the_tasks(tmp_path: Path) -> None:
+@together
+def test_most_runs_name_the_tasks() -> Given:
     """Of three runs the two that agree keep their ids, whatever their names are."""
     plain = run({n: n for n in range(N_TASKS)}, is_base=False)
     moved = run({n: n + 1 for n in range(N_TASKS)}, is_base=False)
     files = {"a": moved, "b": BASE, "c": plain}
-    named = {f"desk_{name}_rollouts.jsonl": rows for name, rows in files.items()}
-    results = analyzed(tmp_path, named, needs=NEEDED)
-    assert results.column("select distinct run_id from paired_tasks") == ["desk_a"]
+    results = yield files
+    assert results.column("select distinct run_id from paired_tasks") == [f"{results.name}_a"]
     query = "select base, candidate, n_by_question from comparisons where is_lead order by all"
     assert results.rows(query) == [
-        ("desk_a", "desk_b", N_TASKS),
-        ("desk_a", "desk_c", N_TASKS),
-        ("desk_b", "desk_c", 0),
+        (f"{results.name}_{base}", f"{results.name}_{candidate}", n_by_question)
+        for base, candidate, n_by_question in (
+            ("a", "b", N_TASKS),
+            ("a", "c", N_TASKS),
+            ("b", "c", 0),
+        )
     ]
 
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from tests.case_files import cases
 from tests.results import Row, analyzed, rollout
 from tests.test_formats_tau2 import SIMULATIONS, TASKS
+from tests.together import Given, Together, with_pages
 
 NEEDED = ("comparison_settings", "comparisons", "runs")
+together = Together(*NEEDED)
 DIFFERING = """
     select setting, base_value, candidate_value, n_tasks from comparison_settings
     where setting not in ('verifier fields') order by setting
@@ -34,14 +33,14 @@ def prefilled(row: Row, words: str) -> Row:
     return row
 
 
-def test_prefilled_messages(tmp_path: Path) -> None:
+@together
+def test_prefilled_messages() -> Given:
     """Words put into the model's mouth differ by task; equal ones and none are no difference."""
     base, other = rows(), rows()
     prefilled(other[0], "Sure, ")
     prefilled(base[1], "Well, ")
     prefilled(other[1], "Well, ")
-    files = {"desk_a_rollouts.jsonl": base, "desk_b_rollouts.jsonl": other}
-    results = analyzed(tmp_path, files, needs=NEEDED)
+    results = yield {"a": base, "b": other}
     assert results.rows(DIFFERING) == [("prefilled messages", None, None, 1)]
 
 
@@ -81,7 +80,8 @@ def tool(name: Any, *, is_nested: bool = False) -> Row:
     return {"type": "function", "function": named} if is_nested else {"type": "function", **named}
 
 
-def test_tools(tmp_path: Path) -> None:
+@with_pages
+def test_tools() -> Given:
     """Tools that the requests of one run alone define are named, over the tasks of both.
 
     A task that only one run has, another order and another form are no difference.
@@ -90,27 +90,25 @@ def test_tools(tmp_path: Path) -> None:
     other = rows(tools=[tool("save", is_nested=True), tool("look"), tool("ask")])
     alone = rollout(3, 0, model="gpt")
     alone["responses_create_params"]["tools"] = [tool("fly")]
-    files = {"desk_a_rollouts.jsonl": base, "desk_b_rollouts.jsonl": [*other, alone]}
-    results = analyzed(tmp_path, files)
+    results = yield {"a": base, "b": [*other, alone]}
     assert results.rows(DIFFERING) == [("tools", "erase", "ask", None)]
-    report = re.sub("<!--.*?-->", "", (tmp_path / "out/report.md").read_text(encoding="utf-8"))
-    assert "What differs: tools (only the base has `erase`; only the candidate has `ask`)" in report
+    words = "What differs: tools (only the base has `erase`; only the candidate has `ask`)"
+    assert words in results.report
 
 
-@pytest.mark.parametrize("tools", [None, "look", ["look"], [None], [{"name": 3}], {"name": "look"}])
-def test_what_defines_no_tool(tools: Any, tmp_path: Path) -> None:
+@together.each((None,), ("look",), (["look"],), ([None],), ([{"name": 3}],), ({"name": "look"},))
+def test_what_defines_no_tool(tools: Any) -> Given:
     """Requests are read whatever stands where tools are defined."""
-    files = {"desk_a_rollouts.jsonl": rows(tools=tools), "desk_b_rollouts.jsonl": rows()}
-    found = analyzed(tmp_path, files, needs=NEEDED)
-    assert found.one("select count(*) from staging.records") == 6
+    found = yield {"a": rows(tools=tools), "b": rows()}
+    assert found.one("select sum(n_rollouts) from runs") == 6
     assert found.rows(DIFFERING) == ([("tools", "3", None, None)] if tools == [{"name": 3}] else [])
 
 
-def test_a_run_name_is_no_model(tmp_path: Path) -> None:
+@together
+def test_a_run_name_is_no_model() -> Given:
     """Where rows name no model, its value is unknown on that side and not the run's name."""
     nameless = [rollout(task, 0) for task in range(3)]
-    files = {"desk_a_rollouts.jsonl": rows(), "desk_b_rollouts.jsonl": nameless}
-    results = analyzed(tmp_path, files, needs=NEEDED)
+    results = yield {"a": rows(), "b": nameless}
     assert results.rows(DIFFERING) == [("model", "gpt", None, None)]
 
 

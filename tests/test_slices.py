@@ -7,17 +7,14 @@ from typing import Any
 
 import pytest
 
-from tests.results import Results, Row, analyzed, rollout
+from tests.results import Row, analyzed, rollout
+from tests.together import Given, Together
 
 NEEDED = ("tasks", "slice_metrics", "runs")
+together = Together(*NEEDED)
 SHARED = Path(__file__).parents[2] / "shared"
 TELECOM = SHARED / "findings_corpus/tau2_telecom"
 SLICES = "select distinct unnest(map_keys(slices)) as name from tasks order by name"
-
-
-def sliced(folder: Path, rows: list[Row]) -> Results:
-    """One run of these rows."""
-    return analyzed(folder, {"desk_rollouts.jsonl": rows}, needs=NEEDED)
 
 
 def named(task_id: str, *, reward: float = 1.0, **fields: Any) -> Row:
@@ -29,14 +26,15 @@ ISSUES = {"mms_issue": 6, "service_issue": 6, "mobile_data_issue": 8}
 HARD = {"mms_issue": 0, "service_issue": 2, "mobile_data_issue": 4}
 
 
-def test_pieces_between_brackets(tmp_path: Path) -> None:
+@together
+def test_pieces_between_brackets() -> Given:
     """Brackets are coarser than underscores; a piece that is no group is no slice."""
     rows = [
         named(f"[{issue}]case_{number}[{'AB'[number % 2]}]", reward=float(number >= HARD[issue]))
         for issue, n_tasks in ISSUES.items()
         for number in range(n_tasks)
     ]
-    results = sliced(tmp_path, rows)
+    results = yield rows
     assert results.column(SLICES) == ["task id part 1", "task id part 3"]
     query = """
         select slice_value, n_tasks, n_passed from slice_metrics
@@ -47,24 +45,22 @@ def test_pieces_between_brackets(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("ids", "values"),
-    [
-        # Two values with five tasks each; the third has too few and is in no slice.
-        ([f"{org}__repo-{n}" for org in ("a", "b") for n in range(5)] + ["c__repo-1"], ["a", "b"]),
-        ([f"{org}__repo-{n}" for org in ("a", "b") for n in range(4)], []),
-        ([f"task_{n}" for n in range(20)], []),
-        ([f"{kind}-{n}-of-20" for kind in ("math", "code") for n in range(10)], ["code", "math"]),
-    ],
+@together.each(
+    # Two values with five tasks each; the third has too few and is in no slice.
+    ([f"{org}__repo-{n}" for org in ("a", "b") for n in range(5)] + ["c__repo-1"], ["a", "b"]),
+    ([f"{org}__repo-{n}" for org in ("a", "b") for n in range(4)], []),
+    ([f"task_{n}" for n in range(20)], []),
+    ([f"{kind}-{n}-of-20" for kind in ("math", "code") for n in range(10)], ["code", "math"]),
 )
-def test_two_values_with_five_tasks(ids: list[str], values: list[str], tmp_path: Path) -> None:
+def test_two_values_with_five_tasks(ids: list[str], values: list[str]) -> Given:
     """Pieces sort tasks only where two of them have five tasks each."""
-    results = sliced(tmp_path, [named(task_id) for task_id in ids])
+    results = yield [named(task_id) for task_id in ids]
     query = "select slice_value from slice_metrics where slice_key like 'task id%' order by all"
     assert results.column(query) == values
 
 
-def test_fields_are_measured(tmp_path: Path) -> None:
+@together
+def test_fields_are_measured() -> Given:
     """Attempts of a task that end differently show what is of the task, whatever its name is."""
     rows = [
         rollout(
@@ -79,10 +75,11 @@ def test_fields_are_measured(tmp_path: Path) -> None:
         for task in range(8)
         for index in range(2)
     ]
-    assert sliced(tmp_path, rows).column(SLICES) == ["answer_shape", "needs_tool"]
+    assert (yield rows).column(SLICES) == ["answer_shape", "needs_tool"]
 
 
-def test_without_repeats_names_decide(tmp_path: Path) -> None:
+@together
+def test_without_repeats_names_decide() -> Given:
     """One attempt per task shows nothing: fields named after verdicts are left out."""
     rows = [
         rollout(
@@ -94,7 +91,7 @@ def test_without_repeats_names_decide(tmp_path: Path) -> None:
         )
         for task in range(8)
     ]
-    assert sliced(tmp_path, rows).column(SLICES) == ["topic"]
+    assert (yield rows).column(SLICES) == ["topic"]
 
 
 @pytest.mark.skipif(not TELECOM.exists(), reason="needs the corpora")

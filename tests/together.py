@@ -17,7 +17,7 @@ import inspect
 import json
 import re
 from collections.abc import Callable, Generator
-from functools import cached_property, partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,22 @@ Files = list[Row] | dict[str, list[Row]]
 RELATION = re.compile(r"\b(from|join) ((?:main\.|report\.|staging\.)?[a-z_]+)(?![a-z_.(])")
 
 
+@cache
+def _opened(path: Path) -> pipeline.Warehouse:
+    """Kept open: to open it takes longer than to ask it."""
+    return pipeline.open_warehouse(path)
+
+
+@cache
+def _columns(path: Path, schema: str, table: str) -> list[str]:
+    """The columns of a relation, or none where a query names a step of its own."""
+    query = """
+        select column_name from information_schema.columns
+        where table_schema = ? and table_name = ?
+    """
+    return [name for (name,) in _opened(path).sql(query, [schema, table]).rows()]
+
+
 class Case(Results):
     """The runs of one test, as if they had been analyzed alone."""
 
@@ -39,30 +55,21 @@ class Case(Results):
         super().__init__(out)
         self.name = name
 
-    @cached_property
-    def run_ids(self) -> list[str]:
-        """The runs of this test."""
-        query = f"select run_id from runs where benchmark = '{self.name}'"
-        return [run for (run,) in super().rows(query)]
-
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         """The rows of a query, which sees no other run and no other benchmark."""
-        return super().rows(RELATION.sub(self._own, query))
+        return _opened(self.path).sql(RELATION.sub(self._own, query)).rows()
 
     def _own(self, match: re.Match[str]) -> str:
-        """The rows of a relation that are about this test; names of CTEs stay as they are."""
+        """The rows of a relation that are about this test."""
         word, relation = match.groups()
         schema, _, table = relation.rpartition(".")
-        columns = super().rows(
-            "select column_name from information_schema.columns where "
-            f"table_name = '{table}' and table_schema = '{schema or 'main'}'"
-        )
-        if ("benchmark",) in columns:
+        columns = _columns(self.path, schema or "main", table)
+        if "benchmark" in columns:
             return f"{word} (from {relation} where benchmark = '{self.name}')"
-        of_run = next((name for (name,) in columns if name in ("run_id", "candidate")), None)
-        if of_run:
-            listed = ", ".join(f"'{run}'" for run in self.run_ids)
-            return f"{word} (from {relation} where {of_run} in ({listed}))"
+        for name in ("run_id", "candidate"):
+            if name in columns:
+                own = f"select run_id from runs where benchmark = '{self.name}'"
+                return f"{word} (from {relation} where {name} in ({own}))"
         return match[0]
 
     @property
@@ -96,6 +103,7 @@ class Together:
                 f"{test.__name__}{f'_{number}' if number else ''}": partial(test, *arguments)
                 for number, arguments in enumerate(given)
             }
+            assert not self.tests.keys() & own.keys(), f"two tests are called {test.__name__}"
             self.tests |= own
 
             def run(tmp_path_factory: pytest.TempPathFactory, name: str) -> None:
@@ -130,10 +138,18 @@ class Together:
         return out
 
 
+# Of all files: every relation, and the pages on them.
+with_pages = Together()
+
+
 def _asked(row: Row, name: str) -> Row:
     """The row with the name of its test before its question."""
     copy: Row = json.loads(json.dumps(row))
     request = copy.get("responses_create_params") or {}
     for message in request.get("input", [])[:1]:
-        message["content"] = f"{name}: {message['content']}"
+        content = message["content"]
+        if isinstance(content, str):
+            message["content"] = f"{name}: {content}" if content else ""
+        else:
+            content[0]["text"] = f"{name}: {content[0]['text']}"
     return copy
