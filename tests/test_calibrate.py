@@ -1,4 +1,4 @@
-"""Calibration shows that a score tells a golden report from everything that looks like one."""
+"""Calibration shows that the facts tell a golden report from a shallow one."""
 
 from __future__ import annotations
 
@@ -12,14 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.package.calibration import MAKERS, calibrate, look_alikes
+from pipeline.package.calibration import calibrate
 from pipeline.package.facts import Fact
 from pipeline.package.score import score, standard
 from tests.package_reports import GOLDEN, TEXTS, facts_json, written
 from tests.results import Outcome, call
 
-# The small report gives no root causes.
-NAMES = [name for name, *_ in MAKERS if name != "causes-inverted"]
 SHALLOW = (
     "# mason-3b on parcel_desk\n\n## Aggregate Results\n\n"
     + GOLDEN[GOLDEN.index("| run |") : GOLDEN.index("## Workflow")]
@@ -37,24 +35,19 @@ def run(folder: Path, *flags: str | Path, **texts: str) -> Outcome:
     )
 
 
-def test_a_golden_report_is_told_from_its_look_alikes(tmp_path: Path) -> None:
+def test_a_golden_report_is_told_from_a_shallow_one(tmp_path: Path) -> None:
     """Every demand is met and every score written where the helper writes it."""
     out = tmp_path / "calibration"
     told = run(tmp_path, "--output-dir", out)
     assert (told.code, told.stderr) == (0, "")
-    assert told.stdout.count("PASS") == 3 + len(NAMES)
+    assert told.stdout.count("PASS") == 3
     summary = json.loads((out / "calibration_summary.json").read_text(encoding="utf-8"))
     assert summary["passed"] is True
     assert summary["golden_score"] >= 0.85
     assert summary["shallow_score"] <= 0.40
-    assert list(summary["look_alikes"]) == NAMES
-    equal = {name for name, *_, is_equal in MAKERS if is_equal}
-    for name, each in summary["look_alikes"].items():
-        assert each["below_golden"] <= 0.10 if name in equal else each["below_golden"] >= 0.25, name
     for name, key in (("golden-vs-self", "golden_score"), ("shallow-vs-golden", "shallow_score")):
         reward = json.loads((out / name / "reward.json").read_text(encoding="utf-8"))
         assert reward["final_score"] == summary[key]
-    assert {path.parent.name for path in out.glob("*/reward.json")} >= set(NAMES)
 
 
 def test_a_golden_report_as_its_own_control_fails(tmp_path: Path) -> None:
@@ -96,23 +89,11 @@ def test_a_low_golden_report_is_not_blamed_on_the_shallow_one() -> None:
     found, _ = calibrate(report, "## Executive Summary\n", [fact])
     assert not found["passed"]
     assert not any("Shallow too close" in line for line in found["review"])
-    assert {"tables-as-items", "numbers-perturbed", "causes-inverted"} <= set(found["not_built"])
-
-
-def test_each_look_alike_does_what_its_name_says() -> None:
-    """The same words, numbers or facts as the golden report, and one thing spoiled."""
-    facts = [Fact(f"f{no}", text) for no, text in enumerate(TEXTS)]
-    made = {each.name: each.text for each in look_alikes(GOLDEN, facts)}
-    assert list(made) == NAMES
-    assert sorted(re.findall(r"\w+", made["words-shuffled"])) == sorted(re.findall(r"\w+", GOLDEN))
-    assert "| booked | 24 |" not in made["numbers-perturbed"]
-    assert all(text in made["facts-as-items"] for text in TEXTS)
-    assert all(word in made["soup-per-fact"] for word in TEXTS[0].split())
 
 
 @pytest.mark.slow
 def test_outputs_are_the_same_for_any_hash_seed(tmp_path: Path) -> None:
-    """Scores and look-alikes depend on nothing but the files."""
+    """Scores depend on nothing but the files."""
     found = written(tmp_path, shallow=SHALLOW)
     flags = ["--golden-report", found["golden"], "--anchor-facts", found["facts"]]
     flags += ["--shallow-report", found["shallow"], "--output-dir"]
@@ -126,7 +107,7 @@ def test_outputs_are_the_same_for_any_hash_seed(tmp_path: Path) -> None:
             env={**os.environ, "PYTHONHASHSEED": seed},
         )
     names = sorted(path.relative_to(tmp_path / "0") for path in (tmp_path / "0").rglob("*.json"))
-    assert len(names) == 3 + len(NAMES)
+    assert len(names) == 3
     for name in names:
         assert (tmp_path / "0" / name).read_bytes() == (tmp_path / "7" / name).read_bytes()
 

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.package.calibration import look_alikes
 from pipeline.package.fact_drafts import draft
 from pipeline.package.facts import Fact, Subject, read_facts
 from pipeline.package.findings import CONTRADICTED, VERIFIED, Finding
@@ -45,6 +44,9 @@ TARGETS = {
     "hand: inverted_causes": (0.00, 0.70),
     "hand: false_claims": (0.00, 0.40),
     "thirteen false": (0.00, 0.40),
+    "rows as items": (0.90, 1.00),
+    "tasks exchanged": (0.00, 0.75),
+    "numbers changed": (0.00, 0.75),
     "soup": (0.00, 0.20),
     "soup per fact": (0.00, 0.20),
     "fabricated": (0.00, 0.70),
@@ -369,8 +371,8 @@ def test_any_text_has_a_score(text: str) -> None:
     fact = Fact("f", "Task 3 fails in 4 of 4 attempts with `a/3:1#7`.", "high")
     own = standard(text, [fact])
     assert 0 <= score(text, own).final <= 1
-    for each in look_alikes(text, [fact]):
-        assert 0 <= score(each.text, own).final <= 1
+    for variant in variants(text, [fact], "a").values():
+        assert 0 <= score(variant, own).final <= 1
     assert all(each.plain is not None for each in text_of(text).pieces)
 
 
