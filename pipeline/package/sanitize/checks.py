@@ -75,12 +75,9 @@ def _is_harmless(host: str, policy: Policy) -> bool:
     """Nobody's: this machine, all machines, an example; or cleared."""
     if address := _ip(host):
         address = getattr(address, "ipv4_mapped", None) or address
-        networks = [*NETWORKS, *map(ipaddress.ip_network, policy.allow.ips)]
         is_own = address.is_loopback or address.is_unspecified
-        return is_own or any(address in network for network in networks)
-    return (
-        host in policy.allow.hosts or _is_below(host, policy.allow.domains) or _is("example", host)
-    )
+        return is_own or any(address in network for network in NETWORKS)
+    return _is_below(host, policy.allow.domains) or _is("example", host)
 
 
 def _is_below(host: str, domains: tuple[str, ...]) -> bool:
@@ -188,8 +185,8 @@ def url(match: Match, policy: Policy) -> bool:
     scheme, host = match["scheme"], match["host"].strip("[].").lower()
     if not host or _is_harmless(host, policy):
         return False
-    if policy.urls == "all" or _is("storage", scheme):
-        return policy.urls == "all" or not _is("any_bucket", host)
+    if _is("storage", scheme):
+        return not _is("any_bucket", host)
     if not _is("network", scheme):
         return False
     if "." not in host and ":" not in host:
@@ -245,8 +242,7 @@ def email(match: Match, policy: Policy) -> bool:
     top = match["top"].lower()
     is_called = match.string.startswith("(", match.end()) and not _is("top", top)
     is_nobodys = name in ("git", "noreply", "no-reply") or _is("no_top", top)
-    is_any = _is("any_domain", host) or match[0].lower() in policy.allow.emails
-    return not (is_called or is_nobodys or is_any or _is_harmless(host, policy))
+    return not (is_called or is_nobodys or _is("any_domain", host) or _is_harmless(host, policy))
 
 
 def account(match: Match, policy: Policy) -> bool:

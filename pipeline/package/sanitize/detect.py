@@ -79,7 +79,7 @@ def rules(policy: Policy) -> list[Rule]:
         gate = tuple(each[0].lower() for each in words)
         if gate:
             active.append(Rule(f"listed-{kind}", kind, regex.finditer, gate, is_long=True))
-    return [rule for rule in active if rule.id in secrets.RULES or rule.id not in policy.off]
+    return [rule for rule in active if rule.id not in policy.off]
 
 
 def _built(pattern: Mapping[str, Any]) -> Iterator[Rule]:
@@ -97,11 +97,8 @@ def _built(pattern: Mapping[str, Any]) -> Iterator[Rule]:
     if pattern["id"] == "command":
         for each in secrets.COMMANDS:
             yield replace(rule, matches=each.matches, needs=each.needs)
-    elif pattern["id"] not in secrets.RULES:
-        yield rule
-    elif pattern["id"] == secrets.PROVIDER:
-        # All kinds of tokens are looked for at once, whichever rule they belong to.
-        yield replace(rule, matches=secrets.tokens)
+    else:
+        yield replace(rule, matches=secrets.tokens) if pattern["id"] == "token" else rule
 
 
 def spans(
@@ -240,16 +237,12 @@ def _private(
         if "open" not in groups or not match["open"]:
             brackets = "" if "(" in secret or "[" in secret else ")]"
             secret = secret.rstrip(TRAILING + brackets)
-        rule_id = secrets.RULE_OF.get(match.re, rule.id)
-        is_allowed = rule_id in policy.off
-        is_allowed = is_allowed or any(
-            secret == s or secret.startswith((f"{s}/", f"{s}\\")) for s in stems
-        )
+        is_allowed = any(secret == s or secret.startswith((f"{s}/", f"{s}\\")) for s in stems)
         is_allowed = is_allowed or any(re.fullmatch(p, secret) for p in policy.allow.patterns)
         is_required = rule.is_task and not required.isdisjoint(_task_names(rule.kind, secret))
         if not is_allowed and not is_required:
             start += offset
-            yield Span(start, start + len(secret), rule.kind, rule_id, secret)
+            yield Span(start, start + len(secret), rule.kind, rule.id, secret)
 
 
 def _listed(rule: Rule, match: re.Match[str], offset: int) -> Span:

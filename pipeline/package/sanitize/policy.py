@@ -6,7 +6,6 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
@@ -40,10 +39,7 @@ RULES = (
 class Allow:
     """What is cleared for sharing."""
 
-    emails: tuple[str, ...] = ()
     domains: tuple[str, ...] = ()
-    hosts: tuple[str, ...] = ()
-    ips: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
     patterns: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
@@ -58,7 +54,6 @@ class Policy:
     hosts: tuple[str, ...] = ()
     source_fields: tuple[str, ...] = ()
     withheld_fields: tuple[str, ...] = ()
-    urls: str = "private"
     task_names: str = "keep"
     allow: Allow = Allow()
     off: tuple[str, ...] = ()
@@ -67,7 +62,8 @@ class Policy:
         """Without what it keeps private: counts of that, and all that it clears."""
         return {
             **{f"n_{key}": len(getattr(self, key)) for key in (*LISTED, *FIELDS)},
-            **{"urls": self.urls, "task_names": self.task_names, "rules_off": list(self.off)},
+            "task_names": self.task_names,
+            "rules_off": list(self.off),
             "allow": {key: list(values) for key, values in vars(self.allow).items()},
         }
 
@@ -96,8 +92,7 @@ def nearest(paths: list[Path]) -> Path | None:
 
 def _policy(values: dict[str, Any]) -> Policy:
     allow = {key: value or () for key, value in values["allow"].items()}
-    for key in ("emails", "domains", "hosts"):
-        allow[key] = tuple(value.strip().lower().removeprefix("@") for value in allow[key])
+    allow["domains"] = tuple(value.strip().lower().removeprefix("@") for value in allow["domains"])
     settings = {each.name: values[each.name] for each in fields(Policy) if values.get(each.name)}
     settings["hosts"] = tuple(name.lower() for name in values["hosts"] or ())
     return Policy(**{**settings, "allow": Allow(**allow), "off": values["rules"]["off"] or ()})
@@ -140,12 +135,8 @@ CONTRACT = Contract(
     keys={
         **{key: (_texts, f'{key} = ["{kind}-7"]', _name, "a name") for key, kind in LISTED.items()},
         **{key: (_texts, f'{key} = ["metadata.*.x"]', _field, "a field path") for key in FIELDS},
-        "urls": (toml.choice, "private", "all"),
         "task_names": (toml.choice, "keep", "redact"),
-        "allow.emails": (_texts, 'emails = ["support@northwind.io"]'),
         "allow.domains": (_texts, 'domains = ["northwind.io"]'),
-        "allow.hosts": (_texts, 'hosts = ["build-7"]'),
-        "allow.ips": (_texts, 'ips = ["10.1.0.0/16"]', ip_network, "an address or a network"),
         "allow.paths": (_texts, 'paths = ["/home/build"]'),
         "allow.patterns": (_texts, 'patterns = ["sk-demo-.*"]', re.compile, "a pattern"),
         "allow.files": (_texts, 'files = ["*.png"]'),

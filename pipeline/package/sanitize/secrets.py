@@ -14,25 +14,22 @@ from typing import Any
 DATA = tomllib.loads(Path(__file__).with_name("secrets.toml").read_text(encoding="utf-8"))
 CHARACTERS = {
     "digits": "0-9",
-    "hex": "0-9a-f",
-    "HEXHEX": "0-9a-fA-F",
+    "hex": "0-9a-fA-F",
+    "uuid": "0-9a-f-",
     "lower": "a-z0-9",
     "upper": "A-Z0-9",
+    "code": "A-Z0-9-",
     "alnum": "A-Za-z0-9",
-    "word": "A-Za-z0-9_",
     "url": "A-Za-z0-9_-",
     "dotted": "A-Za-z0-9_.-",
     "b64": "A-Za-z0-9+/=",
     "padded": "A-Za-z0-9+/=_-",
-    "percent": "A-Za-z0-9%",
     "path": "A-Za-z0-9/_@-",
     "azure": "A-Za-z0-9_~.-",
-    "discord": "A-Za-z0-9_-",
     "asana": "0-9/",
 }
 # No published token is longer; a minimum without a maximum ends here.
 LONGEST_TOKEN = 2000
-PROVIDER = "provider-token"
 # A word that says what a secret is comes this close before it, or behind it.
 BEFORE, BEHIND = 64, 40
 # Letters and digits take turns in a token.
@@ -44,76 +41,24 @@ PART = re.compile(r"(\w+):([0-9]+)(?:(\+)|-([0-9]+))?")
 VALUE = r"""[^\s"'`<>;,&|\\]"""
 
 
-@dataclass(frozen=True)
-class Token:
-    """A kind of token: its rule, its pattern, and the words that it needs close by."""
-
-    rule: str
-    regex: re.Pattern[str]
-    prefixes: tuple[str, ...]
-    anchor: str
-    context: re.Pattern[str] | None
-
-    def is_near(self, match: re.Match[str]) -> bool:
-        """Whether a word that it needs is close by, if it needs one."""
-        return self.context is None or is_close(self.context, match)
-
-
-def is_close(words: re.Pattern[str], match: re.Match[str]) -> bool:
-    """Whether one of the words is a little before a match, or behind it."""
-    text = match.string
-    if words.search(text, max(0, match.start() - BEFORE), match.start()):
-        return True
-    return words.search(text, match.end(), match.end() + BEHIND) is not None
-
-
-def _length(least: str, is_open: str | None, most: str | None) -> str:
-    if is_open:
-        return f"{{{least},{LONGEST_TOKEN}}}+"
-    return f"{{{least},{most}}}" if most else f"{{{least}}}"
-
-
-def _body(body: str) -> str:
-    """The pattern of a body: one of a given length ends where its characters do."""
+def _shape(shape: str) -> str:
+    """The pattern of a shape; one of a given length ends where its characters do."""
     pattern, last = "", ""
-    for text in body.split():
+    for text in shape.split():
         if part := PART.fullmatch(text):
             last = CHARACTERS[part[1]]
-            pattern += f"[{last}]{_length(*part.group(2, 3, 4))}"
+            least, is_open, most = part.group(2, 3, 4)
+            # A minimum takes what there is, so that no text is read twice.
+            length = f"{{{least},{LONGEST_TOKEN}}}+" if is_open else f"{{{least},{most or least}}}"
+            pattern += f"[{last}]{length}"
         else:
             pattern, last = pattern + re.escape(text), "A-Za-z0-9"
-    # A longer one takes what there is, so that no text is read twice.
     return pattern if pattern.endswith("+") else f"{pattern}(?![{re.sub('[/=%]', '', last)}])"
 
 
 def _any(words: Iterable[str]) -> str:
     """The longest first: one may begin another."""
     return "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
-
-
-def _token(row: dict[str, Any]) -> Token:
-    prefixes = tuple(row.get("prefix", ()))
-    context = row.get("context", ())
-    return Token(
-        row.get("rule", PROVIDER),
-        re.compile(rf"(?<![A-Za-z0-9])(?:{_any(prefixes)}){_body(row['body'])}"),
-        prefixes,
-        row.get("anchor", ""),
-        re.compile(_any(context), re.IGNORECASE) if context else None,
-    )
-
-
-TOKENS = [_token(row) for row in DATA["tokens"]]
-RULE_OF = {token.regex: token.rule for token in TOKENS}
-RULES = {*RULE_OF.values()}
-WITH_PREFIX = [token for token in TOKENS if token.prefixes]
-ANCHORED = [token for token in TOKENS if token.anchor]
-CONTEXTUAL = [token for token in TOKENS if not token.prefixes and not token.anchor]
-BY_PREFIX = {
-    prefix: [each for each in WITH_PREFIX if prefix.startswith(each.prefixes)]
-    for token in WITH_PREFIX
-    for prefix in token.prefixes
-}
 
 
 def _grouped(words: Iterable[str]) -> str:
@@ -125,38 +70,48 @@ def _grouped(words: Iterable[str]) -> str:
     return f"(?=[{re.escape(''.join(starts))}])(?:{'|'.join(starts.values())})"
 
 
-HEAD = re.compile(rf"(?<![A-Za-z0-9]){_grouped(BY_PREFIX)}")
-# The words of those that have nothing but a word, in lower case.
-CONTEXT = re.compile(
-    _grouped({w for row in DATA["tokens"] if "prefix" not in row for w in row.get("context", ())})
-)
+# What follows each prefix.
+PREFIXES = {
+    prefix: re.compile(re.escape(prefix) + _shape(shape))
+    for shape, prefixes in DATA["prefixes"].items()
+    for prefix in prefixes
+}
+HEAD = re.compile(rf"(?<![A-Za-z0-9]){_grouped(PREFIXES)}")
+# Shapes without a prefix: each with a text that is in it, or with the words that must be close by.
+ANCHORED = [
+    (
+        max((part for part in shape.split() if not PART.fullmatch(part)), key=len),
+        re.compile(rf"(?<![A-Za-z0-9]){_shape(shape)}"),
+    )
+    for shape in DATA["tokens"]["shapes"]
+]
+NEAR = [
+    (re.compile(_any(words)), re.compile(rf"(?<![A-Za-z0-9]){_shape(shape)}"))
+    for shape, words in DATA["near"].items()
+]
+NEAR_WORD = re.compile(_grouped({word for words in DATA["near"].values() for word in words}))
 # What could be a token without a prefix.
 RUN = re.compile(r"(?<![A-Za-z0-9_+/.~:-])[A-Za-z0-9_+/.~:-]{20,}+")
 TURN = re.compile(r"(?<=[A-Za-z])[0-9]|(?<=[0-9])[A-Za-z]")
 
 
 def tokens(text: str) -> Iterator[re.Match[str]]:
-    """Tokens of all kinds; `RULE_OF` has the rule of a match's pattern."""
+    """Tokens of all kinds."""
     at = 0
     while head := HEAD.search(text, at):
-        at = head.start() + 1
-        for token in BY_PREFIX[head[0]]:
-            match = token.regex.match(text, head.start())
-            if match and token.is_near(match):
-                yield match
-                at = match.end()
-                break
+        match = PREFIXES[head[0]].match(text, head.start())
+        at = match.end() if match else head.start() + 1
+        if match:
+            yield match
     for run in RUN.finditer(text):
         start, end = run.span()
         if end - start > LONGEST_TOKEN or len(TURN.findall(text, start, end)) < FEWEST_TURNS:
             continue
-        kinds = [token for token in ANCHORED if token.anchor in run[0]]
-        window = text[max(0, start - BEFORE) : end + BEHIND].lower()
-        kinds += CONTEXTUAL if CONTEXT.search(window) else ()
-        for token in kinds:
-            match = token.regex.search(text, start, end)
-            if match and token.is_near(match):
-                yield match
+        window = f"{text[max(0, start - BEFORE) : start]}\n{text[end : end + BEHIND]}".lower()
+        kinds = [regex for anchor, regex in ANCHORED if anchor in run[0]]
+        if NEAR_WORD.search(window):
+            kinds += [regex for words, regex in NEAR if words.search(window)]
+        yield from filter(None, (regex.search(text, start, end) for regex in kinds))
 
 
 @dataclass(frozen=True)
