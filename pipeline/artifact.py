@@ -79,7 +79,8 @@ class Artifact:
 
     `places` are the informative names of its parent folders, `package` is its BLADE package,
     `skipped` is why it is not opened, `format` is the module of ingest/formats that reads it (None
-    for NeMo Gym), `beside` are the files that it is read together with.
+    for NeMo Gym), `beside` are the files that it is read together with, `fields` are the columns of
+    a table that the user chose, by role.
     """
 
     path: Path
@@ -93,6 +94,7 @@ class Artifact:
     skipped: str | None = None
     format: str | None = None
     beside: tuple[Path, ...] = ()
+    fields: tuple[tuple[str, str], ...] = ()
 
     @property
     def folder(self) -> str:

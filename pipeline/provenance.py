@@ -27,6 +27,7 @@ def write(db: duckdb.DuckDBPyConnection, chosen: Profile, settings: Settings) ->
     settings_shown = {"command": command(chosen, settings), **choices(chosen, settings)}
     if chosen.pass_threshold is None and (thresholds := _stated_thresholds(db)):
         settings_shown["pass threshold"] = f"{thresholds} where the results say so, else 1.0"
+    settings_shown |= {f"columns of {name}": value for name, value in _columns_of_tables(db)}
     _create(db, "report_settings", "name varchar, value varchar", list(settings_shown.items()))
     _create(db, "versions", "name varchar, version varchar", list(versions().items()))
 
@@ -39,6 +40,17 @@ def _stated_thresholds(db: duckdb.DuckDBPyConnection) -> str | None:
     """
     (thresholds,) = db.execute(query).fetchall()[0]
     return None if thresholds is None else str(thresholds)
+
+
+def _columns_of_tables(db: duckdb.DuckDBPyConnection) -> list[tuple[str, str]]:
+    query = """
+        select files.path, config_values.value
+        from raw.config_values
+        join raw.files using (file_no)
+        where config_values.name = 'read_as'
+        order by all
+    """
+    return db.execute(query).fetchall()
 
 
 def write_notices(db: duckdb.DuckDBPyConnection, notices: Sequence[Notice]) -> None:
@@ -95,6 +107,7 @@ def command(chosen: Profile, settings: Settings) -> str:
         ("--pass-threshold", settings.pass_threshold),
         ("--max-line-bytes", None if longest == DEFAULT_MAX_LINE_BYTES else longest),
         *(("--run", f"{name}=PATH") for name, _ in settings.run_names),
+        *(("--field", f"{name}={path}") for name, path in settings.fields),
     ]
     words = [word for name, value in options if value is not None for word in (name, str(value))]
     followed = ["--follow-links"] if settings.follow_links else []

@@ -12,6 +12,7 @@ import duckdb
 from pipeline import analysis, engines, outputs, profile, provenance, report, resources, warehouse
 from pipeline.artifact import Artifact
 from pipeline.ingest import discover, load
+from pipeline.ingest.formats import OWN_TABLE, own_table
 from pipeline.profile import Profile
 from pipeline.relation import Compute, Relation
 from pipeline.settings import MANIFEST_NAME, SQL_DIR, WAREHOUSE_NAME, Settings
@@ -61,13 +62,15 @@ def run(
     if has_pages:
         progress.stage("finding files")
         report.check_templates(settings.templates)
+    chosen = _profile(settings)
     artifacts = discover.artifacts(
         settings.results,
         run_names=settings.run_names,
         out=settings.out,
         follow_links=settings.follow_links,
+        table_fields=profile.table_fields(chosen),
     )
-    chosen = _profile(settings)
+    chosen = _for_tables(chosen, artifacts, progress)
     outputs.refuse_unusable(settings.out)
     inputs = resources.inputs(artifacts, chosen, settings, wanted=wanted, has_pages=has_pages)
     if resources.is_current(inputs, settings):
@@ -155,7 +158,18 @@ def _profile(settings: Settings) -> Profile:
         "baselines": tuple(dict.fromkeys(settings.baselines)) or None,
         "pass_threshold": settings.pass_threshold,
     }
-    return replace(chosen, **{name: value for name, value in options.items() if value is not None})
+    known = {name: value for name, value in options.items() if value is not None}
+    return profile.with_fields(replace(chosen, **known), dict(settings.fields))
+
+
+def _for_tables(
+    chosen: Profile, artifacts: Sequence[Artifact], progress: Progress
+) -> Profile:
+    """Show how tables of one's own are read. Their rows have the chosen task and score already."""
+    tables = [artifact for artifact in artifacts if artifact.format == OWN_TABLE]
+    for name, columns in own_table.readings(tables):
+        progress.note(f"{name}: read as {columns}")
+    return replace(chosen, task_id=None, reward=None) if tables else chosen
 
 
 def _size(artifacts: Sequence[Artifact]) -> str:

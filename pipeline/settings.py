@@ -32,6 +32,7 @@ class Settings:
     results: tuple[Path, ...]
     out: Path
     run_names: tuple[tuple[str, Path], ...] = ()
+    fields: tuple[tuple[str, str], ...] = ()  # paths of fields of a row, as in [fields]
     benchmark: str | None = None
     baselines: tuple[str, ...] = ()
     pass_threshold: float | None = None

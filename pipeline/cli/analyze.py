@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from pipeline.run import Analysis
 
 LARGEST_LINE_LIMIT = 1 << 30
+FIELD_NAMES = "task prompt output messages score model agent repeat key group answer".split()
 MOST_JOBS = 256
 MOST_SECONDS = 86400
 # The marks of the bar of tasks, from always to missing.
@@ -69,6 +70,17 @@ def _named(
     return tuple((name, Path(path)) for name, _, path in (each.partition("=") for each in values))
 
 
+def _fields(
+    _context: click.Context, _parameter: click.Parameter, values: Sequence[str]
+) -> tuple[tuple[str, str], ...]:
+    chosen = tuple((name, path) for name, _, path in (each.partition("=") for each in values))
+    for name, path in chosen:
+        if name not in FIELD_NAMES or not path:
+            names = ", ".join(FIELD_NAMES)
+            raise click.BadParameter(f"{name!r} is not one of {names}, with =COLUMN after it")
+    return chosen
+
+
 @click.command()
 @click.argument("results", nargs=-1)
 @click.option("--out", type=PATH, default=DEFAULT_OUT, help="Output folder.")
@@ -84,6 +96,15 @@ def _named(
     "--profile",
     type=PATH,
     help="Profile of the benchmark.  [default: blade.toml in RESULTS, if there is one]",
+)
+@click.option(
+    "--field",
+    "fields",
+    callback=_fields,
+    metavar="ROLE=COLUMN",
+    multiple=True,
+    help="The column of a table, or the field of a row, that is the task, prompt, output, "
+    "messages, score, model, agent, repeat, key or group. May be repeated.",
 )
 @click.option("--benchmark", metavar="NAME", help="Name of the benchmark that all runs belong to.")
 @click.option(
@@ -178,6 +199,7 @@ def analyze(
       blade analyze results/
       blade analyze results/ --profile blade.toml
       blade analyze a_rollouts.jsonl b_rollouts.jsonl.gz --out compared
+      blade analyze my_results.csv --field score=is_right
       blade analyze --run base=runs/1 --run candidate=runs/2 --benchmark evalplus
     """
     echo = partial(click.echo, err=True)

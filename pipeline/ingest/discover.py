@@ -8,7 +8,7 @@ import os
 import re
 import stat
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from pipeline.artifact import (
 from pipeline.citation import LONGEST_NAME, bounded_name
 from pipeline.errors import InputError, UsageError
 from pipeline.ingest import formats
+from pipeline.ingest.formats import own_table
 from pipeline.settings import MANIFEST_NAME
 
 LOOKED_FOR = (
@@ -60,6 +61,8 @@ NAME_RULES: tuple[tuple[str, Kind], ...] = (
     (r"\.(json|ya?ml|toml)$", Kind.CONFIG),
 )
 
+# A table of one's own has no name of its own.
+MAYBE_TABLES = frozenset({Kind.ROLLOUTS, Kind.CONFIG, Kind.OTHER})
 SNIFF_BYTES = 1 << 20
 SNIFF_ROWS = 50
 
@@ -97,8 +100,12 @@ def artifacts(
     run_names: tuple[tuple[str, Path], ...] = (),
     out: Path | None = None,
     follow_links: bool = False,
+    table_fields: Mapping[str, str] | None = None,
 ) -> list[Artifact]:
-    """All files below the inputs with their kinds and runs, in the order of their paths."""
+    """All files below the inputs with their kinds and runs, in the order of their paths.
+
+    `table_fields` are the columns of tables of one's own that the user chose, by role.
+    """
     inputs = [*results, *(path for _, path in run_names)]
     listed = _walk(inputs, skip=out, follow_links=follow_links)
     named_files = {path.resolve() for path in inputs if path.is_file()}
@@ -113,9 +120,42 @@ def artifacts(
             return Kind.LOG
         return _kind_of(file, is_named=file.path in named_files)
 
-    kinds = [(file, kind_of(file)) for file in listed]
-    _refuse_without_rollouts(inputs, kinds)
-    return _name_runs(kinds, claims, run_names)
+    kinds = {file: kind_of(file) for file in listed}
+    tables = _own_tables(kinds, claims, table_fields or {}, named_files)
+    claims |= tables
+    kinds |= dict.fromkeys((claim.file for claim in tables.values()), Kind.ROLLOUTS)
+    listing = list(kinds.items())
+    _refuse_without_rollouts(inputs, listing)
+    return _name_runs(listing, claims, run_names)
+
+
+def _own_tables(
+    kinds: Mapping[ListedFile, Kind],
+    claims: Mapping[str, formats.Claim],
+    chosen: Mapping[str, str],
+    named_files: set[Path],
+) -> dict[str, formats.Claim]:
+    """Tables that no harness wrote: those that are named, or any if nothing else has rows."""
+    candidates = [
+        file
+        for file, kind in kinds.items()
+        if kind in MAYBE_TABLES
+        and file.name not in claims
+        and own_table.NAMES.search(file.base)
+        and own_table.is_candidate(file.path)
+    ]
+    named = [
+        file for file in candidates if kinds[file] is Kind.ROLLOUTS or file.path in named_files
+    ]
+    has_results = any(kind is Kind.ROLLOUTS and file not in named for file, kind in kinds.items())
+    unnamed = [file for file in candidates if file not in named]
+    tables = [
+        *own_table.claims(named, chosen, is_named=True),
+        *own_table.claims([] if has_results else unnamed, chosen, is_named=False),
+    ]
+    if not tables and not has_results and candidates:
+        raise own_table.refused(candidates, chosen)
+    return {claim.file.name: replace(claim, format=formats.OWN_TABLE) for claim in tables}
 
 
 def _copies(claims: dict[str, formats.Claim]) -> dict[str, formats.Claim]:
@@ -391,6 +431,7 @@ def _name_runs(
                 skipped=file.skipped or (claim.skipped if claim else None),
                 format=claim.format or None if claim else None,
                 beside=claim.beside if claim else (),
+                fields=claim.fields if claim else (),
             )
         )
     return artifacts

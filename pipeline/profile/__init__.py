@@ -1,15 +1,27 @@
 """Read blade.toml and policy.toml into values, tables and SQL predicates."""
 
 from pipeline.profile.allowed import MODE_COLUMNS, ROLLOUT_COLUMNS
-from pipeline.profile.contents import BUILT_IN_STAGES, FailureMode, Profile, Stage, find, read
-from pipeline.profile.fields import check_fields, json_path
+from pipeline.profile.contents import (
+    BUILT_IN_STAGES,
+    FailureMode,
+    Profile,
+    Stage,
+    find,
+    read,
+    table_fields,
+    with_fields,
+)
+from pipeline.profile.fields import COLUMNS, FIELDS, SYNONYMS, check_fields, json_path
 from pipeline.profile.predicates import check_predicates
 from pipeline.profile.tables import rule_matches, stage_facts, write
 
 __all__ = [
     "BUILT_IN_STAGES",
+    "COLUMNS",
+    "FIELDS",
     "MODE_COLUMNS",
     "ROLLOUT_COLUMNS",
+    "SYNONYMS",
     "FailureMode",
     "Profile",
     "Stage",
@@ -20,5 +32,7 @@ __all__ = [
     "read",
     "rule_matches",
     "stage_facts",
+    "table_fields",
+    "with_fields",
     "write",
 ]

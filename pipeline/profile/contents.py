@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+import os
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -82,7 +85,10 @@ class Price:
 
 @dataclass(frozen=True)
 class Profile:
-    """A blade.toml. Field paths are as written, `name` is the file's name in messages."""
+    """A blade.toml. Field paths are as written, `name` is the file's name in messages.
+
+    `columns` are those of a table of one's own that other formats record in one place.
+    """
 
     name: str = ""
     benchmark: str | None = None
@@ -92,6 +98,7 @@ class Profile:
     reward: str | None = None
     answer: str | None = None
     group: str | None = None
+    columns: tuple[tuple[str, str], ...] = ()
     slices: tuple[str, ...] | None = None
     expected_tasks: int | None = None
     expected_task_ids: tuple[str, ...] | None = None
@@ -99,6 +106,21 @@ class Profile:
     funnel: tuple[Stage, ...] = ()
     failure_modes: tuple[FailureMode, ...] = ()
     prices: tuple[Price, ...] = ()
+
+
+def with_fields(profile: Profile, chosen: Mapping[str, str]) -> Profile:
+    """The profile with other paths, by their names in `[fields]`."""
+    renamed = {fields.SYNONYMS.get(name, name): path for name, path in chosen.items()}
+    columns = {name: path for name, path in renamed.items() if name in fields.COLUMNS}
+    own: dict[str, Any] = {name: path for name, path in renamed.items() if name in fields.FIELDS}
+    merged = tuple(sorted((dict(profile.columns) | columns).items()))
+    return replace(profile, columns=merged, **own)
+
+
+def table_fields(profile: Profile) -> dict[str, str]:
+    """The columns of a table of one's own by role, as far as they are chosen."""
+    chosen = {role: getattr(profile, name) for role, name in fields.SYNONYMS.items()}
+    return {role: path for role, path in chosen.items() if path is not None} | dict(profile.columns)
 
 
 def find(inputs: list[Path]) -> Path | None:
@@ -111,7 +133,9 @@ def find(inputs: list[Path]) -> Path | None:
         named = folder if folder.name else folder.absolute()
         places = [folder, named.parent] if named.name in PACKAGED else [folder]
         candidates = (place / PROFILE_NAME for place in places)
-        profiles |= dict.fromkeys([path for path in candidates if path.is_file()][:1])
+        # Not Path.is_file, which raises an error for a folder without permission.
+        existing = (path for path in candidates if os.path.isfile(path))  # noqa: PTH113
+        profiles |= dict.fromkeys(itertools.islice(existing, 1))
     if len(profiles) > 1:
         listing = ", ".join(str(path) for path in profiles)
         raise UsageError(f"several profiles: {listing}.", hint="Choose one with --profile.")
@@ -220,8 +244,11 @@ CONTRACT = Contract(
         "baseline": (_baselines, 'baseline = "office_desk_aster-8b"'),
         "pass_threshold": (toml.number, "a number", -inf, inf, "pass_threshold = 0.5"),
         "slices": (_slices, f'slices = ["category", "{fields.EXAMPLE}"]'),
+        "fields.task": (_path, 'task = "verifier_metadata.instance_id"'),
         "fields.task_id": (_path, 'task_id = "verifier_metadata.instance_id"'),
+        "fields.score": (_path, 'score = "metrics.score"'),
         "fields.reward": (_path, 'reward = "metrics.score"'),
+        **{f"fields.{name}": (_path, f'{name} = "{name}"') for name in fields.COLUMNS},
         "fields.answer": (_path, 'answer = "extracted_answer"'),
         "fields.group": (_path, 'group = "verifier_metadata.repo"'),
         "expected.tasks": (_tasks, 'tasks = 22, or tasks = ["task-1", "task-2"]'),
@@ -240,7 +267,7 @@ CONTRACT = Contract(
         "failure_mode.evidence": (_evidence,),
     },
     tables={
-        "fields": Table(example='fields.reward = "metrics.score"'),
+        "fields": Table(example='fields.score = "metrics.score"'),
         "expected": Table(example="expected.tasks = 22", check=_check_expected),
         "price": Table(
             each="price",
@@ -270,13 +297,12 @@ def read(path: Path, *, name: str | None = None) -> Profile:
     values = toml.read(path, name, CONTRACT)
     tasks = values["expected"]["tasks"]
     is_named = isinstance(tasks, tuple)
-    return Profile(
+    profile = Profile(
         name=name,
         benchmark=values["benchmark"],
         baselines=values["baseline"] or (),
         pass_threshold=values["pass_threshold"],
         slices=values["slices"],
-        **values["fields"],
         expected_tasks=None if is_named else tasks,
         expected_task_ids=tasks if is_named else None,
         expected_repeats=values["expected"]["repeats"],
@@ -284,3 +310,5 @@ def read(path: Path, *, name: str | None = None) -> Profile:
         failure_modes=tuple(FailureMode(**mode) for mode in values["failure_mode"]),
         prices=tuple(Price(**price) for price in values["price"]),
     )
+    chosen = {key: path for key, path in values["fields"].items() if path is not None}
+    return with_fields(profile, chosen)

@@ -6,6 +6,7 @@ A format is one file of this folder. It declares its row in the table of docs/fo
 - `claims(files)` gets all files whose names match, in path order, and returns those of the format,
   recognised by name if that is enough, else by their first bytes (`head`). A claim names the run:
   files of one `(folder, stem, mark)` are one run. It does not read rows.
+- (A table of one's own, `own_table`, is recognised last, by columns that the user may choose.)
 - `read(artifact)` yields the contents of one claimed file, in order and with at most one row in
   memory: a `Row` for every attempt, a `Reject` for what cannot be used, a `Line` for a blank line
   or a heading. Exactly one of these per line, or per place, gives it its number. Once known,
@@ -56,6 +57,8 @@ import pyarrow as pa
 from pipeline import files
 from pipeline.artifact import COMPRESSIONS, Artifact, Kind, ListedFile
 
+# The format of tables without a harness: what no other format reads.
+OWN_TABLE = "own_table"
 # Files with other names belong to no format; a folder without such files imports none.
 ENDINGS = re.compile(r"\.(eval|json|jsonl|txt|parquet|toml)(\.gz|\.zst|-async)?$", re.IGNORECASE)
 HEAD_BYTES = 64 << 10
@@ -80,6 +83,7 @@ class Claim:
     reads the first two. `mark` distinguishes runs with the same folder and stem, and is part of the
     name only then. `skipped` is why the file is not read, and becomes its reject. `owns` is the
     folder of one attempt: all other files in it are its logs, and belong to no other format.
+    `fields` are the columns that the user chose, by role.
     """
 
     file: ListedFile
@@ -91,6 +95,7 @@ class Claim:
     skipped: str | None = None
     owns: str | None = None
     format: str = ""
+    fields: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -201,6 +206,8 @@ def claims(listed: Sequence[ListedFile]) -> dict[str, Claim]:
     if not candidates:
         return claimed
     for name, module in modules().items():
+        if name == OWN_TABLE:
+            continue
         named = [file for file in candidates if module.NAMES.search(file.name)]
         own = [_signed(claim, name) for claim in module.claims(named)] if named else []
         for claim in own:

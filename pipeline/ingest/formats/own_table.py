@@ -1,0 +1,364 @@
+"""A table of one's own: JSONL, JSON, CSV or Parquet, with columns recognised by name and content.
+
+No harness wrote it, so each column is a guess that is shown (`readings`); `--field ROLE=COLUMN` or
+`[fields]` of blade.toml replaces a guess. A table in a folder is read only if the folder has no
+results of a harness: it is then more likely a summary of them.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import itertools
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from pipeline.artifact import COMPRESSIONS, Artifact, Kind, ListedFile
+from pipeline.errors import InputError
+from pipeline.ingest.formats import (
+    Claim,
+    Line,
+    Reading,
+    Reject,
+    Row,
+    Setting,
+    as_json,
+    fields,
+    get,
+    head,
+    items,
+    number,
+    objects,
+    packed,
+    parsed,
+    scores_of,
+    text,
+    without_empty,
+)
+from pipeline.ingest.formats.chat import chat, listed_messages
+from pipeline.ingest.formats.gym import OWNED_FIELDS
+from pipeline.ingest.formats.table_columns import (
+    Columns,
+    described,
+    is_score_name,
+    paths,
+    possible_scores,
+    question,
+    recognise,
+    repeat_of,
+    score_of,
+    values_of,
+)
+
+TITLE = "A table of your own"
+FILES = "`*.jsonl`, `*.ndjson`, `*.json`, `*.csv`, `*.tsv`, `*.parquet` with a column of scores"
+SCORE = "a column such as `correct`, `passed` or `score`: numbers, true and false, pass and fail"
+NOTES = (
+    "One run per file, or per model in it. `blade analyze` shows how it read the columns; "
+    "`--field score=COLUMN` chooses another. In a folder, only if it has no results of a harness."
+)
+NAMES = re.compile(r"\.(json|parquet|(jsonl|ndjson|csv|tsv)(\.gz|\.zst)?)$", re.IGNORECASE)
+SAMPLED_ROWS = 200
+LARGEST_CELL = 16 << 20
+PARQUET_ROWS = 256
+# The list of rows in a document: {"model": ..., "results": [...]}.
+LISTS = "results data rows samples examples records predictions outputs items".split()
+# Rows of NeMo Gym have one of these, whatever else they have.
+OF_GYM = re.compile(rb'"(responses_create_params|agent_ref|ng_trajectory|_ng_\w+)"\s*:')
+RESPONSE_OF_GYM = frozenset({"output", "object"})
+SNIFFED_ROWS = 50
+MOST_LISTED = 20
+# Columns beside the output that hold its answer alone.
+ANSWERS = "extracted_answer predicted_answer parsed_answer final_answer prediction pred".split()
+LONGEST_ANSWER = 200
+MILLISECONDS = "latency_ms duration_ms elapsed_ms time_ms".split()
+SECONDS = "latency_s duration_s elapsed_s time_s latency duration elapsed seconds".split()
+INPUT_TOKENS = "input_tokens prompt_tokens tokens_in".split()
+OUTPUT_TOKENS = "output_tokens completion_tokens tokens_out".split()
+# Roles whose columns are elsewhere in the row that is made; the others stay columns as well.
+MOVED = ("task", "prompt", "messages", "output", "key", "score")
+PLAIN_NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,15})(\.[0-9]+)?")
+BOOLEANS = {"true": True, "false": False}
+Entry = dict[str, Any] | Reject | Line
+
+
+def claims(
+    files: Sequence[ListedFile], chosen: Mapping[str, str], *, is_named: bool
+) -> Iterable[Claim]:
+    """The tables with scores; a table that nobody named must also have something to score."""
+    for file in files:
+        table = sample(file.path)
+        columns = recognise(table, chosen)
+        is_scored = "score" in columns and bool(values_of(table, columns["score"]))
+        if is_scored and (is_named or _is_evaluation(table, columns)):
+            stem = NAMES.sub("", file.base)
+            yield Claim(
+                file, Kind.ROLLOUTS, file.folder, stem, fields=tuple(sorted(chosen.items()))
+            )
+
+
+def is_candidate(path: Path) -> bool:
+    """Whether it is a table whose first rows are not of NeMo Gym, which has JSONL alone."""
+    is_jsonl = _ending(path) == "jsonl"
+    if is_jsonl and OF_GYM.search(head(path)):
+        return False
+    table = sample(path, SNIFFED_ROWS)
+    return bool(table) and not (is_jsonl and any(map(_is_of_gym, table)))
+
+
+def _is_of_gym(row: dict[str, Any]) -> bool:
+    return "reward" in row or bool(fields(row.get("response")).keys() & RESPONSE_OF_GYM)
+
+
+def refused(files: Sequence[ListedFile], chosen: Mapping[str, str]) -> InputError:
+    """Why none of these tables is read, with the columns of the first, and what would help."""
+    columns = column_names(files[0].path)
+    listing = ", ".join(columns[:MOST_LISTED]) + ", ..." * (len(columns) > MOST_LISTED)
+    unknown = [f"{role}={name}" for role, name in chosen.items() if name not in columns]
+    reason = f"no column {', '.join(unknown)}" if unknown else "no column of scores"
+    maybe = next(iter(possible_scores(sample(files[0].path))), "COLUMN")
+    return InputError(
+        f"{files[0].name}: a table with {reason}; its columns are {listing}.",
+        hint="Name the column with the score (numbers, true and false, pass and fail), for "
+        f"example: --field score={maybe}",
+    )
+
+
+def _is_evaluation(table: Sequence[dict[str, Any]], columns: Columns) -> bool:
+    """Whether rows are attempts: they have a prompt or an answer, or ids that pass or fail.
+
+    A list of benchmarks with their accuracies has ids and scores as well.
+    """
+    is_verdict = all(score_of(one) in (0, 1) for one in values_of(table, columns["score"]))
+    return bool(columns.keys() & {"prompt", "output", "messages"}) or (
+        "task" in columns and is_verdict and len(table) > 1
+    )
+
+
+def sample(path: Path, n_rows: int = SAMPLED_ROWS) -> list[dict[str, Any]]:
+    """The first rows of a table; none if it is not one."""
+    table: list[dict[str, Any]] = []
+    try:
+        rows = (entry for entry in entries(path) if isinstance(entry, dict))
+        table.extend(itertools.islice(rows, n_rows))
+    except (OSError, ValueError, EOFError):
+        pass  # damaged after these rows; reading it all makes the reject
+    return table
+
+
+def readings(artifacts: Iterable[Artifact]) -> Iterator[tuple[str, str]]:
+    """How each table is read: its name, and the column of each role."""
+    for artifact in artifacts:
+        table = sample(artifact.path)
+        yield artifact.name, described(recognise(table, dict(artifact.fields)), table)
+
+
+def column_names(path: Path) -> list[str]:
+    """The columns of a table as a user may name them."""
+    return [".".join(parts) for parts in paths(sample(path))]
+
+
+def read(artifact: Artifact) -> Iterator[Reading]:
+    """An attempt per row of the table."""
+    table = sample(artifact.path)
+    columns = recognise(table, dict(artifact.fields))
+    yield Setting("read_as", described(columns, table))
+    for place, entry in enumerate(entries(artifact.path)):
+        yield _attempt(entry, columns, place) if isinstance(entry, dict) else entry
+
+
+def entries(path: Path) -> Iterator[Entry]:
+    """The rows of a table, rejects and lines without a row, in order."""
+    match _ending(path):
+        case "csv" | "tsv":
+            yield from _of_csv(path)
+        case "parquet":
+            yield from _of_parquet(path)
+        case "json":
+            yield from _of_json(path)
+        case _:
+            yield from objects(path)
+
+
+def _ending(path: Path) -> str:
+    name = path.name.lower()
+    for packing in COMPRESSIONS:
+        name = name.removesuffix(packing)
+    return name.rpartition(".")[2]
+
+
+def _of_json(path: Path) -> Iterator[Entry]:
+    """A list of rows, a list of rows inside an object, or an object with a row per id."""
+    begun = head(path)
+    if begun.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"[":
+        elements = packed.elements(path)
+    else:
+        inside = (name for name in LISTS if re.search(rb'"%s"\s*:\s*\[' % name.encode(), begun))
+        listed = next(inside, "")
+        elements = (
+            value if listed else {"id": name, **fields(value)}
+            for name, value in packed.fields(path, listed)
+            if name == listed or (not listed and isinstance(value, dict))
+        )
+    for element in elements:
+        yield element if isinstance(element, dict) else Reject("not a JSON object")
+
+
+def _of_csv(path: Path) -> Iterator[Entry]:
+    """Rows by the names of the first line. A row over several lines has the number of its first."""
+    csv.field_size_limit(LARGEST_CELL)
+    packing = COMPRESSIONS.get(path.suffix.lower())
+    with pa.OSFile(os.fsencode(path)) as raw:
+        stream = pa.CompressedInputStream(raw, packing) if packing else raw
+        lines = io.TextIOWrapper(stream, "utf-8-sig", "surrogateescape", newline="")
+        first = lines.readline()
+        separator = max(",;\t|", key=first.count) if _ending(path) == "csv" else "\t"
+        names = next(csv.reader([first], delimiter=separator), [])
+        yield Line()
+        rows = csv.reader(lines, delimiter=separator)
+        n_before = 0
+        try:
+            for cells in rows:
+                yield _csv_row(names, cells)
+                yield from itertools.repeat(Line(), rows.line_num - n_before - 1)
+                n_before = rows.line_num
+        except csv.Error as error:
+            raise ValueError(f"not CSV: {error}") from error
+
+
+def _csv_row(names: Sequence[str], cells: Sequence[str]) -> Entry:
+    if not cells:
+        return Line()
+    written = ",".join(cells)
+    if len(cells) != len(names):
+        return Reject(f"has {len(cells)} cells, the first line {len(names)}", written[:200])
+    if any("\udc80" <= sign <= "\udcff" for sign in written):
+        return Reject("not UTF-8", written[:200].encode("utf-8", "replace").decode())
+    return {name: _typed(cell) for name, cell in zip(names, cells, strict=True)}
+
+
+def _typed(cell: str) -> Any:
+    """A number, a boolean or nothing; text that only looks like a number, as 007, stays text."""
+    if PLAIN_NUMBER.fullmatch(cell):
+        return float(cell) if "." in cell else int(cell)
+    return BOOLEANS.get(cell.lower(), cell or None)
+
+
+def _of_parquet(path: Path) -> Iterator[Entry]:
+    import pyarrow.parquet as pq  # takes as long to import as small results to read
+
+    try:
+        with pq.ParquetFile(path) as file:
+            for batch in file.iter_batches(PARQUET_ROWS):
+                # Times, bytes and decimals become text.
+                yield from parsed(json.dumps(batch.to_pylist(), default=str))
+    except pa.ArrowNotImplementedError as error:
+        raise ValueError(str(error)) from error
+
+
+def _attempt(row: dict[str, Any], columns: Columns, place: int) -> Row:
+    """A row of the table as a row of Gym."""
+    cells = {role: get(row, *path) for role, path in columns.items()}
+    request, response_items = _transcript(row, cells)
+    model, agent = text(cells.get("model")), text(cells.get("agent"))
+    response = {
+        "model": model,
+        "usage": fields(row.get("usage")) or _usage(row),
+        "error": {"message": error} if (error := text(row.get("error"))) else None,
+    }
+    moved = {path for role, path in columns.items() if role in MOVED}
+    other_columns = {
+        name: value
+        for name, value in row.items()
+        if name not in OWNED_FIELDS and (name,) not in moved
+    }
+    value = {
+        **other_columns,
+        "_ng_task_index": _task_id(cells, request, place),
+        "_ng_rollout_index": repeat_of(cells.get("repeat")),
+        "agent_ref": {"name": agent} if agent else None,
+        "expected_answer": cells.get("key"),
+        "extracted_answer": _answer(row, cells),
+        "total_run_time": _seconds(row),
+        **scores_of(_scores(row, columns), ".".join(columns["score"])),
+        "responses_create_params": without_empty({"input": request, "model": model}),
+        "response": {"object": "response", **without_empty(response), **response_items},
+    }
+    return Row(
+        {"reward": score_of(cells["score"]), **without_empty(value)},
+        variant=" ".join(name for name in (agent, model) if name) or None,
+        benchmark=text(cells.get("benchmark")),
+    )
+
+
+def _transcript(
+    row: dict[str, Any], cells: dict[str, Any]
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """What was asked, and `output`: what followed; without a column of it, there is none."""
+    prompt, output = cells.get("prompt"), cells.get("output")
+    if listed := listed_messages(cells.get("messages")):
+        prompt = question(listed)
+        output = listed[len(prompt) :] or output
+    request = list(chat(_content(prompt), "user")) if prompt is not None else []
+    if output is None:
+        return request, {}
+    choices = items(get(output, "choices")) or items(output)
+    if isinstance(get(choices, 0, "message"), dict):
+        output = [get(choices, 0, "message")]
+    response_items = list(chat(_content(output)))
+    if calls := items(row.get("tool_calls")):
+        response_items += chat([{"role": "assistant", "tool_calls": calls}])
+    return request, {"output": response_items}
+
+
+def _content(value: Any) -> Any:
+    """Messages as they are, text as text; a number or an object as JSON."""
+    is_known = isinstance(value, str) or bool(listed_messages(value))
+    return value if is_known else as_json(value)
+
+
+def _task_id(cells: dict[str, Any], request: list[dict[str, Any]], place: int) -> Any:
+    """The id of the task; without one a hash of the question, else the place of the row."""
+    if "task" in cells:
+        return cells["task"]
+    if request:
+        return hashlib.sha256(as_json(request).encode("utf-8", "replace")).hexdigest()[:12]
+    return place
+
+
+def _scores(row: dict[str, Any], columns: Columns) -> list[dict[str, Any]]:
+    """The score, and other columns that are named like scores and have one."""
+    named = {path: score_of(get(row, *path)) for path in paths([row]) if is_score_name(path)}
+    others = {path: score for path, score in named.items() if score is not None}
+    scores = {**others, columns["score"]: score_of(get(row, *columns["score"]))}
+    return [{"name": ".".join(path), "score": score} for path, score in scores.items()]
+
+
+def _answer(row: dict[str, Any], cells: dict[str, Any]) -> str | None:
+    """The answer alone, where a column has it or the whole output is that short."""
+    listed = (row.get(name) for name in ANSWERS)
+    values = (one for one in (*listed, cells.get("output")) if text(one) is not None)
+    answer = text(next(values, None))
+    return answer if answer is not None and len(answer) <= LONGEST_ANSWER else None
+
+
+def _usage(row: dict[str, Any]) -> dict[str, Any]:
+    usage = {"input_tokens": _first(row, INPUT_TOKENS), "output_tokens": _first(row, OUTPUT_TOKENS)}
+    return without_empty(usage)
+
+
+def _seconds(row: dict[str, Any]) -> float | None:
+    milliseconds = _first(row, MILLISECONDS)
+    return _first(row, SECONDS) if milliseconds is None else milliseconds / 1000
+
+
+def _first(row: dict[str, Any], names: Sequence[str]) -> float | None:
+    numbers = (known for name in names if (known := number(row.get(name))) is not None)
+    return next(numbers, None)

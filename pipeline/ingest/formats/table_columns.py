@@ -1,0 +1,258 @@
+"""What each column of a table is to an evaluation: the task, the prompt, the score, and so on.
+
+A column is recognised by its name, and by values that fit: `correct` is the score if it holds true
+and false, and the key if it holds "B". Guesses are from the first rows, and are shown to the user.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pipeline.ingest.formats import as_json, get, number, text
+from pipeline.ingest.formats.chat import listed_messages
+
+Values = Sequence[Any]
+Table = Sequence[Mapping[str, Any]]
+Columns = dict[str, tuple[str, ...]]
+
+LONGEST_ID = 200
+MOST_COLUMNS = 200
+SINGLE_SHARE = 0.8
+PASSING = frozenset("true yes pass passed correct right success successful solved resolved".split())
+FAILING = frozenset("false no fail failed incorrect wrong failure unsolved unresolved".split())
+
+
+def score_of(value: Any) -> float | None:
+    """A number, true or false, or a word for one of these; None for anything else."""
+    if isinstance(value, str) and (word := value.strip().casefold()) in PASSING | FAILING:
+        return float(word in PASSING)
+    return number(value)
+
+
+def repeat_of(value: Any) -> int | None:
+    """A whole number, also as text."""
+    known = number(value)
+    return int(known) if known is not None and known.is_integer() and known >= 0 else None
+
+
+def _is_id(value: Any) -> bool:
+    written = text(value)
+    return written is not None and len(written) <= LONGEST_ID and "\n" not in written
+
+
+def _is_word(value: Any) -> bool:
+    return isinstance(value, str) and _is_id(value)
+
+
+def _is_content(value: Any) -> bool:
+    return not isinstance(value, bool)
+
+
+@dataclass(frozen=True)
+class Role:
+    """What a column may be: its usual names, the best first, and what its values look like."""
+
+    name: str
+    names: tuple[str, ...]
+    fits: Callable[[Any], bool]
+
+
+def _role(name: str, names: str, fits: Callable[[Any], bool]) -> Role:
+    return Role(name, tuple(names.split()), fits)
+
+
+# In this order: a column that one role takes is not offered to the next. `answer` is the output
+# only if nothing else is, and the key otherwise.
+ROLES = (
+    _role(
+        "score",
+        "correct is_correct iscorrect passed is_pass is_passed pass success is_success successful "
+        "solved is_solved resolved is_resolved reward score final_score accuracy acc exact_match "
+        "em is_match match grade verdict judgment judgement evaluation outcome result status "
+        "rating f1",
+        lambda value: score_of(value) is not None,
+    ),
+    _role(
+        "messages",
+        "messages conversation trajectory transcript dialogue dialog history chat turns trace",
+        lambda value: bool(listed_messages(value)),
+    ),
+    _role("model", "model model_name model_id llm engine deployment generator", _is_word),
+    _role("agent", "agent agent_name scaffold solver harness method strategy", _is_word),
+    _role(
+        "repeat",
+        "repeat repeat_id trial trial_id attempt attempt_id rollout rollout_index rollout_idx "
+        "sample_index sample_idx iteration epoch replicate seed",
+        lambda value: repeat_of(value) is not None,
+    ),
+    _role(
+        "prompt",
+        "prompt question query problem instruction instructions input user_prompt request text",
+        _is_content,
+    ),
+    _role(
+        "output",
+        "output response completion generation prediction pred model_output model_response "
+        "model_answer generated_text response_text output_text reply predicted_answer predicted "
+        "final_answer actual actual_output generated choices answer",
+        _is_content,
+    ),
+    _role(
+        "key",
+        "expected expected_answer expected_output reference reference_answer target gold "
+        "gold_answer ground_truth groundtruth correct_answer answer_key label ideal solution "
+        "answer correct",
+        _is_content,
+    ),
+    _role(
+        "task",
+        "task_id taskid question_id qid problem_id instance_id example_id item_id doc_id case_id "
+        "test_id prompt_id query_id sample_id custom_id id uid uuid idx index task test_case case "
+        "name title",
+        _is_id,
+    ),
+    _role("benchmark", "benchmark benchmark_name dataset dataset_name eval suite task", _is_word),
+)
+ROLE_NAMES = tuple(role.name for role in ROLES)
+SCORE_NAMES = frozenset(ROLES[0].names)
+SHOWN = "task prompt messages output key score repeat model agent benchmark".split()
+
+
+def paths(table: Table) -> list[tuple[str, ...]]:
+    """The columns in order of appearance; fields of an object are columns too, after all others."""
+    top: dict[tuple[str, ...], None] = {}
+    nested: dict[tuple[str, ...], None] = {}
+    for row in table:
+        for name, value in row.items():
+            top[(name,)] = None
+            if isinstance(value, Mapping):
+                nested |= {(name, str(key)): None for key in value}
+    return [*top, *nested][:MOST_COLUMNS]
+
+
+def column_named(written: str) -> tuple[str, ...]:
+    """The path of a column as a user writes it: `correct` or `metrics.correct`."""
+    return tuple(written.split("."))
+
+
+def values_of(table: Table, path: tuple[str, ...]) -> list[Any]:
+    """The values of a column that are not null or empty."""
+    return [value for row in table if (value := get(row, *path)) not in (None, "")]
+
+
+def recognise(table: Table, chosen: Mapping[str, str]) -> Columns:
+    """The column of each role that has one; the user's choice comes first."""
+    columns = {role: column_named(written) for role, written in chosen.items()}
+    by_name: dict[str, list[tuple[str, ...]]] = {}
+    for path in paths(table):
+        by_name.setdefault(_plain(path[-1]), []).append(path)
+    for role in ROLES:
+        if role.name in columns:
+            continue
+        fitting = [
+            path
+            for name in role.names
+            for path in by_name.get(name, ())
+            if path not in columns.values() and _fits(role, values_of(table, path))
+        ]
+        best = _task(table, fitting, columns) if role.name == "task" else next(iter(fitting), None)
+        if best is not None:
+            columns[role.name] = best
+    if "repeat" in columns and "repeat" not in chosen and not _is_numbering(table, columns):
+        del columns["repeat"]
+    return columns
+
+
+def _plain(name: str) -> str:
+    """`Is Correct`, `isCorrect` and `is-correct` as `is_correct`."""
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)
+    return re.sub(r"[^a-z0-9]+", "_", words.casefold()).strip("_")
+
+
+def _fits(role: Role, values: Values) -> bool:
+    """Most values fit; a score may be missing or unreadable in some rows, an id may not."""
+    n_fitting = sum(map(role.fits, values))
+    return n_fitting > len(values) / 2 if role.name == "score" else 0 < n_fitting == len(values)
+
+
+def _task(
+    table: Table, candidates: Sequence[tuple[str, ...]], columns: Columns
+) -> tuple[str, ...] | None:
+    """The column that identifies tasks.
+
+    Ids of rows differ even where the question is the same, and a name of the benchmark is the same
+    where questions differ: the task has as many values as there are questions. None if no column
+    does and there is a prompt: it identifies the task itself.
+    """
+    varying = [path for path in candidates if _n_distinct(table, [path]) > 1]
+    if not columns.keys() & {"prompt", "messages"}:
+        return next(iter(varying or candidates), None)
+    n_questions = len({as_json(_question(row, columns)) for row in table})
+    counts = {path: _n_distinct(table, [path]) for path in varying}
+    exact = (path for path, n_values in counts.items() if n_values == n_questions)
+    # Two tasks may ask the same: then there are more ids than questions, but fewer than rows.
+    repeated = (path for path, n_values in counts.items() if n_questions < n_values < len(table))
+    # Nearly all rows ask something else: an id of the row is one of the task.
+    is_single = n_questions > SINGLE_SHARE * len(table)
+    return (
+        next(exact, None) or next(repeated, None) or next(iter(varying if is_single else ()), None)
+    )
+
+
+def _question(row: Mapping[str, Any], columns: Columns) -> Any:
+    if "messages" in columns:
+        return question(listed_messages(get(row, *columns["messages"])))
+    return get(row, *columns["prompt"])
+
+
+def question(messages: Sequence[Any]) -> Sequence[Any]:
+    """The messages before the first of the assistant."""
+    answers = (place for place, one in enumerate(messages) if get(one, "role") == "assistant")
+    return messages[: next(answers, len(messages))]
+
+
+def possible_scores(table: Table) -> list[str]:
+    """Columns that have only two scores, whatever their names are."""
+    columns = {".".join(path): list(map(score_of, values_of(table, path))) for path in paths(table)}
+    return [name for name, scores in columns.items() if set(scores) == {0.0, 1.0}]
+
+
+def _is_numbering(table: Table, columns: Columns) -> bool:
+    """Whether a column numbers the repeats of tasks: no two rows of a run have the same number."""
+    roles = ("benchmark", "model", "agent", "repeat", "task" if "task" in columns else "prompt")
+    named = [columns[role] for role in roles if role in columns]
+    is_varying = _n_distinct(table, [columns["repeat"]]) > 1
+    return is_varying and _n_distinct(table, named) == len(table)
+
+
+def _n_distinct(table: Table, wanted: Sequence[tuple[str, ...]]) -> int:
+    return len({as_json([get(row, *path) for path in wanted]) for row in table})
+
+
+def is_score_name(path: tuple[str, ...]) -> bool:
+    """Whether a column is named like a score."""
+    return _plain(path[-1]) in SCORE_NAMES
+
+
+def described(columns: Columns, table: Table) -> str:
+    """How a table is read, in one line: `task = id, score = correct (boolean), ...`."""
+    by_role = {role: ".".join(columns[role]) for role in SHOWN if role in columns}
+    if "score" in columns:
+        by_role["score"] += f" ({_type(values_of(table, columns['score']))})"
+    listed = [f"{role} = {column}" for role, column in by_role.items()]
+    if "task" not in columns:
+        by = "prompt" if columns.keys() & {"prompt", "messages"} else "row"
+        listed.append(f"one task per {by}")
+    if "repeat" not in columns:
+        listed.append("repeats not numbered")
+    return ", ".join(listed)
+
+
+def _type(values: Values) -> str:
+    if all(isinstance(value, bool) for value in values):
+        return "boolean"
+    is_words = all(isinstance(value, str) and number(value) is None for value in values)
+    return "words" if is_words else "number"

@@ -1,0 +1,270 @@
+"""Tables that no harness wrote: each shape that people have is read with the right columns."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.artifact import Artifact, Kind
+from pipeline.errors import InputError
+from pipeline.ingest import discover
+from pipeline.ingest.formats import Line, Reject, Row, own_table
+from pipeline.ingest.formats.table_columns import recognise, score_of
+
+N_ROWS = 12
+VERDICTS = [place % 3 > 0 for place in range(N_ROWS)]
+N_PASSED = sum(VERDICTS)
+
+
+def write_lines(path: Path, rows: list[dict[str, Any]]) -> None:
+    content = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
+
+
+def write_cells(path: Path, rows: list[dict[str, Any]], separator: str) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        table = csv.DictWriter(file, rows[0], delimiter=separator)
+        table.writeheader()
+        table.writerows(rows)
+
+
+def rows_of(make: Callable[[int, bool], dict[str, Any]]) -> list[dict[str, Any]]:
+    return [make(place, verdict) for place, verdict in enumerate(VERDICTS)]
+
+
+def read(path: Path, **chosen: str) -> list[Any]:
+    """What the only table below a folder is read as, without its settings."""
+    (artifact,) = discover.artifacts((path,), table_fields=chosen)
+    assert artifact.format == "own_table"
+    modules = (Row, Reject, Line)
+    return [entry for entry in own_table.read(artifact) if isinstance(entry, modules)]
+
+
+def attempts(path: Path, **chosen: str) -> list[dict[str, Any]]:
+    return [entry.value for entry in read(path, **chosen) if isinstance(entry, Row)]
+
+
+def words(items: list[dict[str, Any]]) -> list[Any]:
+    return [item.get("content") for item in items]
+
+
+def flat(place: int, verdict: bool) -> dict[str, Any]:
+    return {
+        "id": f"q{place}",
+        "prompt": f"What is {place}+{place}?",
+        "output": str(2 * place) if verdict else "7",
+        "correct": verdict,
+    }
+
+
+def test_flat_jsonl(tmp_path: Path) -> None:
+    """An id, a prompt, an output and a boolean need no configuration."""
+    write_lines(tmp_path / "mine.jsonl", rows_of(flat))
+    rows = attempts(tmp_path)
+    assert [row["_ng_task_index"] for row in rows] == [f"q{place}" for place in range(N_ROWS)]
+    assert [row["reward"] for row in rows] == [float(verdict) for verdict in VERDICTS]
+    assert words(rows[1]["responses_create_params"]["input"]) == ["What is 1+1?"]
+    assert words(rows[1]["response"]["output"]) == ["2"]
+
+
+@pytest.mark.parametrize(("ending", "separator"), [("csv", ","), ("csv", ";"), ("tsv", "\t")])
+def test_cells(tmp_path: Path, ending: str, separator: str) -> None:
+    """Cells may hold separators and newlines; `answer` is the key if there is a prediction."""
+    rows = rows_of(
+        lambda place, verdict: {
+            "question": f"Which,;\tcity\nis {place}?",
+            "answer": f"city{place}",
+            "prediction": f"city{place}" if verdict else "none",
+            "is_correct": verdict,
+        }
+    )
+    write_cells(tmp_path / f"results.{ending}", rows, separator)
+    read_rows = attempts(tmp_path)
+    assert sum(row["reward"] for row in read_rows) == N_PASSED
+    assert [row["expected_answer"] for row in read_rows] == [row["answer"] for row in rows]
+    assert words(read_rows[2]["responses_create_params"]["input"]) == [rows[2]["question"]]
+    # The heading, and the second line of each row.
+    assert sum(isinstance(entry, Line) for entry in read(tmp_path)) == 1 + N_ROWS
+
+
+def test_lines_of_cells(tmp_path: Path) -> None:
+    """Every line of a CSV file is counted at its place: rows, rejects and others."""
+    content = 'id,output,passed\na,"two\nlines",1\n\nb,x\nc,y,0\n'
+    (tmp_path / "t.csv").write_text(content)
+    kinds = [type(entry).__name__ for entry in read(tmp_path)]
+    assert kinds == ["Line", "Row", "Line", "Line", "Reject", "Row"]
+    assert len(kinds) == content.count("\n")
+
+
+def test_models_are_runs(tmp_path: Path) -> None:
+    """Rows of two models are two runs of the same tasks."""
+    table = {
+        "question_id": [*range(N_ROWS)] * 2,
+        "question": [f"Q{place}" for place in range(N_ROWS)] * 2,
+        "model_name": ["x"] * N_ROWS + ["y"] * N_ROWS,
+        "exact_match": [float(verdict) for verdict in VERDICTS] * 2,
+    }
+    pq.write_table(pa.table(table), tmp_path / "eval.parquet")
+    entries = [entry for entry in read(tmp_path) if isinstance(entry, Row)]
+    assert [entry.variant for entry in entries] == table["model_name"]
+    assert [entry.value["_ng_task_index"] for entry in entries] == table["question_id"]
+
+
+def test_messages(tmp_path: Path) -> None:
+    """A chat is split at the first answer; its calls and results are steps."""
+    call = {"id": "c1", "function": {"name": "bash", "arguments": '{"cmd": "ls"}'}}
+    chat = [
+        {"role": "system", "content": "be brief"},
+        {"role": "user", "content": "list"},
+        {"role": "assistant", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": "file"},
+        {"role": "assistant", "content": "done"},
+    ]
+    rows = [
+        {"instance_id": f"i{place}", "attempt": repeat, "trajectory": chat, "resolved": True}
+        for place in range(3)
+        for repeat in (1, 2)
+    ]
+    write_lines(tmp_path / "agent.jsonl.gz", rows)
+    first = attempts(tmp_path)[0]
+    assert first["_ng_rollout_index"] == 1
+    assert words(first["responses_create_params"]["input"]) == ["be brief", "list"]
+    kinds = [item["type"] for item in first["response"]["output"]]
+    assert kinds == ["function_call", "function_call_output", "message"]
+
+
+def test_choices(tmp_path: Path) -> None:
+    """A stored chat completion is the answer to its messages."""
+    message = {"role": "assistant", "content": "yes"}
+    rows = rows_of(
+        lambda place, verdict: {
+            "custom_id": f"r{place}",
+            "messages": [{"role": "user", "content": f"q{place}"}],
+            "response": {"choices": [{"message": message}], "model": "m"},
+            "grade": int(verdict),
+        }
+    )
+    write_lines(tmp_path / "log.jsonl", rows)
+    first = attempts(tmp_path)[0]
+    assert first["_ng_task_index"] == "r0"
+    assert words(first["response"]["output"]) == ["yes"]
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        rows_of(flat),
+        {"model": "m", "results": rows_of(flat)},
+        {row.pop("id"): row for row in rows_of(flat)},
+    ],
+    ids=["a list", "a list inside an object", "rows by id"],
+)
+def test_documents(tmp_path: Path, document: Any) -> None:
+    """A JSON document has its rows in a list, in a list inside, or by id."""
+    (tmp_path / "answers.json").write_text(json.dumps(document))
+    rows = attempts(tmp_path)
+    assert [row["_ng_task_index"] for row in rows] == [f"q{place}" for place in range(N_ROWS)]
+    assert sum(row["reward"] for row in rows) == N_PASSED
+
+
+def test_nested_score(tmp_path: Path) -> None:
+    """A score inside an object is found, and other scores are kept beside it."""
+    rows = rows_of(
+        lambda place, verdict: {
+            "task_id": f"T/{place}",
+            "completion": "x",
+            "metrics": {"accuracy": int(verdict), "f1": 0.5},
+        }
+    )
+    write_lines(tmp_path / "he.jsonl", rows)
+    first = attempts(tmp_path)[1]
+    assert first["reward"] == 1.0
+    assert first["score"] == [{"name": "metrics.accuracy", "score": 1.0}]
+    assert first["scores"] == [{"name": "metrics.f1", "score": 0.5}]
+
+
+def test_repeated_prompts(tmp_path: Path) -> None:
+    """Ids of rows are not tasks if the same prompt has several."""
+    rows = [{"id": n, "prompt": f"p{n % 4}", "response": "r", "score": 1.0} for n in range(12)]
+    write_lines(tmp_path / "step.jsonl", rows)
+    assert len({row["_ng_task_index"] for row in attempts(tmp_path)}) == 4
+
+
+def test_wrong_numbering(tmp_path: Path) -> None:
+    """A column that gives two rows of a task one number does not number its repeats."""
+    rows = [{"task": f"t{n % 3}", "seed": n % 2, "passed": True} for n in range(12)]
+    write_lines(tmp_path / "seeds.jsonl", rows)
+    assert not any("_ng_rollout_index" in row for row in attempts(tmp_path))
+
+
+def test_words() -> None:
+    """Verdicts in words are scores; other words are not, and are not zero."""
+    assert [score_of(word) for word in ("PASS", "Failed", "yes", "N/A", "", None)] == [
+        1.0,
+        0.0,
+        1.0,
+        None,
+        None,
+        None,
+    ]
+
+
+def test_correct_may_be_the_key() -> None:
+    """A column named `correct` with letters is the key, not the score."""
+    table = [{"id": n, "answer": "A", "correct": "B", "score": n % 2} for n in range(4)]
+    columns = recognise(table, {})
+    assert (columns["key"], columns["score"]) == (("correct",), ("score",))
+
+
+def test_no_score(tmp_path: Path) -> None:
+    """Without a score the message lists the columns, and names one that could be it."""
+    rows = rows_of(lambda place, verdict: {"id": place, "prompt": "p", "is_right": verdict})
+    write_lines(tmp_path / "x.jsonl", rows)
+    with pytest.raises(InputError) as refusal:
+        discover.artifacts((tmp_path,))
+    assert "id, prompt, is_right" in str(refusal.value)
+    assert "--field score=is_right" in str(refusal.value.hint)
+    assert len(attempts(tmp_path, score="is_right")) == N_ROWS
+
+
+def test_beside_results(tmp_path: Path) -> None:
+    """A table beside results of a harness is not a run: it may be a summary of them."""
+    (tmp_path / "a_rollouts.jsonl").write_text('{"responses_create_params": {}, "reward": 1}\n')
+    write_lines(tmp_path / "summary.jsonl", rows_of(flat))
+    kinds = {one.name: one.format for one in discover.artifacts((tmp_path,))}
+    assert set(kinds.values()) == {None}
+
+
+def test_list_of_benchmarks(tmp_path: Path) -> None:
+    """A list of names with accuracies is no table of attempts, unless it is named."""
+    rows = [{"task": "mmlu", "score": 0.71}, {"task": "gsm8k", "score": 0.9}]
+    (tmp_path / "scores.json").write_text(json.dumps(rows))
+    with pytest.raises(InputError):
+        discover.artifacts((tmp_path,))
+    assert len(attempts(tmp_path / "scores.json")) == 2
+
+
+CELL = st.one_of(st.none(), st.booleans(), st.integers(-3, 3), st.text(max_size=8), st.floats())
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.dictionaries(st.sampled_from(["id", "prompt", "output", "score"]), CELL)))
+def test_nothing_is_lost(tmp_path_factory: pytest.TempPathFactory, rows: list[Any]) -> None:
+    """Whatever the cells hold, each line is a row, a reject or blank."""
+    path = tmp_path_factory.mktemp("table") / "x.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    artifact = Artifact(path, "x.jsonl", Kind.ROLLOUTS, fields=(("score", "score"),))
+    entries = [
+        entry for entry in own_table.read(artifact) if isinstance(entry, (Row, Reject, Line))
+    ]
+    assert len(entries) == len(rows)
