@@ -162,9 +162,7 @@ def _profile(settings: Settings) -> Profile:
     return profile.with_fields(replace(chosen, **known), dict(settings.fields))
 
 
-def _for_tables(
-    chosen: Profile, artifacts: Sequence[Artifact], progress: Progress
-) -> Profile:
+def _for_tables(chosen: Profile, artifacts: Sequence[Artifact], progress: Progress) -> Profile:
     """Show how tables of one's own are read. Their rows have the chosen task and score already."""
     tables = [artifact for artifact in artifacts if artifact.format == OWN_TABLE]
     for name, columns in own_table.readings(tables):
