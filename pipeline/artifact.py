@@ -80,7 +80,8 @@ class Artifact:
     `places` are the informative names of its parent folders, `package` is its BLADE package,
     `skipped` is why it is not opened, `format` is the module of ingest/formats that reads it (None
     for NeMo Gym), `beside` are the files that it is read together with, `fields` are the columns of
-    a table that the user chose, by role.
+    a table that the user chose, by role. Files of several evaluations that the user put into one
+    run are pooled, and numbered by `seed`.
     """
 
     path: Path
@@ -95,6 +96,7 @@ class Artifact:
     format: str | None = None
     beside: tuple[Path, ...] = ()
     fields: tuple[tuple[str, str], ...] = ()
+    is_pooled: bool = False
 
     @property
     def folder(self) -> str:

@@ -90,7 +90,7 @@ def _fields(
     callback=_named,
     metavar="NAME=PATH",
     multiple=True,
-    help="Name the run of a file or folder. May be repeated.",
+    help="Name the run of a file or folder; files with one name are pooled. May be repeated.",
 )
 @click.option(
     "--profile",

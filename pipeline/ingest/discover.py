@@ -434,7 +434,7 @@ def _name_runs(
                 fields=claim.fields if claim else (),
             )
         )
-    return artifacts
+    return _pooled(artifacts, family_of)
 
 
 def _claimed_families(claims: dict[str, formats.Claim]) -> dict[str, Family]:
@@ -555,7 +555,7 @@ def _names_by_caller(
     family_of: dict[str, Family],
     run_names: tuple[tuple[str, Path], ...],
 ) -> dict[Family, str]:
-    """The names set by the caller: each must match one run, and all must differ."""
+    """The names set by the caller. Runs that get the same name are pooled into one."""
     names: dict[Family, str] = {}
     for name, path in run_names:
         if not VALID_NAME.fullmatch(name) or len(name) > LONGEST_NAME:
@@ -563,23 +563,45 @@ def _names_by_caller(
                 f"--run {name[:LONGEST_NAME]}={path}: a run's name may contain "
                 f"letters, digits, '.', '_' and '-', {LONGEST_NAME} at most."
             )
-        if name.casefold() in {other.casefold() for other in names.values()}:
-            raise UsageError(f"--run {name}={path}: another run already has this name.")
         below = path.resolve()
         families = {
             family_of[file.name]
             for file, kind in kinds
             if kind is Kind.ROLLOUTS and (file.path == below or below in file.path.parents)
         }
-        if families & set(names):
+        if named := families & set(names):
             raise UsageError(
-                f"--run {name}={path}: the run already has the name {names[families.pop()]}."
+                f"--run {name}={path}: the run already has the name {names[named.pop()]}."
             )
-        if len(families) != 1:
-            listing = ", ".join(sorted(family.stem for family in families)) or "none"
+        if not families:
             raise UsageError(
-                f"--run {name}={path}: {len(families)} runs at this path ({listing}), not one.",
-                hint="Name one rollout file, or a folder with the shards of one run.",
+                f"--run {name}={path}: no run at this path.",
+                hint="Name a rollout file, or a folder with the files of one run.",
             )
-        names[families.pop()] = name
+        # Folders of runs may not differ in case alone.
+        same = (other for other in names.values() if other.casefold() == name.casefold())
+        names |= dict.fromkeys(families, next(same, name))
     return names
+
+
+def _pooled(artifacts: list[Artifact], family_of: Mapping[str, Family]) -> list[Artifact]:
+    """The files of runs that are pooled, numbered as if each evaluation were a seed."""
+    parts = defaultdict(set)
+    for artifact in artifacts:
+        if artifact.name in family_of and artifact.run_name:
+            parts[artifact.run_name].add(_part(artifact, family_of))
+    numbers = {
+        name: {part: number for number, part in enumerate(sorted(members))}
+        for name, members in parts.items()
+        if len({family for family, _ in members}) > 1
+    }
+    return [
+        replace(artifact, is_pooled=True, seed=numbers[run_name][_part(artifact, family_of)])
+        if (run_name := artifact.run_name or "") in numbers and artifact.name in family_of
+        else artifact
+        for artifact in artifacts
+    ]
+
+
+def _part(artifact: Artifact, family_of: Mapping[str, Family]) -> tuple[tuple[str, ...], int]:
+    return astuple(family_of[artifact.name]), -1 if artifact.seed is None else artifact.seed

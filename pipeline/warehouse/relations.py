@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from pipeline.errors import BladeError
+from pipeline.errors import BladeError, InputError
 from pipeline.relation import Computation, Compute, Relation
 from pipeline.settings import SQL_DIR
 from pipeline.warehouse.reader import Warehouse
@@ -303,8 +303,10 @@ class Notice:
 
 
 def run_checks(db: duckdb.DuckDBPyConnection | Warehouse) -> list[Notice]:
-    """Raise where `assertions.fail` has rows; return the rows of `assertions.warn` in order."""
+    """Raise if `assertions.refused` or `fail` has rows; return those of `warn` in order."""
     query = "select check_name, subject, message, hint from assertions.{} order by all"
+    for _, subject, message, hint in db.execute(query.format("refused")).fetchall():
+        raise InputError(f"{subject}: {message}.", hint=hint)
     broken = db.execute(query.format("fail")).fetchall()
     if broken:
         check, subject, message, _ = broken[0]

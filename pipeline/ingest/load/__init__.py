@@ -17,8 +17,8 @@ from pipeline.settings import Settings
 
 FILES = (
     "file_no int, path varchar, folder varchar, kind varchar, run_name varchar, seed int, "
-    "chunk int, package varchar, format varchar, n_bytes bigint, n_lines bigint, n_blank bigint, "
-    "sha256 varchar"
+    "chunk int, is_pooled boolean, package varchar, format varchar, n_bytes bigint, "
+    "n_lines bigint, n_blank bigint, sha256 varchar"
 )
 MATCHES = "record_id bigint, task_index varchar, prompt_sha varchar"
 
@@ -92,6 +92,7 @@ def _write_files(
                 artifact.run_name,
                 artifact.seed,
                 artifact.chunk,
+                artifact.is_pooled,
                 artifact.package,
                 artifact.format,
                 tally.n_bytes,
