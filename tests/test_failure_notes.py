@@ -36,6 +36,23 @@ def test_white_space_can_be_seen() -> Given:
 
 
 @together
+def test_what_the_verifier_says_is_no_answer() -> Given:
+    """Tallies, verdicts and what nearly all have are its own words, unless the text says them."""
+    rows = [
+        rollout(task, 0, output=said(f"Text {task}."), reward=1.0, extracted_answer="n/a (clean)")
+        for task in range(10)
+    ]
+    answers = ["1/3 checks", "2 out of 4", "incorrect", "n/a (clean)", "blue", "3/4"]
+    rows += [
+        rollout(task, 0, output=said(f"So 3/4, {task}."), reward=0.0, extracted_answer=answer)
+        for task, answer in enumerate(answers, start=10)
+    ]
+    found = notes((yield rows))
+    taken = {note for listed in found.values() for note in listed if "verifier took" in note}
+    assert taken == {f'the verifier took "{answer}" as the answer' for answer in ("blue", "3/4")}
+
+
+@together
 def test_the_name_of_a_task_is_no_key() -> Given:
     """A field that every row has and that says which task it is of."""
     rows = [

@@ -14,7 +14,7 @@ from tests import results as written
 from tests.case_files import cases
 from tests.fact_files import Fact, facts
 from tests.health_rows import FOUND, UNOBSERVED
-from tests.results import Results, asked, call, failure, rollout
+from tests.results import Results, asked, call, failure, rollout, said
 from tests.test_simulate import simulate
 
 HEALTH = ("health_findings", "rollout_health", "run_health", "run_metrics", "report.health_checks")
@@ -165,6 +165,35 @@ def test_failures_without_inputs_are_not_called_stale(tmp_path: Path) -> None:
         "run_rollouts_failures.jsonl": [failure(0, 0, "transient"), failure(5, 0, "transient")],
     }
     assert analyzed(tmp_path, files).one("select n_stale_failures from run_health") == 1
+
+
+@pytest.mark.parametrize(
+    ("keys", "answers", "is_found"),
+    [
+        (["A"] * 20, ["A", "B"] * 10, True),
+        # One of them is another; few tasks; one answer alone; nobody gives it.
+        (["A"] * 19 + ["B"], ["A", "B"] * 10, False),
+        (["A"] * 19, ["A", "B"] * 9 + ["A"], False),
+        (["A"] * 20, ["A"] * 20, False),
+        (["Be polite"] * 20, ["Hello", "Hi"] * 10, False),
+    ],
+    ids=["all", "other", "few", "one answer", "for a judge"],
+)
+def test_one_key_at_all_tasks(
+    keys: list[str], answers: list[str], is_found: bool, tmp_path: Path
+) -> None:
+    """Who always gives it passes all: the score says nothing of the questions."""
+    rows = [
+        rollout(task, 0, output=said(answer), reward=float(key == answer), expected_answer=key)
+        for task, (key, answer) in enumerate(zip(keys, answers, strict=True))
+    ]
+    found = analyzed(tmp_path, {"a_rollouts.jsonl": rows}, needs=["health_findings", "findings"])
+    assert found.rows("select check_id, subject, evidence from health_findings") == (
+        [("run_constant_key", "expected_answer", "A in 20 of 20 rows, 20 tasks")] * is_found
+    )
+    assert found.rows("""
+        select finding_no, mode, n_attempts, n_tasks from findings where kind = 'key'
+    """) == ([(1, "expected_answer = A", 20, 20)] * is_found)
 
 
 @pytest.mark.parametrize(

@@ -107,6 +107,28 @@ ended as (
     group by benchmark, run_id
     qualify row_number() over (partition by benchmark order by n_attempts - n_all_attempts, run_id) = 1
 ),
+-- A key that is the same at all tasks, by the health checks of all runs.
+one_key as (
+    select
+        benchmark,
+        'key' as kind,
+        any_value(key_path || ' = ' || left(key, 100)) as mode,
+        count(*) as n_attempts,
+        count(distinct task_id) as n_tasks,
+        -1 as place
+    from staging.answers
+    inner join staging.rollouts using (record_id)
+    inner join staging.run_benchmarks using (run_id)
+    group by benchmark
+    having
+        count(distinct key) = 1
+        and benchmark in (
+            select run_benchmarks.benchmark
+            from main.health_findings
+            inner join staging.run_benchmarks using (run_id)
+            where check_id = 'run_constant_key'
+        )
+),
 stuck as (
     select
         benchmark,
@@ -224,6 +246,8 @@ low as (
 ),
 every as (
     from modes
+    union all by name
+    from one_key
     union all by name
     from ended
     union all by name

@@ -37,6 +37,24 @@ rows_read as (
     inner join staging.records using (record_id)
     group by all
 ),
+-- Who always gives the one key of all tasks passes them all, though others give other answers.
+constant_keys as (
+    select
+        run_id,
+        key_path,
+        any_value(key) as key,
+        count(*) as n_rows,
+        count(distinct task_id) as n_tasks
+    from staging.answers
+    inner join staging.rollouts using (record_id)
+    group by all
+    having
+        n_tasks >= 20
+        and count(distinct key) = 1
+        and count(distinct comparable(answers.answer)) > 1
+        -- What no answer ever is, is a text for a judge.
+        and 10 * count(*) filter (where comparable(answers.answer) = comparable(answers.key)) >= count(*)
+),
 all_findings as (
     select
         run_id,
@@ -132,6 +150,15 @@ all_findings as (
     )
     group by run_id, name
     having count(distinct value) > 1
+    union all by name
+    select
+        run_id,
+        'run' as scope,
+        'run_constant_key' as check_id,
+        key_path as subject,
+        'all tasks have the same key' as message,
+        left(key, 100) || ' in ' || n_rows || ' of ' || n_rows || ' rows, ' || n_tasks || ' tasks' as evidence
+    from constant_keys
     union all by name
     select
         run_id,
