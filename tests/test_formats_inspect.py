@@ -467,14 +467,49 @@ def test_what_a_cancelled_log_lacks_says_so(tmp_path: Path) -> None:
     assert "no row recorded" not in text
 
 
-def test_an_output_that_only_the_total_counts(tmp_path: Path) -> None:
-    usage = {"mockllm/model": {"input_tokens": 104, "output_tokens": 0, "total_tokens": 268}}
-    rows = [
-        one
-        for one in read(tmp_path, archive(log(sample("a", model_usage=usage))))
-        if isinstance(one, Row)
+def test_every_score_is_reported(tmp_path: Path) -> None:
+    """Each with its mean and its attempts; the summary says which one is the reward."""
+    samples = [
+        sample(task, scores={"useful": {"value": value}, "attack": {"value": attack}})
+        for task, value, attack in (("a", 1.0, 0.0), ("b", 0.0, 1.0), ("c", 1.0, 0.0))
     ]
-    assert rows[0].value["response"]["usage"]["output_tokens"] == 164
+    del samples[2]["scores"]["attack"]
+    scored = {"total_samples": 3, "scores": [published("useful", mean=0.5)]}
+    head = header("a", "b", "c", results=scored)
+    found = analyzed(tmp_path, {"one.eval": archive(log(*samples, head=head))})
+    assert found.rows("""
+        select component, is_reward, n_rollouts, mean_value from reward_components order by all
+    """) == [("attack", False, 2, 0.5), ("useful", True, 3, 2 / 3)]
+    text = (found.path.parent / "report.md").read_text(encoding="utf-8")
+    assert "The score is `useful`; rows record `attack` too." in text
+    assert "| `attack` | 2 | 2 | 0.5 | 0 | 1 |" in text
+
+
+CACHED = "input_tokens_cache_read"
+
+
+@pytest.mark.parametrize(
+    ("usage", "tokens"),
+    [
+        # An output that only the total counts.
+        ({"input_tokens": 104, "output_tokens": 0, "total_tokens": 268}, (104, 164)),
+        # Cached input that is counted apart, and as a part of the input.
+        ({"input_tokens": 30, CACHED: 100, "output_tokens": 7, "total_tokens": 137}, (130, 7)),
+        ({"input_tokens": 130, CACHED: 100, "output_tokens": 7, "total_tokens": 137}, (130, 7)),
+        # Nothing says which.
+        ({"input_tokens": 30, CACHED: 100, "output_tokens": 7}, (30, 7)),
+    ],
+)
+def test_tokens(usage: dict[str, int], tokens: tuple[int, int], tmp_path: Path) -> None:
+    """All that the model read and all that it wrote, whichever way its provider counts."""
+    used = {"mockllm/model": usage}
+    (row,) = (
+        one
+        for one in read(tmp_path, archive(log(sample("a", model_usage=used))))
+        if isinstance(one, Row)
+    )
+    found = row.value["response"]["usage"]
+    assert (found["input_tokens"], found["output_tokens"]) == tokens
 
 
 def test_a_log_that_was_packed_again_is_a_copy(tmp_path: Path) -> None:

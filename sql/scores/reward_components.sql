@@ -1,4 +1,5 @@
--- The mean of each component a reward is made of, over tasks, and apart for pass and fail.
+-- The mean of each score that rows record, over tasks, and apart for pass and fail.
+-- Components of the reward; of other harnesses the score that is the reward, and those beside it.
 -- grain: run_id, component
 with
 -- Most rows have none, and reading JSON is what costs.
@@ -16,9 +17,26 @@ numbers as materialized (
     select
         * exclude (entry),
         bounded_name(entry.key) as component,
-        json_as_number(entry.value) as value
+        json_as_number(entry.value) as value,
+        false as is_reward
     from entries
     where json_as_number(entry.value) is not null
+    union all by name
+    select
+        run_id,
+        task_id,
+        is_pass,
+        bounded_name(json_field(item, 'name')) as component,
+        json_field_number(item, 'score') as value,
+        entries.path = 'score' as is_reward
+    from staging.entries
+    inner join staging.rollouts using (record_id)
+    inner join raw.files on files.file_no = record_id // 1099511627776
+    where
+        entries.path in ('score', 'scores')
+        and item is not null
+        and files.format is not null
+        and json_field_number(item, 'score') is not null
 ),
 per_task as (
     select
@@ -41,6 +59,7 @@ tasks as (
 select
     run_id,
     component,
+    bool_or(is_reward) as is_reward,
     tasks.n_tasks,
     count(*) as n_rollouts,
     tasks.mean_value,

@@ -44,7 +44,7 @@ SCORE = (
 NOTES = (
     "One run per log, one benchmark per task, epochs are repeats. A sample without scores (an "
     "error, a cancelled run) is unscored. Of a task that was retried only the latest log counts. "
-    "Tokens are those of the evaluated model, judges left out."
+    "Tokens are those of the evaluated model, judges left out, cached input included."
 )
 NAMES = re.compile(r"\.(eval|json|txt)$", re.IGNORECASE)
 # A version, which some leave out, how it ended, and what was evaluated; nothing else before that.

@@ -165,13 +165,17 @@ def _usage(sample: dict[str, Any], model: str | None) -> dict[str, Any] | None:
     used = every.get(model or "") or (next(iter(every.values())) if len(every) == 1 else None)
     if not isinstance(used, dict):
         return None
-    counted = [number(used.get(name)) or 0 for name in COUNTED]
-    missing = (number(used.get("total_tokens")) or 0) - sum(counted)
+    total_input = sum(number(used.get(name)) or 0 for name in COUNTED)
+    rest = (number(used.get("total_tokens")) or 0) - total_input
     # Some writers give the total and leave the output at 0.
-    output = (
-        missing if used.get("output_tokens") == 0 and missing > 0 else used.get("output_tokens")
-    )
-    return without_empty({**used, "output_tokens": output, "cost": used.get("total_cost")})
+    output = rest if used.get("output_tokens") == 0 and rest > 0 else used.get("output_tokens")
+    # Cached input is input; where it is counted apart, the total has room for it.
+    is_apart = rest >= (number(output) or 0) and used.get("input_tokens") is not None
+    tokens = {
+        "input_tokens": total_input if is_apart else used.get("input_tokens"),
+        "output_tokens": output,
+    }
+    return without_empty({**used, **tokens, "cost": used.get("total_cost")})
 
 
 def _question(sample: dict[str, Any], attachments: dict[str, Any]) -> list[dict[str, Any]]:
