@@ -652,10 +652,6 @@ create or replace macro is_verdict(text) as
             then false
     end;
 
--- So many of so many, and what is counted: 1/3 checks, 2 out of 5.
-create or replace macro is_tally(text) as
-    regexp_matches(text, '^\s*\d+(?:[.]\d+)?\s*(?:/|of|out of)\s*\d+(?:[.]\d+)?(?:\s+[\w ]{1,40})?\s*$');
-
 -- A number between 0 and 1 beside a name is a score only where it is called one: weights look alike.
 create or replace macro is_score_name(key) as
     regexp_matches(lower(key), '(score|reward|grade)$');

@@ -420,3 +420,52 @@ def test_a_card_lists_no_miss_that_its_pass_shares() -> Given:
     for listed in cards:
         assert any(note.startswith("book expected, never called") for note in listed)
         assert not any(note.startswith("look expected") for note in listed)
+
+
+FAREWELL = [{"type": "message", "role": "user", "content": "thanks"}, *said("You're welcome!")]
+
+
+def test_a_pass_is_shown_where_it_does_what_the_failure_does_not(tmp_path: Path) -> None:
+    """By the expected call, else by a check; never by a farewell, nor by the failure's words."""
+
+    def row(task: int, *, is_pass: bool) -> Row:
+        made = called("book", {"id": 7}) if is_pass and task == 0 else []
+        ends = said("the same words") if task == 3 else FAREWELL
+        more = {"expected_calls": [{"name": "book", "arguments": {"id": 7}}]} if task == 0 else {}
+        if task == 1:
+            more = {"tests": {"said_the_sum": is_pass, "was_polite": True, "was_short": True}}
+        return rollout(task, 0, output=[*made, *ends], reward=float(is_pass), **more)
+
+    files = {
+        f"desk_{name}_rollouts.jsonl": [row(task, is_pass=is_pass) for task in range(4)]
+        for name, is_pass in (("a", False), ("b", True))
+    }
+    found = analyzed(tmp_path, files)
+    shown = dict(found.rows("select task_id, [passing, passing_text] from report.dives"))
+    assert shown["0"] == ["desk_b/0:0#1", 'book {"id": 7}']
+    assert shown["1"] == ["desk_b/1:0", "meets said_the_sum"]
+    assert shown["2"] == ["desk_b/2:0", None] and shown["3"] == ["desk_b/3:0", None]
+    assert found.column("select failing_text from report.dives where task_id = '2'") == [None]
+    report = (tmp_path / "out/report.md").read_text(encoding="utf-8")
+    assert "no recorded check, expected call or answer tells the two apart" in report
+    assert "You're welcome" not in report
+
+
+def test_a_conversation_is_not_shown_by_its_last_words(tmp_path: Path) -> None:
+    """A task that passes sometimes: its checks say what the failure lacks."""
+    rows = [
+        rollout(
+            task,
+            index,
+            output=[*said("4 bags" if index else "3 bags"), *FAREWELL],
+            reward=float(index),
+            tests={"said_the_sum": index > 0, "was_polite": True},
+        )
+        for task in range(3)
+        for index in range(2)
+    ]
+    found = analyzed(
+        tmp_path, {"r.jsonl": rows}, needs=(*NEEDS, "report.contrasts", "report.check_contrasts")
+    )
+    assert found.column("select task_id from report.contrasts") == []
+    assert found.column("select met_by_pass from report.check_contrasts") == [["said_the_sum"]] * 3

@@ -152,20 +152,7 @@ answered as (
     -- Nothing to see where they are the same, as shown.
     where answers.answer <> answers.key
 ),
--- What nearly all passes, or nearly all failures, have as their answer.
-usual_answers as (
-    select
-        benchmark,
-        is_pass,
-        answer
-    from staging.rollouts
-    inner join staging.run_benchmarks using (run_id)
-    where answer <> ''
-    group by benchmark, is_pass, answer
-    qualify count(*) >= 10 and count(*) >= 0.9 * sum(count(*)) over (partition by benchmark, is_pass)
-),
--- Without a key, what the verifier took from the text. A tally, a verdict or what all others have is its own
--- word, unless the text says it.
+-- Without a key, what the verifier took from the text.
 extracted as (
     select
         record_id,
@@ -175,15 +162,11 @@ extracted as (
     from failing
     inner join staging.final_texts using (record_id)
     anti join staging.answers using (record_id)
+    -- What is not in the text was not taken from it: a tally, for example.
     where
         answer <> ''
         and trim(answer) <> trim(final_text)
-        and (
-            contains(lower(final_text), lower(trim(answer)))
-            or not is_tally(answer)
-            and is_verdict(trim(answer)) is null
-            and (benchmark, answer) not in (select benchmark, answer from usual_answers)
-        )
+        and contains(lower(final_text), lower(trim(answer)))
 ),
 expected as (
     select

@@ -1,4 +1,4 @@
--- Sometimes-pass tasks of which no transcript is recorded: a failure and a pass by their checks.
+-- Sometimes-pass tasks whose transcripts, if any, show no difference: a failure and a pass by their checks.
 -- grain: run_id, task_id
 -- needs: main.task_outcomes where bucket = 'sometimes'
 with outcomes as (
@@ -9,10 +9,9 @@ with outcomes as (
         n_passed,
         n_scored
     from main.task_outcomes
-    anti join (
-        from main.contrasts
-        where is_closest and (failing_event is not null or passing_event is not null)
-    ) using (run_id, task_id)
+    anti join report.contrasts using (run_id, task_id)
+    anti join (from main.contrasts where is_closest and difference not in ('answer', 'nothing')) as steps
+        using (run_id, task_id)
     where bucket = 'sometimes'
 ),
 attempts as (
@@ -21,7 +20,8 @@ attempts as (
         task_id,
         rollout_index,
         is_pass,
-        reward
+        reward,
+        n_events > 0 as has_transcript
     from staging.rollouts
     semi join outcomes using (run_id, task_id)
     where is_scored
@@ -47,7 +47,8 @@ failing as (
     select
         run_id,
         task_id,
-        rollout_index
+        rollout_index,
+        has_transcript
     from attempts
     left join (
         select run_id, task_id, rollout_index, count(*) filter (where is_passed) as n_met
@@ -94,6 +95,7 @@ chosen as (
     select
         outcomes.*,
         failing.rollout_index,
+        failing.has_transcript,
         coalesce(compared.passing_index, passing.passing_index) as passing_index,
         compared.n_compared,
         coalesce(compared.met_by_pass, []) as met_by_pass,
@@ -152,6 +154,6 @@ left join (from main.rollout_modes where is_primary) as modes using (run_id, tas
 left join staging.run_tasks using (run_id, task_id)
 left join staging.task_prompts as prompts using (run_id, task_id, prompt_sha)
 left join raw.texts on texts.record_id = prompts.prompt_record
-where n_met_by_pass + n_met_by_failure > 0 or length(notes.notes) > 0
+where n_met_by_pass + n_met_by_failure > 0 or length(notes.notes) > 0 or has_transcript
 qualify rank <= 6
 order by run_id, rank

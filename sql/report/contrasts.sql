@@ -11,7 +11,7 @@ chosen as materialized (
         row_number() over (
             partition by run_id
             order by
-                difference in ('answer', 'nothing'),
+                difference = 'answer',
                 n_common_first desc,
                 abs(2 * n_passed - n_scored),
                 try_cast(task_id as bigint),
@@ -19,7 +19,13 @@ chosen as materialized (
         ) as rank
     from main.contrasts
     inner join main.task_outcomes as outcomes using (run_id, task_id)
-    where contrasts.is_closest and (failing_event is not null or passing_event is not null)
+    inner join staging.rollouts using (run_id, task_id, rollout_index)
+    where
+        contrasts.is_closest
+        and (failing_event is not null or passing_event is not null)
+        and difference <> 'nothing'
+        -- The last words of a conversation are often a farewell.
+        and (difference <> 'answer' or record_id not in (select record_id from raw.events where role = 'user'))
     qualify rank <= 6
 ),
 questions as (
@@ -61,6 +67,11 @@ left join (
         and shared.rollout_index = chosen.passing_index
         and failure_notes.kind = 'expected'
         and starts_with(failure_notes.note, shared.tool || ' ')
+    anti join main.signs
+        on signs.run_id = chosen.run_id
+        and signs.task_id = chosen.task_id
+        and signs.rollout_index = chosen.passing_index
+        and signs.sign = failure_notes.note
     group by all
 ) as notes
     on notes.run_id = chosen.run_id

@@ -1,5 +1,6 @@
 -- Tasks of each run that never pass, those that others pass or that came nearest first.
--- With what the record says of the attempt that came nearest, and a pass of another run.
+-- With what the record says of the attempt that came nearest, and a pass of another run where it did
+-- what the failure did not.
 -- grain: run_id, task_id
 -- needs: main.task_outcomes where bucket = 'never'
 with outcomes as (from main.task_outcomes where bucket = 'never'),
@@ -80,13 +81,34 @@ prompts as (
     inner join staging.task_prompts as prompts using (run_id, task_id, prompt_sha)
     inner join raw.texts on texts.record_id = prompts.prompt_record
 ),
+-- Expected calls that the failure does not make, and who makes them.
+made as (
+    select
+        chosen.run_id,
+        chosen.task_id,
+        others.run_id as passing_run_id,
+        others.rollout_index as passing_index,
+        count(*) as n_made,
+        arg_min(others.seq, (not coalesce(others.is_write, true), others.expected_no)) as seq
+    from chosen
+    inner join main.expected_calls as calls using (run_id, task_id, rollout_index)
+    inner join main.expected_calls as others
+        on others.task_id = calls.task_id
+        and others.tool = calls.tool
+        and others.expected_no = calls.expected_no
+    where calls.status <> 'made' and others.status = 'made' and others.seq is not null
+    group by all
+),
 -- A pass of another run that was asked the same.
 passing as materialized (
     select
         chosen.run_id,
         chosen.task_id,
+        rollouts.run_id as passing_run_id,
+        rollouts.rollout_index as passing_index,
         rollouts.run_id || '/' || rollouts.rollout_id as citation,
         rollouts.record_id,
+        made.seq,
         bearing.mode is not null as is_mode_shared
     from chosen
     inner join main.runs using (benchmark)
@@ -94,6 +116,11 @@ passing as materialized (
         on rollouts.run_id = runs.run_id
         and rollouts.task_id = chosen.task_id
         and rollouts.prompt_sha = chosen.prompt_sha
+    left join made
+        on made.run_id = chosen.run_id
+        and made.task_id = chosen.task_id
+        and made.passing_run_id = rollouts.run_id
+        and made.passing_index = rollouts.rollout_index
     left join staging.attempt_modes as bearing
         on bearing.run_id = rollouts.run_id
         and bearing.task_id = rollouts.task_id
@@ -101,9 +128,35 @@ passing as materialized (
         and bearing.mode = chosen.mode
     where rollouts.is_pass and rollouts.run_id <> chosen.run_id
     qualify row_number() over (
-        partition by chosen.run_id, chosen.task_id order by rollouts.run_id, rollouts.rollout_index
+        partition by chosen.run_id, chosen.task_id
+        order by coalesce(made.n_made, 0) desc, rollouts.run_id, rollouts.rollout_index
     ) = 1
 ),
+-- Checks that the pass meets and the failure does not.
+met as (
+    select
+        chosen.run_id,
+        chosen.task_id,
+        arg_min(
+            'meets ' || left(checks.check_name, 80) || coalesce(': ' || nullif(others.message, ''), ''),
+            (coalesce(others.message, '') = '', checks.source, checks.check_name)
+        ) as said
+    from chosen
+    inner join passing using (run_id, task_id)
+    inner join main.checks using (run_id, task_id, rollout_index)
+    inner join main.checks as others
+        on others.run_id = passing.passing_run_id
+        and others.task_id = passing.task_id
+        and others.rollout_index = passing.passing_index
+        and others.source = checks.source
+        and others.check_name = checks.check_name
+    anti join (from staging.modes where reason in ('same as score', 'measure')) as scores
+        on scores.benchmark = chosen.benchmark
+        and scores.name = check_sign(checks.source, checks.check_name)
+    where not checks.is_passed and others.is_passed
+    group by all
+),
+-- How attempts end that nobody answers; the last words of a conversation are often a farewell.
 last_words as (
     -- A long text says at its end what it comes to.
     select
@@ -115,6 +168,7 @@ last_words as (
         union all
         select record_id from passing
     ) using (record_id)
+    anti join (from raw.events where role = 'user') as spoken using (record_id)
 ),
 notes as (
     select
@@ -123,16 +177,34 @@ notes as (
         rollout_index,
         list(note order by note_no)[:4] as notes
     from main.failure_notes
-    semi join chosen using (run_id, task_id, rollout_index)
+    inner join chosen using (run_id, task_id, rollout_index)
+    left join passing using (run_id, task_id)
+    -- What the pass shows as well is no difference.
+    anti join (from main.expected_calls where status not in ('made', 'none', 'unasked')) as shared
+        on shared.run_id = passing.passing_run_id
+        and shared.task_id = chosen.task_id
+        and shared.rollout_index = passing.passing_index
+        and failure_notes.kind = 'expected'
+        and starts_with(failure_notes.note, shared.tool || ' ')
+    anti join main.signs
+        on signs.run_id = passing.passing_run_id
+        and signs.task_id = chosen.task_id
+        and signs.rollout_index = passing.passing_index
+        and signs.sign = failure_notes.note
     group by all
 )
 select
     chosen.* exclude (record_id, prompt_sha),
     chosen.run_id || '/' || chosen.task_id || ':' || chosen.rollout_index as failing,
     failing_words.final_text as failing_text,
-    passing.citation as passing,
+    passing.citation || coalesce('#' || passing.seq, '') as passing,
     coalesce(passing.is_mode_shared, false) as is_mode_shared,
-    passing_words.final_text as passing_text,
+    -- A call, a check or the last words: what the failure does not have.
+    coalesce(
+        calls.tool || ' ' || calls.arguments,
+        met.said,
+        nullif(passing_words.final_text, failing_words.final_text)
+    ) as passing_text,
     prompts.prompt,
     coalesce(notes.notes, []) as notes,
     causes.cause,
@@ -142,8 +214,10 @@ select
 from chosen
 left join prompts using (run_id, task_id)
 left join passing using (run_id, task_id)
+left join met using (run_id, task_id)
 left join notes using (run_id, task_id, rollout_index)
 left join main.root_causes as causes using (run_id, task_id)
+left join raw.events as calls on calls.record_id = passing.record_id and calls.seq = passing.seq
 left join last_words as failing_words on failing_words.record_id = chosen.record_id
 left join last_words as passing_words on passing_words.record_id = passing.record_id
 order by run_id, rank
