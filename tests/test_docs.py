@@ -14,7 +14,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from pipeline import __version__, open_warehouse
+from pipeline import __version__
 from pipeline.cli import COMMANDS, PACKAGE, blade
 from tests import lean
 from tests.conftest import ROOT
@@ -252,63 +252,6 @@ def test_metrics_worked_out_by_hand(section: str) -> None:
     words = set(printed.split())
     for figure in by_hand:
         assert figure in words or f"{float(figure):.6g}" in words, figure
-
-
-def test_every_metric_is_defined(demo: Path) -> None:
-    """docs/metrics.md speaks of every figure that is not a plain count, an extreme or a key."""
-    relations = (
-        "run_metrics pass_curve estimates denominators slice_metrics resource_stats funnel "
-        "selection_value failure_modes mode_slices size_contrasts series series_tasks "
-        "series_counts comparisons comparison_metrics ledger"
-    )
-    plain = re.compile(
-        r"n_\w+|run_id|benchmark|pair_no|model|k|metric|policy|stage|stage_no|step_no|slice_\w+|outcome|measure|value"
-        r"|(pass_at_1|mean_reward)_(se|ci)_\w+|reach_rate|step_rate|drop_rank|(se|ci)_(new|same)_tasks_?\w*"
-    )
-    with open_warehouse(demo) as warehouse:
-        rows = warehouse.execute(f"""
-            select distinct column_name from information_schema.columns
-            where table_schema = 'main' and table_name in ({str(relations.split())[1:-1]})
-        """).fetchall()
-    told = set(re.findall(r"\w+", METRICS))
-    assert [name for (name,) in rows if not plain.fullmatch(name) and name not in told] == []
-
-
-def documented_columns() -> dict[str, list[str]]:
-    """Columns by relation, as docs/schema.md lists them."""
-    text = (ROOT / "docs" / "schema.md").read_text(encoding="utf-8")
-    sections = re.split(r"^## ", text, flags=re.MULTILINE)[1:]
-    return {
-        section.split("\n", 1)[0].strip(): re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)
-        for section in sections
-    }
-
-
-def test_schema_documented(demo: Path) -> None:
-    """docs/schema.md lists every public relation and column, in order, and no other."""
-    with open_warehouse(demo) as warehouse:
-        rows = warehouse.execute("""
-            select table_name, column_name from information_schema.columns
-            where table_schema = 'main' order by table_name, ordinal_position
-        """).fetchall()
-    actual: dict[str, list[str]] = {}
-    for table, column in rows:
-        actual.setdefault(table, []).append(column)
-    assert documented_columns() == actual
-
-
-def test_schema_purposes_documented() -> None:
-    """The line that opens each relation's section is the one in its SQL file."""
-    text = (ROOT / "docs" / "schema.md").read_text(encoding="utf-8")
-    public = [
-        path
-        for path in sorted((ROOT / "sql").glob("*/[!_]*.sql"))
-        if path.parent.name not in ("report", "assertions")
-    ]
-    assert len(public) > 40
-    for path in public:
-        purpose = path.read_text(encoding="utf-8").splitlines()[0].removeprefix("-- ")
-        assert f"## {path.stem}\n\n{purpose}\n" in text
 
 
 @pytest.mark.parametrize("name", COMMANDS)

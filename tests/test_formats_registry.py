@@ -1,8 +1,7 @@
-"""Formats of other harnesses: one file adds one, processes convert many files, docs list all."""
+"""Formats of other harnesses: one file adds one, and processes convert many files."""
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +16,6 @@ from tests.conftest import ROOT
 from tests.fact_files import check
 from tests.results import analyzed
 
-DOCS = ROOT / "docs" / "formats.md"
 CORPUS = ROOT.parent / "shared" / "formats_corpus"
 
 TOY = '''
@@ -116,17 +114,6 @@ def test_processes_convert_what_one_would(tmp_path: Path, monkeypatch: pytest.Mo
     left.close()
     monkeypatch.setattr(foreign, "WORKER", "import os; os._exit(9)")
     assert all("was killed" in batch["fault"][0] for _, batch, _ in lines(2))
-
-
-def test_table_is_current() -> None:
-    """docs/formats.md lists the formats as their modules describe themselves."""
-    before, mark, rest = DOCS.read_text(encoding="utf-8").partition("makes it -->\n")
-    old, end, after = rest.partition("<!-- /formats -->")
-    table = f"\n{formats.table()}\n\n"
-    if os.environ.get("BLADE_ACCEPT"):
-        DOCS.write_text(before + mark + table + end + after, encoding="utf-8")
-        old = table
-    assert old == table, "accept it with: make golden"
 
 
 def mutated(content: bytes, random: Random) -> bytes:

@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+from pipeline import open_warehouse
 from pipeline.answers.gate import decide
 from pipeline.cli import blade
 from pipeline.cli.compare_page import print_gate
+from pipeline.ingest import formats
 from pipeline.profile.policy import Criterion, Policy, Requirements
 from pipeline.text import json_text
+from tests import documents
+from tests.conftest import ROOT
 from tests.gate_cases import FAILS, HOLDS, KNOWN, compared
 
-GOLDEN = Path(__file__).parent / "golden"
+GOLDEN, DOCS = ROOT / "tests" / "golden", ROOT / "docs"
 
 
-def compare(name: str, got: str) -> None:
+def compare(name: str, got: str, folder: Path = GOLDEN) -> None:
     """A difference leaves what was got beside the expected file, and says how to accept it."""
-    path = GOLDEN / name
-    beside = path.with_name(f"{name}.got")
+    path = folder / name
+    beside = path.with_name(f"{path.name}.got")
     if os.environ.get("BLADE_ACCEPT"):
         path.parent.mkdir(exist_ok=True)
         path.write_text(got, encoding="utf-8")
@@ -102,6 +107,37 @@ def test_gate(capsys: pytest.CaptureFixture[str]) -> None:
     compare("gate.txt", capsys.readouterr().out)
     policy = Policy("policy.toml", (Criterion("pass_at_1"),), Requirements(0.9, None, 20), KNOWN)
     compare("gate.json", json_text(decide(policy, compared(replace(FAILS, bound_low=None), HOLDS))))
+
+
+def test_documented_columns(demo: Path) -> None:
+    """docs/schema.md has the purpose and columns of every public relation, each with a meaning."""
+    text = (DOCS / "schema.md").read_text(encoding="utf-8")
+    with open_warehouse(demo) as warehouse:
+        got = documents.columns(text, warehouse)
+    compare("schema.md", got, DOCS)
+    for (relation, column), meaning in documents.meanings(got).items():
+        assert meaning, f"say in docs/schema.md what {relation}.{column} is"
+
+
+@pytest.mark.parametrize(
+    ("name", "mark", "table"),
+    [
+        ("metrics.md", "figures", documents.figures),
+        ("report.md", "sections", documents.sections),
+        ("formats.md", "formats", formats.table),
+    ],
+)
+def test_documented_declarations(name: str, mark: str, table: Callable[[], str]) -> None:
+    """Documents list every declared figure, every section and every format."""
+    text = (DOCS / name).read_text(encoding="utf-8")
+    compare(name, documents.between(text, mark, table()), DOCS)
+
+
+def test_schema_of_metrics(demo: Path) -> None:
+    """docs/metrics.schema.json is what the code writes, with what docs/schema.md says of it."""
+    meanings = documents.meanings((DOCS / "schema.md").read_text(encoding="utf-8"))
+    with open_warehouse(demo) as warehouse:
+        compare("metrics.schema.json", documents.metrics_schema(warehouse, meanings), DOCS)
 
 
 def test_rejects(demo: Path) -> None:

@@ -48,9 +48,8 @@ def test_every_metric_is_declared_whole() -> None:
     for name, metric in METRICS.items():
         where = f"[figure.{name}] of declared.toml"
         assert metric.definition, f"{where} needs a definition"
-        if not metric.values:
-            assert metric.words and metric.format, f"{where} needs words and a format"
-            assert metric.format in filters.FILTERS, f"{where}: no filter {metric.format}"
+        assert metric.words and metric.format, f"{where} needs words and a format"
+        assert metric.format in filters.FILTERS, f"{where}: no filter {metric.format}"
         assert metric.better in ("", "higher", "lower"), f"{where}: better is higher or lower"
 
 

@@ -79,8 +79,6 @@ class Metric:
     words: str = ""
     format: str = ""
     better: str = ""
-    # The texts that it may be, where it is one of few.
-    values: tuple[str, ...] = ()
 
 
 def _table(name: str, entry: dict[str, Any]) -> Table:
@@ -101,3 +99,5 @@ METRICS = {name: Metric(**entry) for name, entry in _DECLARED["figure"].items()}
 EVERY = {name: table for name, table in TABLES.items() if table.of != "page"}
 OF_RUNS = tuple(table for table in EVERY.values() if table.of == "run")
 OF_PAIRS = tuple(table for table in EVERY.values() if table.of == "pair")
+# What columns of few texts may be, and what keys of metrics.json are that are no columns.
+VALUES, SIDECAR = _DECLARED["values"], _DECLARED["sidecar"]
