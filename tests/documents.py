@@ -179,7 +179,7 @@ def metrics_schema(source: Source, written: Meanings) -> str:
         base="",
         candidate="",
         changes=[Change(_row("comparisons"), ledgers, changed)],
-        settings=[_row("comparison_settings")],
+        settings=[_row("comparison_settings", unrecorded_by=[])],
         transitions=[_row("transitions")],
         refused=[_row("refused_tasks")],
         metrics=[_row("comparison_metrics")],

@@ -224,7 +224,7 @@ def test_buckets_fill_the_width() -> None:
     drawn = draw("buckets", OF_BENCHMARK, content([run(buckets=(7, 5, 7, 1))]))
     # The first of each is its square in the legend.
     pieces = [bars(drawn, name)[1] for name in ("always", "sometimes", "never", "missing")]
-    whole = svg.RIGHT - svg.LEFT
+    whole = svg.PLOT_END - svg.PLOT_START
     assert [end - start for start, end in pieces] == pytest.approx(
         [whole * n / 20 for n in (7, 5, 7, 1)], abs=0.1
     )

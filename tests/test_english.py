@@ -25,6 +25,7 @@ ROOMS = (
     "pipeline/export/*",
     "pipeline/ingest/**/*",
     "pipeline/package/**/*",
+    "pipeline/report/**/*",
     "pipeline/profile/*",
     "pipeline/view/*",
     "pipeline/warehouse/*",

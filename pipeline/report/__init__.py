@@ -38,9 +38,9 @@ def texts(source: Source, content: Content, *, folder: Path | None = None) -> di
     for place, (_, whole), html in zip(parts, pages, _html(source, pages, folder), strict=True):
         written[f"{place}report.md"] = whole.text
         written[f"{place}report.html"] = html
-    for name, told in sidecars.items():
+    for name, metrics in sidecars.items():
         written[f"runs/{name}/report.md"] = document(content.only([name]), folder=folder).text
-        written[f"runs/{name}/metrics.json"] = told
+        written[f"runs/{name}/metrics.json"] = metrics
     return written
 
 

@@ -25,7 +25,7 @@ ITEM = re.compile(r"(?:[-*]|\d+\.) ")
 # Items that a label binds to what they cite, such as the fail and pass of a card.
 LABELLED = re.compile(r"- (?:fail|pass|cause): ")
 PIPE = re.compile(r"(?<!\\)\|")
-# What a comment may hold as it is; anything else stands in quotes.
+# What a comment may hold as it is; anything else is quoted.
 PLAIN = re.compile(r"[\w.%+\u2212@^/#:<>=*` -]*(?:,\d[\w.%,]*)*[\w.%@^/#:<>=*`-]")
 # What a comment cannot hold: it would end there, or read as another.
 ENDS_COMMENT = re.compile(r"--!?>|<!--|\n")
@@ -88,7 +88,7 @@ class Sources:
             is_bound = mark.is_name or PRINTED.fullmatch(mark.text)
             if is_bound and mark.text and not mark.column.endswith(CUT):
                 by_place.setdefault(mark.place, []).append(mark)
-        told: list[tuple[Row, list[str]]] = []
+        bindings: list[tuple[Row, list[str]]] = []
         for place, own in by_place.items():
             if place.startswith("sql?"):
                 ordered = sorted(own, key=lambda mark: mark.column)
@@ -98,15 +98,15 @@ class Sources:
             if not any(_claims(mark, bare) for mark in own):
                 continue
             row = self._row(place)
-            told.append((row, [_pair(row, mark) for mark in _joined(bare, own)]))
-        yield from self._together_by_key(told)
+            bindings.append((row, [_pair(row, mark) for mark in _joined(bare, own)]))
+        yield from self._together_by_key(bindings)
 
-    def _together_by_key(self, told: list[tuple[Row, list[str]]]) -> Iterator[str]:
-        """Comments of rows; those that only one printed key tells apart share one."""
-        while told:
-            row = told[0][0]
-            own = [each for each in told if each[0].relation == row.relation]
-            told = [each for each in told if each[0].relation != row.relation]
+    def _together_by_key(self, bindings: list[tuple[Row, list[str]]]) -> Iterator[str]:
+        """Comments of rows; those that differ in one printed key share one."""
+        while bindings:
+            row = bindings[0][0]
+            own = [each for each in bindings if each[0].relation == row.relation]
+            bindings = [each for each in bindings if each[0].relation != row.relation]
             varying = [name for name in row.key if len({each.values[name] for each, _ in own}) > 1]
             by = varying[0] if len(varying) == 1 else ""
             if by and all(by in each and len(each) > 1 for _, each in own):
@@ -159,7 +159,7 @@ class Sources:
     def _table(self, lines: Sequence[str]) -> Iterator[str]:
         heads = [restored(ANY_MARK.sub("", head)).strip() for head in _cells(lines[0])]
         # By relation: its rows, what is bound below each head, and the words between keys.
-        found: dict[str, list[list[tuple[int, str, list[Mark]]]]] = {}
+        by_relation: dict[str, list[list[tuple[int, str, list[Mark]]]]] = {}
         for line in lines[2:]:
             of_line: dict[str, list[tuple[int, str, list[Mark]]]] = {}
             for no, (bare, marks) in enumerate(map(_read, _cells(line))):
@@ -167,8 +167,8 @@ class Sources:
                     own = [mark for mark in marks if mark.place.partition("?")[0] == relation]
                     of_line.setdefault(relation, []).append((no, bare, own))
             for relation, cells in of_line.items():
-                found.setdefault(relation, []).append(cells)
-        for relation, printed in found.items():
+                by_relation.setdefault(relation, []).append(cells)
+        for relation, printed in by_relation.items():
             yield self._keyed(relation, printed, heads)
 
     def _keyed(
@@ -199,8 +199,8 @@ class Sources:
             among = f"{_together(rest)} in ({', '.join(listed)})"
             where += f"{' and ' if where else ' where '}{among}"
         keys = ", ".join(
-            told if heads[no] == head_of(told) else f"{told} as {quoted(heads[no])}"
-            for no, told in sorted(by.items())
+            name if heads[no] == head_of(name) else f"{name} as {quoted(heads[no])}"
+            for no, name in sorted(by.items())
         )
         bound = ", ".join(
             name if heads[no] == head_of(name) else f"{name} as {quoted(heads[no])}"
@@ -223,12 +223,12 @@ def quoted(text: str) -> str:
 
 
 def head_of(column: str) -> str:
-    """The head that a column stands below where none is named: `n_tasks` below tasks."""
+    """The head above a column where none is named: `n_tasks` below tasks."""
     return column.removeprefix("n_").removesuffix("_id").replace("_", " ")
 
 
 def _read(text: str) -> tuple[str, list[Mark]]:
-    """Markdown without its marks, and what each of them stands behind."""
+    """Markdown without its marks, and the text before each of them."""
     bare, marks, last = "", [], 0
     for match in ANY_MARK.finditer(text):
         bare += text[last : match.start()]
@@ -241,11 +241,11 @@ def _read(text: str) -> tuple[str, list[Mark]]:
             printed = PRINTED.search(bare)
             start = printed.start() if printed else len(bare)
         printed_text = restored(bare[start:])
-        told = printed_text.strip("`").strip() if printed_text.startswith("`") else printed_text
-        is_name = bool(match["n"])
-        can_be_held = len(told) <= LONGEST and not ENDS_COMMENT.search(told)
-        text_held = told if can_be_held else ""
-        marks.append(Mark(place, column, text_held, start, len(bare), is_name))
+        if printed_text.startswith("`"):
+            printed_text = printed_text.strip("`").strip()
+        if len(printed_text) > LONGEST or ENDS_COMMENT.search(printed_text):
+            printed_text = ""
+        marks.append(Mark(place, column, printed_text, start, len(bare), bool(match["n"])))
     return bare + text[last:], marks
 
 
@@ -312,11 +312,11 @@ def _expression(bare: str, marks: Sequence[Mark]) -> str:
 
 
 def _where(row: Row, names: Sequence[str]) -> str:
-    told = [
+    conditions = [
         f"{name} is null" if row.values[name] is None else f"{name} = {literal(row.values[name])}"
         for name in names
     ]
-    return f" where {' and '.join(told)}" if told else ""
+    return f" where {' and '.join(conditions)}" if conditions else ""
 
 
 def _cells(line: str) -> list[str]:

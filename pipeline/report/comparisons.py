@@ -24,12 +24,12 @@ class Ledger:
 
     @property
     def lines(self) -> list[Row]:
-        """Every line, without the one that stands for several on a page."""
+        """Every line, without the one that sums up several on a page."""
         return [row for row in self.rows if row.values["line_no"] > 0]
 
     @property
     def page(self) -> list[Row]:
-        """The lines that a page has room for, and that move; the last may stand for several."""
+        """The lines that a page has room for, and that move; the last may sum up several."""
         is_matrix = self.name == "bucket transitions"
         return [row for row in self.rows if row.is_shown and (is_matrix or row.amount.value)]
 
@@ -109,7 +109,7 @@ class Comparison:
 
     @property
     def lead(self) -> Change:
-        """The change that is told first."""
+        """The change to read first."""
         return self.changes[0]
 
     def says_more(self, change: Change) -> bool:
@@ -120,8 +120,8 @@ class Comparison:
         )
 
     @property
-    def told(self) -> list[Change]:
-        """The changes that a page tells: the first, and any that says more."""
+    def shown_changes(self) -> list[Change]:
+        """The changes that a page shows: the first, and any that says more."""
         return [self.lead, *(change for change in self.changes[1:] if self.says_more(change))]
 
     @property
@@ -132,9 +132,9 @@ class Comparison:
     @property
     def standing(self) -> str:
         """Which way it is decided, with all candidates allowed for; empty where it is not."""
-        said = self.lead.row.values["verdict_holm"] or ""
+        verdict = self.lead.row.values["verdict_holm"] or ""
         # A policy has words of its own.
-        return "regressed" if said.startswith("FAIL") else said if said in STANDING else ""
+        return "regressed" if verdict.startswith("FAIL") else verdict if verdict in STANDING else ""
 
     @property
     def is_named(self) -> bool:
@@ -142,26 +142,26 @@ class Comparison:
         return bool(self.lead.row.values["is_named"])
 
 
-def leading(found: Iterable[Comparison], most: int | None = None) -> list[Comparison]:
+def leading(comparisons: Iterable[Comparison], most: int | None = None) -> list[Comparison]:
     """Those with a verdict first, what is decided before what is not, then by tasks in common.
 
     Of so many only the first; a regression is never left out.
     """
     ranked = sorted(
-        found,
+        comparisons,
         key=lambda each: (
             not each.is_named,
             STANDING.index(each.standing),
             -each.lead.row.values["n_common_tasks"],
         ),
     )
-    kept = len(ranked) if most is None else most
-    return ranked[:kept] + [each for each in ranked[kept:] if each.standing == "regressed"]
+    n_first = len(ranked) if most is None else most
+    return ranked[:n_first] + [each for each in ranked[n_first:] if each.standing == "regressed"]
 
 
-def compared(found: Mapping[str, list[Row]]) -> list[Comparison]:
+def compared(rows: Mapping[str, list[Row]]) -> list[Comparison]:
     """Every comparison, by benchmark and pair, of the tables about pairs."""
-    tables = {table.name: grouped(found[table.name], "base", "candidate") for table in OF_PAIRS}
+    tables = {table.name: grouped(rows[table.name], "base", "candidate") for table in OF_PAIRS}
     return [
         Comparison(
             base=pair[0],
@@ -185,9 +185,9 @@ def comparisons(source: Source) -> list[Comparison]:
 
 def _changes(own: list[Row], ledgers: list[Row], changed: list[Row]) -> list[Change]:
     lines, tasks = grouped(ledgers, "metric"), grouped(changed, "metric")
-    found = []
+    changes = []
     for row in own:
         parts = grouped(lines[row.metric], "ledger", "policy", "slice_key").items()
         by_name = [Ledger(name, policy, key, part) for (name, policy, key), part in parts]
-        found.append(Change(row, by_name, tasks[row.metric]))
-    return found
+        changes.append(Change(row, by_name, tasks[row.metric]))
+    return changes

@@ -60,7 +60,7 @@ class Content:
     comparisons: list[Comparison]
     # Of the tables that are about no single run, the rows that belong here.
     own: Mapping[str, list[Row]]
-    # The runs asked for, by name; none where all are told.
+    # The runs asked for, by name; none where all are shown.
     chosen: list[str]
     # Every table whole, in its order.
     tables: Mapping[str, list[Row]]
@@ -97,13 +97,13 @@ class Content:
     @property
     def folders(self) -> dict[str, str]:
         """A folder's name for each benchmark: plain characters, no two alike in any case."""
-        found: dict[str, str] = {}
+        folders: dict[str, str] = {}
         for name in self.benchmarks:
             plain = UNPLAIN.sub("_", name).strip(".") or "benchmark"
-            taken = {folder.lower() for folder in found.values()}
+            taken = {folder.lower() for folder in folders.values()}
             names = chain([plain], (f"{plain}_{number}" for number in count(2)))
-            found[name] = next(each for each in names if each.lower() not in taken)
-        return found
+            folders[name] = next(each for each in names if each.lower() not in taken)
+        return folders
 
     @property
     def files(self) -> list[Row]:
@@ -185,8 +185,8 @@ class Content:
         return placed
 
     def _of(self, kind: str, names: Set[str]) -> list[Any]:
-        found = dict(pair for name in names for pair in self._placed[kind][name])
-        return [found[place] for place in sorted(found)]
+        by_place = dict(pair for name in names for pair in self._placed[kind][name])
+        return [by_place[place] for place in sorted(by_place)]
 
 
 def collect(source: Source, noticed: list[Row] | None = None) -> Content:
@@ -205,9 +205,9 @@ def collect(source: Source, noticed: list[Row] | None = None) -> Content:
     )
 
 
-def notices(found: Iterable[Mapping[str, Any]]) -> list[Row]:
-    """Notices that stand in no warehouse yet, as those of one."""
-    return [EVERY["notices"].row({"no": no, **each}) for no, each in enumerate(found, start=1)]
+def notices(values: Iterable[Mapping[str, Any]]) -> list[Row]:
+    """Notices that are in no warehouse yet, as those of one."""
+    return [EVERY["notices"].row({"no": no, **each}) for no, each in enumerate(values, start=1)]
 
 
 def runs(source: Source) -> list[RunContent]:
@@ -218,6 +218,6 @@ def runs(source: Source) -> list[RunContent]:
 def _runs(tables: Mapping[str, list[Row]]) -> list[RunContent]:
     own = {table.name: grouped(tables[table.name], "run_id") for table in OF_RUNS}
     return [
-        RunContent(head, {name: found[head.run_id] for name, found in own.items()})
+        RunContent(head, {name: rows[head.run_id] for name, rows in own.items()})
         for head in tables["headlines"]
     ]

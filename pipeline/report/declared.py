@@ -43,7 +43,7 @@ class Table:
     section: str = ""
     title: str = ""
     columns: tuple[str, ...] = ()
-    # Columns of metrics.json, in groups where something stands between them; and other names there.
+    # Columns of metrics.json, in groups where other keys are between them; and other names there.
     sidecar: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     called: Mapping[str, str] = field(default_factory=dict)
     also_called: Mapping[str, str] = field(default_factory=dict)

@@ -42,9 +42,9 @@ class Name(str):
 
     def __new__(cls, text: str, source: str) -> Name:
         """The text as it is."""
-        made = super().__new__(cls, text)
-        made.source = source
-        return made
+        name = super().__new__(cls, text)
+        name.source = source
+        return name
 
 
 def bound(printed: str, text: object) -> str:
@@ -88,15 +88,15 @@ class Row:
 
     @cached_property
     def place(self) -> str:
-        """The relation and key, percent-encoded: no value can end the comment it stands in."""
+        """The relation and key, percent-encoded: no value can end the comment around it."""
         pairs = "&".join(f"{name}={encoded(str(self.values[name]))}" for name in self.key)
         return f"{self.relation}?{pairs}"
 
 
-def grouped(found: Iterable[Row], *columns: str) -> dict[Any, list[Row]]:
+def grouped(rows: Iterable[Row], *columns: str) -> dict[Any, list[Row]]:
     """Rows in their order by the value of a column, or by the values of several."""
     groups: dict[Any, list[Row]] = defaultdict(list)
-    for row in found:
+    for row in rows:
         key = tuple(row.values[name] for name in columns)
         groups[key if len(key) > 1 else key[0]].append(row)
     return groups
@@ -104,5 +104,5 @@ def grouped(found: Iterable[Row], *columns: str) -> dict[Any, list[Row]]:
 
 @lru_cache(maxsize=10_000)
 def encoded(value: str) -> str:
-    """Percent-encoded, so that no value ends the comment it stands in."""
+    """Percent-encoded, so that no value ends the comment around it."""
     return quote(value, safe="").replace("--", "-%2D")

@@ -1,6 +1,6 @@
 """Values -> Markdown and pages: figures with their sources, text of others made inert, marks.
 
-Phrases stand in words.md.j2.
+Phrases are in words.md.j2.
 """
 
 from __future__ import annotations
@@ -88,19 +88,19 @@ def literal(value: object) -> str:
     """A value for the query of a source: nothing in it can end the comment or break its line."""
     if value is None or isinstance(value, (bool, int, float)):
         return "null" if value is None else str(value).lower()
-    told = str(value).replace("'", "''")
-    told = ACTIVE.sub(lambda match: f"' || chr({ord(match[0])}) || '", told)
-    told = told.replace("\n", "' || chr(10) || '").replace("\t", "' || chr(9) || '")
+    text = str(value).replace("'", "''")
+    text = ACTIVE.sub(lambda match: f"' || chr({ord(match[0])}) || '", text)
+    text = text.replace("\n", "' || chr(10) || '").replace("\t", "' || chr(9) || '")
     # A browser ends a comment at --!> too.
-    return "'" + re.sub("-(?=!?>)", "-' || '", told) + "'"
+    return "'" + re.sub("-(?=!?>)", "-' || '", text) + "'"
 
 
-def answer(told: str, row: Row, expression: str) -> str:
+def answer(word: str, row: Row, expression: str) -> str:
     """A word of ours that an expression over a row gives."""
-    return bound(told, Name(told, f"{row.place}#{encoded(expression)}"))
+    return bound(word, Name(word, f"{row.place}#{encoded(expression)}"))
 
 
-def asked(text: str, query: str, column: int = 1) -> str:
+def from_query(text: str, query: str, column: int = 1) -> str:
     """A name or a word that is the answer to a query: the first by an order, a verdict."""
     source = f"sql?{encoded(' '.join(query.split()))}#{column}"
     named = Name(text, source)
@@ -126,18 +126,18 @@ def _code(text: str, limit: int) -> str:
 
 
 def settled(text: str) -> str:
-    """A line of Markdown with what stood in for others: a row of a table keeps its cells."""
+    """A line of Markdown with its pipes and comments restored: a table keeps its cells."""
     return restored(ESCAPED.sub(_escaped, text) if text.startswith("|") else text)
 
 
-def _escaped(found: re.Match[str]) -> str:
+def _escaped(match: re.Match[str]) -> str:
     # Readers differ on whether a backslash before it escapes a pipe or is itself escaped: an odd
     # number does to all of them.
-    return found[1] + "\\" * (1 + len(found[1]) % 2) + "|"
+    return match[1] + "\\" * (1 + len(match[1]) % 2) + "|"
 
 
 def restored(text: str) -> str:
-    """What a name between backquotes says, as it was before it stood there."""
+    """What a name between backquotes says, as it was before."""
     return text.replace(PIPE, "|").replace(OPENING, "<!--")
 
 
@@ -165,14 +165,14 @@ def cause(name: str | Figure) -> str:
     return wording.cause(name) if is_known else ref(name)
 
 
-def said(row: Row, column: str) -> str:
+def text_of(row: Row, column: str) -> str:
     """A text of a row with its source: it may hold figures."""
     text = getattr(row, column)
     return bound(cell(text), text)
 
 
 def chart(name: str, **key: str) -> str:
-    """Where a chart stands; only the HTML page draws it."""
+    """The place of a chart; only the HTML page draws it."""
     pairs = "&".join(f"{column}={encoded(value)}" for column, value in key.items())
     return f"<!--blade-chart:{name}?{pairs}-->"
 
@@ -185,8 +185,8 @@ def chart_key(mark: str) -> tuple[str, dict[str, str]]:
 
 def curate(text: str) -> str:
     """A place for a curator's judgement; its text must not end the comment."""
-    told = one_line(text, LONGEST_TASK).replace("<", "(").replace(">", ")")
-    return f"<!-- curate: {DASHES.sub('- ', told)} -->"
+    task = one_line(text, LONGEST_TASK).replace("<", "(").replace(">", ")")
+    return f"<!-- curate: {DASHES.sub('- ', task)} -->"
 
 
 def short(text: Any) -> str:
@@ -198,19 +198,19 @@ def shortened(text: Any, length: Figure | None = None) -> str:
     """An excerpt, already cut by its relation, and how much of it there is."""
     if not isinstance(text, str) or not text.strip():
         return "none"
-    told = neutral(" ".join(text.split()))
+    shown = neutral(" ".join(text.split()))
     if length is None or length.value is None or length.value <= len(text):
-        return told
-    return f"{told}… ({len(text):,} of {length.value:,} characters)"
+        return shown
+    return f"{shown}… ({len(text):,} of {length.value:,} characters)"
 
 
 def target(name: str) -> str:
     """An id: bounded, without white space or what a parser would replace, one for each name."""
-    told = NO_ID.sub(lambda found: quote(found[0], safe="", errors="replace"), name)
-    if len(told) <= LONGEST_ID:
-        return told
+    id_ = NO_ID.sub(lambda match: quote(match[0], safe="", errors="replace"), name)
+    if len(id_) <= LONGEST_ID:
+        return id_
     digest = hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()
-    return f"{told[:LONGEST_ID]}~{digest[:16]}"
+    return f"{id_[:LONGEST_ID]}~{digest[:16]}"
 
 
 def href(name: str) -> str:
@@ -241,7 +241,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
         each.__name__: each
         for each in (
             *(agree, cause, cell, code, excerpt, foremost, label, leading, listed),
-            *(parts, points, points_apart, ref, said, spaced, asked, literal),
+            *(parts, points, points_apart, ref, text_of, spaced, from_query, literal),
         )
     },
 }

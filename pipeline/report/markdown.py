@@ -33,10 +33,10 @@ CUT = "\nThe rest is cut off; `blade compare` prints it for fewer candidates."
 @cache
 def environment(folder: Path | None = None) -> jinja2.Environment:
     """Our templates, those of a folder before them: each filter makes its own output inert."""
-    made = templates.environment("markdown", folder, autoescape=False)
-    made.filters |= filters.FILTERS
-    made.globals |= {**filters.GLOBALS, **filters.MARKS}
-    return made
+    created = templates.environment("markdown", folder, autoescape=False)
+    created.filters |= filters.FILTERS
+    created.globals |= {**filters.GLOBALS, **filters.MARKS}
+    return created
 
 
 @dataclass(frozen=True)
@@ -52,10 +52,10 @@ class Document:
     @property
     def text(self) -> str:
         """The file: one source comment per block in place of the marks."""
-        told = [f"# {self.title}", self.opening]
+        blocks = [f"# {self.title}", self.opening]
         for section, text in self.sections.items():
-            told += [f"## {section.title}", self.sources.written(text)]
-        return "\n\n".join(told) + "\n"
+            blocks += [f"## {section.title}", self.sources.written(text)]
+        return "\n\n".join(blocks) + "\n"
 
 
 def document(
@@ -67,27 +67,27 @@ def document(
     """
     if len(content.benchmarks) > 1 and tuple(sections) == ALL_SECTIONS:
         sections = (OVERVIEW,)
-    told = {
+    context = {
         "content": content,
         "commands": _commands(content, sections, folder),
         "replaced": templates.replaced(folder),
         **LIMITS,
     }
     heads = content.tables["headlines"]
-    told["is_alone"] = sum(head.benchmark in content.benchmarks for head in heads) < 2
+    context["is_alone"] = sum(head.benchmark in content.benchmarks for head in heads) < 2
     if len(content.runs) == 1:
-        # What lies behind a change is in the report on both runs.
-        told["detailed_comparisons"] = 0
+        # What a change is made of is in the report on both runs.
+        context["detailed_comparisons"] = 0
 
     def rendered(name: str) -> str:
-        return _tidy(environment(folder).get_template(f"{name}.md.j2").render(**told))
+        return _tidy(environment(folder).get_template(f"{name}.md.j2").render(**context))
 
     with templates.explained(folder):
         written = {section: rendered(section.name) for section in sections}
         title, opening = (BOUND.sub("", rendered(name)) for name in ("title", "opening"))
-        made = Document(title, opening, written, content.sources)
+        report = Document(title, opening, written, content.sources)
     templates.refuse_long(sum(map(len, written.values())), folder)
-    return made
+    return report
 
 
 def _commands(content: Content, sections: Sequence[Section], folder: Path | None) -> dict[str, str]:
@@ -96,18 +96,18 @@ def _commands(content: Content, sections: Sequence[Section], folder: Path | None
     chosen = [word for name in content.chosen for word in ("--run", name)]
     if tuple(sections) != ALL_SECTIONS:
         chosen += ["--sections", ",".join(section.name for section in sections)]
-    asked = ["blade", "report", "--warehouse", "DIR/warehouse.duckdb", *chosen, *own]
+    report = ["blade", "report", "--warehouse", "DIR/warehouse.duckdb", *chosen, *own]
     whole = " ".join([content.settings["command"], *own])
-    return {"whole": whole, "report": shlex.join(asked)}
+    return {"whole": whole, "report": shlex.join(report)}
 
 
-def comparison_page(found: list[Comparison], *, opening: str = "", link: str = "") -> str:
+def comparison_page(comparisons: list[Comparison], *, opening: str = "", link: str = "") -> str:
     """The section on comparisons alone, for what was asked on the spot: it has no sources.
 
     It fits a comment on a pull request: what is beyond that is cut off, line by line.
     """
     template = environment().get_template(f"{COMPARISON.name}.md.j2")
-    content = SimpleNamespace(comparisons=found, series=[])
+    content = SimpleNamespace(comparisons=comparisons, series=[])
     limits = {**LIMITS, "detailed_comparisons": MOST_DETAILED, "is_alone": False}
     page = template.render(content=content, **limits)
     whole = f"[The whole report]({link})\n\n" if link else ""

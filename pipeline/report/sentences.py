@@ -1,6 +1,6 @@
 """What findings and comparisons say, in sentences: the same for a page and a terminal.
 
-The words stand in report_templates/sentences; a voice is how a medium prints what they hold.
+The words are in report_templates/sentences; a voice is how a medium prints what they hold.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ class Voice:
         *,
         name: Callable[[str], str],
         text: Callable[[str], str],
-        answer: Callable[[str, Row, str], str] = lambda told, _row, _expression: told,
+        answer: Callable[[str, Row, str], str] = lambda word, _row, _expression: word,
     ) -> None:
-        self.formats = {form: shown(said) for form, said in wording.FORMATS.items()}
+        self.formats = {form: shown(formatted) for form, formatted in wording.FORMATS.items()}
         self.name, self.text, self.answer = name, text, answer
 
     def __getattr__(self, form: str) -> Callable[[Figure], str]:
@@ -69,36 +69,46 @@ class Voice:
         return f"{self.count(figure)} {noun}{'' if figure.value == 1 else 's'}"
 
     @cache  # noqa: B019, there are two voices and they last
-    def spoken(self, name: str) -> Any:
+    def macros(self, name: str) -> Any:
         """The sentences of a template as functions."""
-        made = templates.environment("sentences", None, autoescape=False)
-        made.filters |= {**self.formats, "name": self.name, "text": self.text, "many": self.many}
-        made.filters |= {"answer": self.answer}
-        made.filters |= {"agree": agree, "one_line": one_line, "cause": wording.cause}
-        made.filters |= {
-            "unsigned": lambda told: told.removeprefix("+"),
+        environment = templates.environment("sentences", None, autoescape=False)
+        environment.filters |= {
+            **self.formats,
+            "name": self.name,
+            "text": self.text,
+            "many": self.many,
+            "answer": self.answer,
+            "agree": agree,
+            "one_line": one_line,
+            "cause": wording.cause,
+            "unsigned": lambda text: text.removeprefix("+"),
             "widest": widest,
             "moving": moving,
         }
-        made.globals |= {"level": self.level, "bare": self.bare, "moved": self.change}
-        made.globals |= {"span": self.span, **wording.WORDS}
-        return made.get_template(f"{name}.j2").module
+        environment.globals |= {
+            **wording.WORDS,
+            "level": self.level,
+            "bare": self.bare,
+            "moved": self.change,
+            "span": self.span,
+        }
+        return environment.get_template(f"{name}.j2").module
 
     def finding(self, row: Row) -> str:
         """A finding in one sentence, with the denominator of every share."""
-        return str(getattr(self.spoken("findings"), row.kind)(row))
+        return str(getattr(self.macros("findings"), row.kind)(row))
 
     def statements(self, change: Change) -> list[tuple[str, str]]:
         """All that one metric says, a labelled sentence each; what is undefined says why."""
         if not change.row.n_common_tasks.value:
             return [("nothing shared", "the runs have no task in common")]
-        macros = self.spoken("comparisons")
-        told = [(label, getattr(macros, label.replace(" ", "_"))(change)) for label in LABELS]
-        return [(label, sentence) for label, sentence in told if sentence]
+        macros = self.macros("comparisons")
+        sentences = [(label, getattr(macros, label.replace(" ", "_"))(change)) for label in LABELS]
+        return [(label, sentence) for label, sentence in sentences if sentence]
 
     def says(self, what: str) -> Callable[[Any], str]:
         """A sentence on a comparison, a change of it or a line of a ledger, by its macro."""
-        return lambda of: str(getattr(self.spoken("comparisons"), what)(of))
+        return lambda of: str(getattr(self.macros("comparisons"), what)(of))
 
 
 def agree(figure: Figure, one: str, several: str) -> str:
@@ -108,11 +118,11 @@ def agree(figure: Figure, one: str, several: str) -> str:
 
 def foremost(ranked: Iterable[Row], most: int) -> list[Row]:
     """The first findings; what one says of other runs too is not said again of each."""
-    told: list[Row] = []
+    chosen: list[Row] = []
     for row in ranked:
-        if row.kind not in OF_OTHERS or all(row.kind != each.kind for each in told):
-            told.append(row)
-    return told[:most]
+        if row.kind not in OF_OTHERS or all(row.kind != each.kind for each in chosen):
+            chosen.append(row)
+    return chosen[:most]
 
 
 def moving(lines: Sequence[Row], delta: Figure) -> list[Row]:

@@ -72,9 +72,9 @@ def _failures(run: RunContent) -> dict[str, Any]:
     }
 
 
-def comparison_objects(found: Iterable[Comparison]) -> list[dict[str, Any]]:
+def comparison_objects(comparisons: Iterable[Comparison]) -> list[dict[str, Any]]:
     """One flat object per candidate and metric, the metric that leads first."""
-    return [_object(comparison, change) for comparison in found for change in comparison.changes]
+    return [_object(pair, change) for pair in comparisons for change in pair.changes]
 
 
 def _object(comparison: Comparison, change: Change) -> dict[str, Any]:

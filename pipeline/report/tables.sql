@@ -131,7 +131,7 @@ order by no;
 from main.comparisons
 order by benchmark, pair_no, not is_lead, metric;
 
--- ledgers: the line that stands for several is the last
+-- ledgers: the line that sums up several is the last
 from report.ledgers
 order by
     base,

@@ -35,7 +35,7 @@ HINT = "docs/report.md tells what a template can read and which filters there ar
 class CompiledTemplates(jinja2.FileSystemBytecodeCache):
     """Our templates as Python compiled them, kept beside them as Python keeps its own.
 
-    Compiling them anew takes longer than all queries of a small analysis.
+    Compiling them takes longer than all queries of a small analysis.
     """
 
     def dump_bytecode(self, bucket: Bucket) -> None:
@@ -97,11 +97,11 @@ def check(folder: Path, environments: Mapping[str, Any]) -> None:
     `environments` are the cached functions that give the environment of each kind.
     """
     ours = {path.name: kind for kind in KINDS for path in sorted((OURS / kind).glob("*.*"))}
-    found = _files(folder) if folder.is_dir() else []
-    if not found:
+    paths = _files(folder) if folder.is_dir() else []
+    if not paths:
         fault = "holds no template" if folder.is_dir() else "no such folder of templates"
         raise InputError(f"{folder}: {fault}.", hint=f"It may hold: {', '.join(ours)}.")
-    for path in found:
+    for path in paths:
         if path.name not in ours or not path.is_file():
             meant = "" if path.name in ours else did_you_mean(path.name, ours)
             hint = f"{meant}These can be replaced: {', '.join(ours)}."
@@ -109,7 +109,7 @@ def check(folder: Path, environments: Mapping[str, Any]) -> None:
     # The folder may have changed since templates were last read from it.
     for environment in environments.values():
         environment.cache_clear()
-    for path in found:
+    for path in paths:
         try:
             files.content(path).decode("utf-8")
         except files.UnreadableError as error:
@@ -123,7 +123,7 @@ def check(folder: Path, environments: Mapping[str, Any]) -> None:
 
 @contextmanager
 def explained(folder: Path | None, *, read: Path | None = None) -> Iterator[None]:
-    """What fails in a user's template is theirs to mend; what fails in ours is a bug.
+    """What fails in a user's template is theirs to fix; what fails in ours is a bug.
 
     `read` is the template that is only read.
     """
@@ -138,14 +138,14 @@ def explained(folder: Path | None, *, read: Path | None = None) -> Iterator[None
         place = _place(error, folder) or read or (folder if is_spent else None)
         if place is None:
             raise
-        raise InputError(f"{place}: {one_line(_told(error), LONGEST)}", hint=HINT) from error
+        raise InputError(f"{place}: {one_line(_message(error), LONGEST)}", hint=HINT) from error
 
 
 def refuse_long(n_characters: int, folder: Path | None) -> None:
     """Say so where a user's templates write a page that nobody could open."""
     if folder is not None and n_characters > files.MOST_BYTES:
-        told = f"a page of more than {files.MOST_BYTES >> 20} MB comes of these templates"
-        raise InputError(f"{folder}: {told}.", hint=HINT)
+        fault = f"a page of more than {files.MOST_BYTES >> 20} MB comes of these templates"
+        raise InputError(f"{folder}: {fault}.", hint=HINT)
 
 
 @contextmanager
@@ -160,7 +160,7 @@ def _bounded() -> Iterator[None]:
         if threading.current_thread() is threading.main_thread():
             after.callback(signal.signal, signal.SIGALRM, signal.signal(signal.SIGALRM, late))
             after.callback(signal.setitimer, signal.ITIMER_REAL, 0)
-            # Again and again: whoever folds constants passes over the first.
+            # Repeatedly: folding of constants ignores the first.
             signal.setitimer(signal.ITIMER_REAL, SECONDS, 1)
         taken = Path("/proc/self/statm")
         if taken.exists():
@@ -179,19 +179,19 @@ def _files(folder: Path) -> list[Path]:
 def _place(error: BaseException, folder: Path) -> str | None:
     """File and line of the innermost template, where that is the user's."""
     places = {folder, *(OURS / kind for kind in KINDS)}
-    found = [(step.filename, step.lineno) for step in traceback.extract_tb(error.__traceback__)]
-    inside = [step for step in found if Path(step[0]).parent in places]
+    steps = [(step.filename, step.lineno) for step in traceback.extract_tb(error.__traceback__)]
+    inside = [step for step in steps if Path(step[0]).parent in places]
     if isinstance(error, jinja2.TemplateSyntaxError):
         inside = [(error.filename or "", error.lineno)]
     is_theirs = bool(inside) and Path(inside[-1][0]).parent == folder
     return "{}:{}".format(*inside[-1]) if is_theirs else None
 
 
-def _told(error: BaseException) -> str:
+def _message(error: BaseException) -> str:
     if isinstance(error, jinja2.TemplateNotFound):
         return f"there is no template {error.name}."
     if isinstance(error, MemoryError):
         return f"took more than {MEMORY >> 30} GB of memory and was ended."
-    # Names of our modules mean nothing to whoever writes a template.
-    told = str(error.args[0]) if error.args else type(error).__name__
-    return OBJECT.sub(r"\1", told)
+    # Names of our modules mean nothing to the author of a template.
+    message = str(error.args[0]) if error.args else type(error).__name__
+    return OBJECT.sub(r"\1", message)

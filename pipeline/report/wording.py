@@ -48,8 +48,8 @@ def chance(value: float) -> str:
 
 def short(text: str) -> str:
     """A number without idle zeros."""
-    told = text.rstrip("0").rstrip(".") if "." in text else text
-    return "0" if told == "-0" else told
+    digits = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if digits == "-0" else digits
 
 
 # How a figure is printed, by the name that templates and declared.toml have for it.

@@ -111,7 +111,8 @@ def _chart(names: list[str], rows: Rows, axes: tuple[str, str]) -> Markup:
         (_cell(row[by], set())[0], float(row[value])) for row in rows if row[value] is not None
     ]
     shown = [each for each in drawn if abs(each[1]) < LARGEST][:MOST_BARS]
-    scale = svg.scale([number for _, number in shown], svg.LEFT, svg.RIGHT) if shown else None
+    numbers = [number for _, number in shown]
+    scale = svg.scale(numbers, svg.PLOT_START, svg.PLOT_END) if shown else None
     if scale is None:
         return Markup("")
     lines = []

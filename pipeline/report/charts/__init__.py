@@ -1,6 +1,6 @@
 """Content -> charts, each a `<figure>` with inline SVG: bars, dots with whiskers, or lines.
 
-What stands where is worked out here; report_templates/charts draws and says it.
+Places are worked out here; report_templates/charts draws and describes them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 from pipeline.report.charts import svg
-from pipeline.report.charts.svg import LEFT, RIGHT, Line, Piece, Scale, is_known
+from pipeline.report.charts.svg import PLOT_END, PLOT_START, Line, Piece, Scale, is_known
 from pipeline.report.comparisons import Change, Ledger
 from pipeline.report.content import Content, RunContent
 from pipeline.report.figures import Figure, Row
@@ -71,7 +71,7 @@ def _funnel(key: Key, content: Content) -> Drawn:
         Line(row.stage, [[svg.count(row.n_reached)], [svg.percent(row.reach_rate)]], row)
         for row in rows
     ]
-    x = Scale(0, most, LEFT + 52, RIGHT - 92)
+    x = Scale(0, most, PLOT_START + 52, PLOT_END - 92)
     return {"run_id": run.run_id, "lines": lines, "n_all": len(run.funnels), "x": x}
 
 
@@ -83,22 +83,22 @@ def _buckets(key: Key, content: Content) -> Drawn:
     known = [each for each in counts if is_known(*each[1]) and any(one.value for one in each[1])]
     if not known:
         return None
-    lines, said = list[Line](), list[Line]()
-    for head, found in known[:MOST_ROWS]:
-        ends = [0, *accumulate(int(each.value or 0) for each in found)]
-        x = Scale(0, ends[-1], LEFT, RIGHT)
+    lines, described = list[Line](), list[Line]()
+    for head, figures in known[:MOST_ROWS]:
+        ends = [0, *accumulate(int(each.value or 0) for each in figures)]
+        x = Scale(0, ends[-1], PLOT_START, PLOT_END)
         stack = [
             (name, each, *places)
-            for name, each, places in zip(BUCKETS, found, pairwise(map(x.at, ends)), strict=True)
+            for name, each, places in zip(BUCKETS, figures, pairwise(map(x.at, ends)), strict=True)
         ]
         lines.append(Line(head.run_id, [[svg.count(head.n_tasks)]], stack))
-        told = [[f"{svg.count(each).text} {name}"] for name, each, *_ in stack]
-        said.append(Line(head.run_id, told, stack))
+        texts = [[f"{svg.count(each).text} {name}"] for name, each, *_ in stack]
+        described.append(Line(head.run_id, texts, stack))
     return {
         "benchmark": key["benchmark"],
         "names": BUCKETS,
         "lines": lines,
-        "said": said,
+        "said": described,
         "n_known": len(known),
         "n_unknown": len(heads) - len(known),
     }
@@ -111,7 +111,7 @@ Dots = Sequence[tuple[str, Figure, Figure, Figure, Figure]]
 def _dots(metric: str, dots: Dots, whole: Figure) -> Drawn:
     """The places of dots and whiskers on one scale."""
     known = [each for each in (whole, *(one for dot in dots for one in dot[1:4])) if is_known(each)]
-    x = svg.scale([each.value or 0.0 for each in known], LEFT + 6, 450) if known else None
+    x = svg.scale([each.value or 0.0 for each in known], PLOT_START + 6, 450) if known else None
     if x is None or not any(is_known(figure) for _, figure, *_ in dots):
         return None
     x = x._replace(low=0, high=1) if metric == "pass_at_1" else x
@@ -134,8 +134,8 @@ def _scores(key: Key, content: Content) -> Drawn:
     metric = "pass_at_1" if any(is_known(head.pass_at_1) for head in heads) else "mean_reward"
     low, high = f"{metric}_ci_new_tasks_low", f"{metric}_ci_new_tasks_high"
     dots = [(row.run_id, row[metric], row[low], row[high], row.n_scored_tasks) for row in heads]
-    found = _dots(metric, dots, NOTHING)
-    return found and {**found, "benchmark": key.get("benchmark", ""), "n_all": len(runs)}
+    values = _dots(metric, dots, NOTHING)
+    return values and {**values, "benchmark": key.get("benchmark", ""), "n_all": len(runs)}
 
 
 @_chart("run_id")
@@ -150,8 +150,8 @@ def _slices(key: Key, content: Content) -> Drawn:
         ends = (row.ci_new_tasks_low, row.ci_new_tasks_high) if is_rate else (NOTHING, NOTHING)
         name = f"{row.slice_key} = {row.slice_value}"
         dots.append((name, row[metric], *ends, row.n_scored_tasks))
-    found = _dots(metric, dots, run.headline[metric])
-    return found and {**found, "run_id": run.run_id, "n_all": len(run.slices)}
+    values = _dots(metric, dots, run.headline[metric])
+    return values and {**values, "run_id": run.run_id, "n_all": len(run.slices)}
 
 
 # More lines or bands than this lie on top of each other.
@@ -167,7 +167,7 @@ def _pass_curve(key: Key, content: Content) -> Drawn:
     if not (shown := known[:MOST_LINES]):
         return None
     most = max(at[-1].k.value for _, at, _ in shown)
-    x, y = Scale(1, most, 60, RIGHT - 14), Scale(0, 1, BOTTOM, 14)
+    x, y = Scale(1, most, 60, PLOT_END - 14), Scale(0, 1, BOTTOM, 14)
 
     def points(rows: Sequence[Row], column: str) -> list[tuple[float, float]]:
         return [(x.at(row.k.value), y.at(row[column].value)) for row in rows]
@@ -219,8 +219,8 @@ def _waterfall(key: Key, content: Content) -> Drawn:
         for ledger in chosen(change)
         if (panel := _panel(change, ledger, (base, candidate)))
     ]
-    found = {"base": base, "candidate": candidate, "metric": metric, "panels": panels}
-    return found if panels else None
+    values = {"base": base, "candidate": candidate, "metric": metric, "panels": panels}
+    return values if panels else None
 
 
 def chosen(change: Change) -> list[Ledger]:
@@ -246,7 +246,7 @@ def _ends(row: Row, ledger: Ledger) -> tuple[Figure, Figure, str, list[float], S
     for start, end, over in ends if ledger.total.explains == "all tasks" else reversed(ends):
         moves = (float(line.amount.value) for line in _lines(ledger))
         levels = list(accumulate(moves, initial=float(start.value or 0)))
-        x = svg.scale(levels, LEFT, RIGHT)
+        x = svg.scale(levels, PLOT_START, PLOT_END)
         if x is None or not is_known(start, end):
             continue
         if abs(levels[-1] - (end.value or 0)) <= SAME * max(1, *map(abs, levels)):
@@ -260,22 +260,22 @@ def _panel(change: Change, ledger: Ledger, names: tuple[str, str]) -> Drawn:
     if (ends := _ends(change.row, ledger)) is None:
         return None
     start, end, over, levels, x = ends
-    told = [svg.level(metric, start), svg.change(metric, ledger.total.total_shown)]
-    told.append(svg.level(metric, end))
-    steps = [("end", names[0], told[0], 0.0, levels[0])]
+    texts = [svg.level(metric, start), svg.change(metric, ledger.total.total_shown)]
+    texts.append(svg.level(metric, end))
+    steps = [("end", names[0], texts[0], 0.0, levels[0])]
     for line, (before, after) in zip(_lines(ledger), pairwise(levels), strict=True):
         kind = "gain" if after >= before else "loss"
         steps.append((kind, _line(line), svg.change(metric, line.shown), before, after))
-    steps.append(("end", names[1], told[2], 0.0, levels[-1]))
+    steps.append(("end", names[1], texts[2], 0.0, levels[-1]))
     lines = []
     for place, (kind, name, value, before, after) in enumerate(steps, start=1):
-        left, right = sorted((x.at(before), x.at(after)))
+        start_x, end_x = sorted((x.at(before), x.at(after)))
         link = x.at(after) if place < len(steps) else None
         is_end = "strong" if kind == "end" else ""
-        lines.append(Line(name, [[value]], (kind, left, right, link), is_end))
-    first, moved, last = (float(each.text.rstrip("%")) for each in told)
+        lines.append(Line(name, [[value]], (kind, start_x, end_x, link), is_end))
+    first, moved, last = (float(each.text.rstrip("%")) for each in texts)
     is_sum = abs(first + moved - last) < SAME * max(1, abs(last))
-    shown = dict(zip(("start", "total", "end"), told, strict=True))
+    shown = dict(zip(("start", "total", "end"), texts, strict=True))
     return {"ledger": ledger, "over": over, "x": x, "lines": lines, "is_sum": is_sum, **shown}
 
 

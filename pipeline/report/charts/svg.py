@@ -1,6 +1,6 @@
 """What every chart is drawn with: a bar, a dot with whiskers, a line, and rows of figures.
 
-How each is written stands in report_templates/charts.
+How each is written is in report_templates/charts.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pipeline.text import one_line
 
 WIDTH, TOP, ROW, BAR = 600, 26, 24, 16
 # Names end, then numbers, then the plot begins: on a narrow screen the plot is what scrolls.
-NAME, VALUE, LEFT, RIGHT = 176, 228, 238, 592
+NAME, VALUE, PLOT_START, PLOT_END = 176, 228, 238, 592
 MOST_SAID = 12
 
 
@@ -45,7 +45,7 @@ class Scale(NamedTuple):
     end: float
 
     def at(self, value: float | None) -> float:
-        """Where a value stands, to a tenth."""
+        """Where a value is, to a tenth."""
         share = ((value or 0) - self.low) / (self.high - self.low)
         return round(self.start + share * (self.end - self.start), 1) + 0.0
 
@@ -62,8 +62,8 @@ class Line(NamedTuple):
 
 def part(figure: Figure, form: str) -> Part:
     """A figure as pages print it in a format."""
-    said = wording.FORMATS[form](figure.value) if is_known(figure) else "n/a"
-    return Part(said, figure.source)
+    text = wording.FORMATS[form](figure.value) if is_known(figure) else "n/a"
+    return Part(text, figure.source)
 
 
 count, percent = partial(part, form="count"), partial(part, form="pct")
@@ -116,10 +116,10 @@ inert = lru_cache(maxsize=10_000)(one_line)
 @lru_cache(maxsize=10_000)
 def fitted(whole: str, width: float) -> str:
     """As much of both ends as has room: names of runs often differ in their last letters."""
-    shown, kept = whole, len(whole) // 2
-    while wide(shown) > width and kept:
-        kept -= 1
-        shown = f"{whole[:kept]}…{whole[len(whole) - kept :]}"
+    shown, n_characters = whole, len(whole) // 2
+    while wide(shown) > width and n_characters:
+        n_characters -= 1
+        shown = f"{whole[:n_characters]}…{whole[len(whole) - n_characters :]}"
     return shown
 
 
@@ -131,8 +131,8 @@ def wide(text: str) -> float:
 
 def figure_id(name: str, key: Mapping[str, str]) -> str:
     """One and the same for a chart of a key, another for any other."""
-    told = "\n".join([name, *(f"{each}={key[each]}" for each in sorted(key))])
-    digest = hashlib.sha256(told.encode("utf-8", "backslashreplace")).hexdigest()
+    text = "\n".join([name, *(f"{each}={key[each]}" for each in sorted(key))])
+    digest = hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()
     return f"chart-{name.replace('_', '-')}-{digest[:10]}"
 
 
@@ -144,11 +144,28 @@ def first(lines: Sequence[Line], n_all: int, what: str) -> str:
 @cache
 def macros(name: str) -> dict[str, Callable[..., Markup]]:
     """What a template of report_templates/charts draws."""
-    made = templates.environment("charts", None, autoescape=True)
-    made.filters |= {"px": px, "inert": inert, "fitted": fitted, "wide": wide, "count": count}
-    made.filters["inside"] = lambda text: Markup(escape(text))
-    made.globals |= {"width": WIDTH, "first_row": TOP, "row_height": ROW, "bar_height": BAR}
-    made.globals |= {"name_ends": NAME, "value_ends": VALUE, "left": LEFT, "right": RIGHT}
-    made.globals |= {"most_said": MOST_SAID, "ticks": ticks, "level": level, "first": first}
-    made.globals["metrics"] = wording.WORDS["metrics"]
-    return vars(made.get_template(f"{name}.svg.j2").module)
+    environment = templates.environment("charts", None, autoescape=True)
+    environment.filters |= {
+        "px": px,
+        "inert": inert,
+        "fitted": fitted,
+        "wide": wide,
+        "count": count,
+        "inside": lambda text: Markup(escape(text)),
+    }
+    environment.globals |= {
+        "width": WIDTH,
+        "first_row": TOP,
+        "row_height": ROW,
+        "bar_height": BAR,
+        "name_ends": NAME,
+        "value_ends": VALUE,
+        "left": PLOT_START,
+        "right": PLOT_END,
+        "most_said": MOST_SAID,
+        "ticks": ticks,
+        "level": level,
+        "first": first,
+        "metrics": wording.WORDS["metrics"],
+    }
+    return vars(environment.get_template(f"{name}.svg.j2").module)

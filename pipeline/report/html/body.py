@@ -46,7 +46,7 @@ LONG, SHORT = 36, 26
 TABLE = '<div class="scroll" role="region" aria-label="Table" tabindex="0"><table>\n'
 
 Tokens = Sequence[Token]
-# Rows of cells as Markdown, the first of them heads; and which columns stand right.
+# Rows of cells as Markdown, the first of them heads; and which columns are aligned right.
 Grid = tuple[Sequence[Sequence[str]], Sequence[bool]]
 
 
@@ -84,18 +84,18 @@ class Body(RendererHTML):
         )
 
     def line(self, text: str) -> str:
-        """What stands on a line, or in a paragraph: its figures marked, its citations linked."""
+        """A line or a paragraph: its figures marked, its citations linked."""
         text = BOUND.sub("", text)
         if figure := FIGURE.fullmatch(text):
             return _marked(*figure.groups())
         if not PLAIN.fullmatch(text):
             return self.renderInline(_pieces(text), _parser(of_lines=True).options, {})
         *pieces, last = PIECE.split(text)
-        told = [
+        written = [
             _marked(before, source) if source else escape(before) + self._code(name)
             for before, name, source in zip(*[iter(pieces)] * 3, strict=True)
         ]
-        return "".join(told) + escape(last)
+        return "".join(written) + escape(last)
 
     def heading_open(self, tokens: Tokens, idx: int, *_: Any) -> str:
         """Some headings split a section into parts, those below that name a task fold."""
@@ -110,8 +110,8 @@ class Body(RendererHTML):
         tag = "h4" if self.ends else "h3"
         pieces = _pieces(title.content)
         if level <= PART and not title.content.startswith(CARD):
-            told = (each.content for each in pieces if each.type in ("text", "code_inline"))
-            self.part, self.n_cards = self._id(f"{self.name}/{restored(''.join(told))}"), 0
+            texts = (each.content for each in pieces if each.type in ("text", "code_inline"))
+            self.part, self.n_cards = self._id(f"{self.name}/{restored(''.join(texts))}"), 0
             self.ends.append((level, "</section>\n"))
             self.heading_end = f"{_anchor(self.part)}</h3>\n"
             return f'{closed}<section class="part" id="{escape(self.part)}"><h3>'
@@ -141,19 +141,19 @@ class Body(RendererHTML):
 
     def _grid(self, rows: Sequence[Sequence[str]], are_right: Sequence[bool]) -> str:
         heads = self._row('th scope="col"', rows[0], are_right)
-        told = "".join(self._row("td", row, are_right) for row in rows[1:])
-        body = f"<tbody>\n{told}</tbody>" if told else ""
+        cells = "".join(self._row("td", row, are_right) for row in rows[1:])
+        body = f"<tbody>\n{cells}</tbody>" if cells else ""
         return f"{TABLE}<thead>{heads}</thead>\n{body}</table></div>\n"
 
     def _row(self, opening: str, cells: Sequence[str], are_right: Sequence[bool]) -> str:
-        told = [
+        written = [
             f"<{opening}{_looks(text, is_right)}>{self.line(text)}</{opening[:2]}>"
             for text, is_right in zip(cells, are_right, strict=True)
         ]
-        return f"<tr>{''.join(told)}</tr>\n"
+        return f"<tr>{''.join(written)}</tr>\n"
 
     def text(self, tokens: Tokens, idx: int, *_: Any) -> str:
-        """Escaped; what a marker stands behind is a figure."""
+        """Escaped; what is before a marker is a figure."""
         content = tokens[idx].content
         after = [each.content for each in tokens[idx + 1 : idx + 2] if each.type == "html_inline"]
         source = MARK.fullmatch("".join(after))
@@ -162,8 +162,8 @@ class Body(RendererHTML):
     def html_block(self, tokens: Tokens, idx: int, *_: Any) -> str:
         """A chart or table; other comments are not shown, nothing else of HTML is let through."""
         content = tokens[idx].content.strip()
-        if found := CHART.fullmatch(content):
-            drawn = self.draw(found[1])
+        if chart := CHART.fullmatch(content):
+            drawn = self.draw(chart[1])
             return drawn if isinstance(drawn, str) else self._grid(*drawn)
         return "" if COMMENT.fullmatch(content) else escape(content)
 
@@ -176,10 +176,10 @@ class Body(RendererHTML):
         return self._code(tokens[idx].content)
 
     def _code(self, text: str) -> str:
-        told = restored(text)
-        written = f"<code>{escape(told)}</code>"
-        if told in self.cited:
-            return f'<a class="cite" href="{escape(href(told))}">{written}</a>'
+        name = restored(text)
+        written = f"<code>{escape(name)}</code>"
+        if name in self.cited:
+            return f'<a class="cite" href="{escape(href(name))}">{written}</a>'
         return written
 
     @staticmethod
@@ -203,7 +203,7 @@ inline = Body(draw=lambda _: "", cited=frozenset()).line
 
 
 def _looks(text: str, is_right: bool) -> str:
-    """Numbers stand right; few words stay on a line, many get room."""
+    """Numbers are aligned right; few words stay on a line, many get room."""
     if is_right:
         return ' class="n"'
     n_characters = len(COMMENT.sub("", text))
@@ -230,12 +230,12 @@ def _pieces(text: str) -> list[Token]:
 @cache
 def _parser(*, of_lines: bool) -> MarkdownIt:
     """Of lines, or of blocks whose lines are left as they are. No links: none lead outside."""
-    made = MarkdownIt("commonmark", {"html": True, "xhtmlOut": False})
-    made.disable(["link", "image", "autolink", "reference"])
+    parser = MarkdownIt("commonmark", {"html": True, "xhtmlOut": False})
+    parser.disable(["link", "image", "autolink", "reference"])
     if not of_lines:
-        made.disable(["inline", "text_join"]).enable("table")
-        made.block.ruler.at("table", _table, {"alt": ["paragraph"]})
-    return made
+        parser.disable(["inline", "text_join"]).enable("table")
+        parser.block.ruler.at("table", _table, {"alt": ["paragraph"]})
+    return parser
 
 
 def _table(state: StateBlock, first: int, last: int, silent: bool) -> bool:

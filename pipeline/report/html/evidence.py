@@ -21,7 +21,7 @@ from pipeline.text import json_text, neutral, parsed
 
 # A page stays small: what is cited after so many attempts is opened with `blade show`.
 MOST_ROLLOUTS, MOST_EVENTS, LAST_EVENTS = 400, 12, 2
-# Not a backquote that is escaped: it stands in text of others, and opens nothing.
+# Not a backquote that is escaped: it is text of others, and opens nothing.
 CODE = re.compile(r"(?<![\\`])(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 # How much is shown before and behind what differs.
 BEFORE, BEHIND, MOST_ARGUMENTS = 60, 240, 12
@@ -62,15 +62,15 @@ class Evidence:
 
 def cited(texts: Iterable[str], runs: Set[str]) -> dict[Citation, set[int]]:
     """The rollouts of these runs that texts cite, in order, and which of their events."""
-    found: dict[Citation, set[int]] = {}
+    citations: dict[Citation, set[int]] = {}
     for code in (code for text in texts for _, code in CODE.findall(text)):
         each = citation.parse(restored(code))
         if each is None or each.run_id not in runs:
             continue
-        events = found.setdefault(replace(each, seq=None), set())
+        events = citations.setdefault(replace(each, seq=None), set())
         if each.seq is not None:
             events.add(each.seq)
-    return found
+    return citations
 
 
 def collect(source: Source, pages: Sequence[Mapping[Citation, set[int]]]) -> list[list[Evidence]]:
@@ -80,10 +80,10 @@ def collect(source: Source, pages: Sequence[Mapping[Citation, set[int]]]) -> lis
         for wanted in pages
     ]
     keys = list(dict.fromkeys(chain.from_iterable(chosen)))
-    found = {key_of(row.values): row for row in rows_of(source, TABLES["evidence"], keys)}
+    rollouts = {key_of(row.values): row for row in rows_of(source, TABLES["evidence"], keys)}
     differences = grouped(rows_of(source, TABLES["evidence_differences"], keys), *KEY)
     shown = [
-        {key: _telling(row, wanted[key]) for key, row in found.items() if key in wanted}
+        {key: _telling(row, wanted[key]) for key, row in rollouts.items() if key in wanted}
         for wanted in chosen
     ]
     wanted_events = {(*key, seq) for own in shown for key, seqs in own.items() for seq in seqs}
@@ -95,7 +95,7 @@ def collect(source: Source, pages: Sequence[Mapping[Citation, set[int]]]) -> lis
         [
             Evidence(
                 str(Citation(*key, None)),
-                found[key],
+                rollouts[key],
                 [beside(each.values) for each in differences[key]],
                 [events[*key, seq] for seq in seqs if (*key, seq) in events],
                 frozenset(wanted[key]),
@@ -119,7 +119,7 @@ def beside(row: Mapping[str, Any]) -> Beside:
 
 
 def _fields(text: str | None) -> dict[str, str]:
-    """The members of an object as text; what is none stands for itself."""
+    """The members of an object as text; what is no object is itself."""
     value = parsed(text) if text else {}
     if not isinstance(value, dict):
         return {"": text or ""}
@@ -137,7 +137,7 @@ def marked(one: str | None, other: str | None) -> tuple[Marked, Marked]:
         return (neutral(_cut(first)), "", ""), (neutral(_cut(first)), "", "")
     start = n_alike([first, second])
     end = n_alike([first[start:][::-1], second[start:][::-1]])
-    found = [
+    sides = [
         (
             neutral(("…" if start > BEFORE else "") + text[max(0, start - BEFORE) : start]),
             neutral(_cut(text[start : len(text) - end])) or ("" if text else NOTHING),
@@ -145,7 +145,7 @@ def marked(one: str | None, other: str | None) -> tuple[Marked, Marked]:
         )
         for text in (first, second)
     ]
-    return found[0], found[1]
+    return sides[0], sides[1]
 
 
 def n_alike(texts: list[str]) -> int:

@@ -38,7 +38,7 @@ MOST_ROWS = 300
 # Columns of the account that are words, not names.
 PLAIN = frozenset({"metric", "policy", "measure", "outcome", "status", "reason", "stage", "title"})
 # What a fold may hold, and how it begins in HTML.
-HELD = {"chart": "<figure", "table": "<table", "card": '<details class="card'}
+PARTS = {"chart": "<figure", "table": "<table", "card": '<details class="card'}
 
 
 @dataclass(frozen=True)
@@ -148,8 +148,8 @@ def _draft(content: Content, document: Document, folder: Path | None) -> Draft:
     # What may be cited: sections, and names in their tables.
     texts: list[str] = []
     for section, text in document.sections.items():
-        told, own = account(section, content, folder)
-        sections[section] = f"{text}\n\n{told}".strip()
+        places, own = account(section, content, folder)
+        sections[section] = f"{text}\n\n{places}".strip()
         tables |= own
         cells = (cell for rows, _ in own.values() for row in rows for cell in row if "`" in cell)
         texts += [text, *dict.fromkeys(cells)]
@@ -161,13 +161,13 @@ def _page(source: Source, draft: Draft, evidence: list[Evidence], folder: Path |
     content = draft.content
     templates_ = environment(folder)
     drawing = Drawing(content, draft.tables)
-    found = _benchmarks(content, drawing)
+    benchmarks = _benchmarks(content, drawing)
     writer = body.Body(drawing.placed, {target for each in evidence for target in each.targets})
     parts = [_part(*each, writer) for each in draft.sections.items()]
-    told = Page(
+    page = Page(
         title=Markup(body.inline(draft.document.title)),
         opening=Markup(body.inline(draft.document.opening)),
-        benchmarks=found,
+        benchmarks=benchmarks,
         n_benchmarks=len(content.benchmarks),
         summary=[part for part in parts if part.name in OPEN],
         strips=strips(source, content) if any(part.name == TASKS for part in parts) else [],
@@ -178,7 +178,7 @@ def _page(source: Source, draft: Draft, evidence: list[Evidence], folder: Path |
         script=_asset(templates_, "script.js"),
     )
     with templates.explained(folder):
-        text = templates_.get_template("page.html.j2").render(page=told)
+        text = templates_.get_template("page.html.j2").render(page=page)
     text = text.replace(filters.PIPE, "|").replace(filters.OPENING, "&lt;!--")
     templates.refuse_long(len(text), folder)
     return text
@@ -187,12 +187,12 @@ def _page(source: Source, draft: Draft, evidence: list[Evidence], folder: Path |
 def curated(report: Curated, source: Source | None) -> str:
     """The page of a person's report: nothing is folded, and nothing is drawn that it has not."""
     texts = [report.preface, *(text for _, text in report.sections)]
-    found: dict[Citation, set[int]] = {}
+    citations: dict[Citation, set[int]] = {}
     evidence: list[Evidence] = []
     if source is not None:
         runs = {run for (run,) in source.execute("select run_id from main.runs").fetchall()}
-        found = cited(texts, runs)
-        evidence = collect(source, [found])[0]
+        citations = cited(texts, runs)
+        evidence = collect(source, [citations])[0]
     writer = body.Body(lambda _: "", {target for each in evidence for target in each.targets})
     used = set(RESERVED)
     parts = []
@@ -210,7 +210,7 @@ def curated(report: Curated, source: Source | None) -> str:
         strips=[],
         parts=[],
         evidence=evidence,
-        n_cited=len(found),
+        n_cited=len(citations),
         style=_asset(templates_, "style.css", "charts.css"),
         script=_asset(templates_, "script.js"),
         preface=Markup("".join(writer.section(report.preface, name="preface"))),
@@ -232,21 +232,21 @@ def _slug(title: str, used: set[str]) -> str:
 @cache
 def environment(folder: Path | None = None) -> jinja2.Environment:
     """With the filters of Markdown, so that a figure reads the same in both, and a few more."""
-    made = templates.environment("html", folder, autoescape=True)
-    made.filters |= {name: _inlined(written) for name, written in filters.FILTERS.items()}
-    made.filters |= {**filters.OF_PAGES, "paths": paths}
-    made.globals |= {
+    created = templates.environment("html", folder, autoescape=True)
+    created.filters |= {name: _inlined(written) for name, written in filters.FILTERS.items()}
+    created.filters |= {**filters.OF_PAGES, "paths": paths}
+    created.globals |= {
         name: _inlined(each) if callable(each) else each for name, each in filters.GLOBALS.items()
     }
-    return made
+    return created
 
 
 def _inlined(written: Callable[..., Any]) -> Callable[..., Any]:
     """What writes a line of Markdown, for a page."""
 
     def inline(*values: Any, **options: Any) -> Any:
-        told = written(*values, **options)
-        return Markup(body.inline(told)) if isinstance(told, str) else told
+        line = written(*values, **options)
+        return Markup(body.inline(line)) if isinstance(line, str) else line
 
     return inline
 
@@ -263,22 +263,22 @@ def _benchmarks(content: Content, drawing: Drawing) -> list[Benchmark]:
         return not any(each.is_named for each in own[name]), not own[name], -counts[name], name
 
     most = MOST_COMPARISONS if len(own) == 1 else 1
-    found = []
+    benchmarks = []
     for name in sorted(own, key=rank)[:MOST_BENCHMARKS]:
         compared = leading(own[name], most)
         drawn = [drawing.chart(chart, benchmark=name) for chart in ("scores", "buckets")]
         for each in compared[:1]:
             pair = {"base": each.base, "candidate": each.candidate}
             drawn.append(drawing.chart("waterfall", **pair, metric=each.lead.metric))
-        found.append(Benchmark(name, compared, Markup("".join(drawn))))
-    return found
+        benchmarks.append(Benchmark(name, compared, Markup("".join(drawn))))
+    return benchmarks
 
 
 def _part(section: Section, text: str, writer: body.Body) -> Part:
     lead, rest = map(Markup, writer.section(text, name=section.name))
-    counts = {noun: len(re.findall(opening, rest)) for noun, opening in HELD.items()}
-    told = [f"{n} {noun}{'' if n == 1 else 's'}" for noun, n in counts.items() if n]
-    return Part(section.name, section.title, lead, rest, ", ".join(told))
+    counts = {noun: len(re.findall(opening, rest)) for noun, opening in PARTS.items()}
+    counted = [f"{n} {noun}{'' if n == 1 else 's'}" for noun, n in counts.items() if n]
+    return Part(section.name, section.title, lead, rest, ", ".join(counted))
 
 
 def _asset(environment: jinja2.Environment, *names: str) -> tuple[Markup, str]:

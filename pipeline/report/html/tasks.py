@@ -51,7 +51,7 @@ class Strip:
     tasks: list[Task]
     n_tasks: int
     n_runs: int
-    # Of every cell, so that what is written beside the marks stands in line.
+    # Of every cell, so that what is written beside the marks is aligned.
     width: int
     options: list[tuple[str, list[tuple[int, str]]]]
 
@@ -61,17 +61,17 @@ def strips(source: Source, content: Content) -> list[Strip]:
     if not content.strips:
         content.strips.update(grouped(rows(source, TABLES["strips"]), "benchmark"))
     runs = Counter(run.benchmark for run in content.runs)
-    told = {run.run_id for run in content.runs}
-    found = {
-        name: [row for row in own if row.values["run_id"] in told]
+    run_ids = {run.run_id for run in content.runs}
+    rows_of_runs = {
+        name: [row for row in own if row.values["run_id"] in run_ids]
         for name, own in content.strips.items()
     }
-    return [_strip(name, own, runs[name]) for name, own in found.items() if own]
+    return [_strip(name, own, runs[name]) for name, own in rows_of_runs.items() if own]
 
 
-def _strip(benchmark: str, found: list[Row], n_runs: int) -> Strip:
-    runs = sorted({row.values["run_id"] for row in found})
-    by_task = [list(own) for _, own in groupby(found, key=lambda row: row.values["task_id"])]
+def _strip(benchmark: str, outcomes: list[Row], n_runs: int) -> Strip:
+    runs = sorted({row.values["run_id"] for row in outcomes})
+    by_task = [list(own) for _, own in groupby(outcomes, key=lambda row: row.values["task_id"])]
     tags = [list(dict.fromkeys(tag for row in own for tag in _tags(row))) for own in by_task]
     numbers = _numbers(Counter(tag for own in tags for tag in own))
     options = [(k, [(n, name) for (kind, name), n in numbers.items() if kind == k]) for k in KINDS]
@@ -91,9 +91,9 @@ def _strip(benchmark: str, found: list[Row], n_runs: int) -> Strip:
         benchmark,
         runs,
         tasks,
-        found[0].values["n_tasks"],
+        outcomes[0].values["n_tasks"],
         n_runs,
-        STEP * max(len(row.values["marks"] or "") for row in found) + 1,
+        STEP * max(len(row.values["marks"] or "") for row in outcomes) + 1,
         [each for each in options if len(each[1]) > 1],
     )
 
@@ -112,8 +112,8 @@ def _numbers(counts: Counter[Tag]) -> dict[Tag, int]:
     """Of each kind the tags that most tasks have, by name, all numbered."""
     ranked = sorted(counts, key=lambda tag: (-counts[tag], tag))
     of_kinds = ([tag for tag in ranked if tag[0] == kind] for kind in KINDS)
-    kept = (tag for tags in of_kinds for tag in sorted(tags[:MOST_OPTIONS]))
-    return {tag: number for number, tag in enumerate(kept)}
+    frequent = (tag for tags in of_kinds for tag in sorted(tags[:MOST_OPTIONS]))
+    return {tag: number for number, tag in enumerate(frequent)}
 
 
 def _apart(prompts: list[str | None]) -> list[str | None]:
