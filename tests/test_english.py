@@ -19,6 +19,7 @@ from tests.conftest import ROOT
 
 ROOMS = (
     "pipeline/*.py",
+    "pipeline/analysis/*",
     "pipeline/answers/*",
     "pipeline/cli/*",
     "pipeline/engines/*",

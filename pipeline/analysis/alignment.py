@@ -64,52 +64,53 @@ class Divergence:
     skipped_step: int | None
 
 
-def n_shared_first(left: Sequence[object], right: Sequence[object]) -> int:
+def n_shared_first(first: Sequence[object], second: Sequence[object]) -> int:
     """How many elements two sequences have in common at their beginning."""
-    for n, (one, other) in enumerate(zip(left, right, strict=False)):
+    for n, (one, other) in enumerate(zip(first, second, strict=False)):
         if one != other:
             return n
-    return min(len(left), len(right))
+    return min(len(first), len(second))
 
 
-def longest_common(left: Sequence[int], right: Sequence[int]) -> list[Pair]:
+def longest_common(first: Sequence[int], second: Sequence[int]) -> list[Pair]:
     """The longest common subsequence as pairs of places, each as early as can be."""
-    head = n_shared_first(left, right)
-    tail = n_shared_first(left[head:][::-1], right[head:][::-1])
+    head = n_shared_first(first, second)
+    tail = n_shared_first(first[head:][::-1], second[head:][::-1])
     inner = _common(
-        left[head : len(left) - tail][:MOST_ORDERED], right[head : len(right) - tail][:MOST_ORDERED]
+        first[head : len(first) - tail][:MOST_ORDERED],
+        second[head : len(second) - tail][:MOST_ORDERED],
     )
     return [
         *((place, place) for place in range(head)),
         *((head + a, head + b) for a, b in inner),
-        *((len(left) - back, len(right) - back) for back in range(tail, 0, -1)),
+        *((len(first) - back, len(second) - back) for back in range(tail, 0, -1)),
     ]
 
 
-def _common(left: Sequence[int], right: Sequence[int]) -> list[Pair]:
-    """By rows of bits: a bit of row i is 0 where one more of `right` adds to what is common.
+def _common(first: Sequence[int], second: Sequence[int]) -> list[Pair]:
+    """By rows of bits: a bit of row i is 0 where one more of `second` adds to what is common.
 
     Both are walked from their ends, so that the way back goes from their beginnings.
     """
-    if set(left).isdisjoint(right):
+    if set(first).isdisjoint(second):
         return []
     places: dict[int, int] = {}
-    for bit, value in enumerate(reversed(right)):
+    for bit, value in enumerate(reversed(second)):
         places[value] = places.get(value, 0) | 1 << bit
-    every = (1 << len(right)) - 1
+    every = (1 << len(second)) - 1
     rows = [every]
-    for value in reversed(left):
+    for value in reversed(first):
         hits = rows[-1] & places.get(value, 0)
         rows.append(((rows[-1] + hits) | (rows[-1] - hits)) & every)
     pairs = []
-    a, b = len(left), len(right)
+    a, b = len(first), len(second)
     while a and b:
         if rows[a] >> (b - 1) & 1:
             b -= 1
         elif not rows[a - 1] >> (b - 1) & 1:
             a -= 1
         else:
-            pairs.append((len(left) - a, len(right) - b))
+            pairs.append((len(first) - a, len(second) - b))
             a, b = a - 1, b - 1
     return pairs
 
@@ -146,16 +147,16 @@ def first_divergence(failing: Trail, passing: Trail) -> Divergence:
     return diverging("missing", after if after < len(failing) else None, left_out[0])
 
 
-def _moved(left: Sequence[int], right: Sequence[int], in_order: list[Pair]) -> dict[int, int]:
-    """Equal calls that stand in another order, in pairs."""
+def _moved(first: Sequence[int], second: Sequence[int], in_order: list[Pair]) -> dict[int, int]:
+    """Equal calls in another order, in pairs."""
     seen, mated = {a for a, _ in in_order}, {b for _, b in in_order}
     free: dict[int, deque[int]] = {}
-    for place, value in enumerate(right):
+    for place, value in enumerate(second):
         if place not in mated:
             free.setdefault(value, deque()).append(place)
     return {
         place: free[value].popleft()
-        for place, value in enumerate(left)
+        for place, value in enumerate(first)
         if place not in seen and free.get(value)
     }
 

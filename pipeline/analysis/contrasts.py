@@ -167,9 +167,9 @@ def _apart(failing: Trail, passing: Trail) -> tuple[int, int]:
 
 
 def _row(failing: Rollout, passing: Rollout, *, is_closest: bool) -> dict[str, Any]:
-    found = first_divergence(failing.acts, passing.acts)
+    divergence = first_divergence(failing.acts, passing.acts)
     # Where no act differs it may help to know which other call does.
-    is_same = found.difference == "answer"
+    is_same = divergence.difference == "answer"
     other = first_divergence(failing.trail, passing.trail).step if is_same else None
     return {
         "task_no": failing.task_no,
@@ -177,13 +177,13 @@ def _row(failing: Rollout, passing: Rollout, *, is_closest: bool) -> dict[str, A
         "passing_record_id": passing.record_id,
         "is_closest": is_closest,
         "n_common": failing.trail.n_shared(passing.trail),
-        "n_common_first": found.n_common_first,
-        "difference": found.difference,
-        "seq": _seq(failing.seqs, failing.places, found.step),
-        "passing_seq": _seq(passing.seqs, passing.places, found.passing_step),
-        "result_seq": _seq(failing.result_seqs, failing.places, found.step),
-        "passing_result_seq": _seq(passing.result_seqs, passing.places, found.passing_step),
-        "skipped_seq": _seq(passing.seqs, passing.places, found.skipped_step),
+        "n_common_first": divergence.n_common_first,
+        "difference": divergence.difference,
+        "seq": _seq(failing.seqs, failing.places, divergence.step),
+        "passing_seq": _seq(passing.seqs, passing.places, divergence.passing_step),
+        "result_seq": _seq(failing.result_seqs, failing.places, divergence.step),
+        "passing_result_seq": _seq(passing.result_seqs, passing.places, divergence.passing_step),
+        "skipped_seq": _seq(passing.seqs, passing.places, divergence.skipped_step),
         "other_seq": _seq(failing.seqs, range(len(failing.trail)), other),
         "tools_only_failing": _only(failing.trail, passing.trail),
         "tools_only_passing": _only(passing.trail, failing.trail),

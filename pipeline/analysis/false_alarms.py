@@ -43,52 +43,52 @@ def shrunken_rates(n_passed: Counts, n_scored: Counts) -> Numbers:
     spread = mean((rates - middle) ** 2) * len(rates) / max(len(rates) - 1, 1)
     between = max(spread - mean(noise), 0.0)
     with np.errstate(all="ignore"):
-        kept = np.where(noise > 0, between / (between + noise), 1.0)
-    return np.clip(middle + kept * (rates - middle), 0, 1)
+        weight = np.where(noise > 0, between / (between + noise), 1.0)
+    return np.clip(middle + weight * (rates - middle), 0, 1)
 
 
 def simulated(
     n_base: Counts,
     n_candidate: Counts,
-    given: NDArray[Any],
+    observed: NDArray[Any],
     *,
     is_rerun: bool = False,
     n_simulations: int = N_SIMULATIONS,
 ) -> Evidence | None:
     """What equal runs show; None of fewer than two tasks.
 
-    `given` is the rate of each task, from which both runs are simulated with their own repeats.
+    `observed` is the rate of each task, from which both runs are simulated with their own repeats.
     With a real rerun of the base for a candidate it is the passes of both: each task's rollouts are
     dealt out at random.
     """
     # The tasks in an order of their own, not that in which they came.
-    order = np.lexsort((given, n_candidate, n_base))
-    n_base, n_candidate, given = n_base[order], n_candidate[order], given[order]
+    order = np.lexsort((observed, n_candidate, n_base))
+    n_base, n_candidate, observed = n_base[order], n_candidate[order], observed[order]
     n_tasks = len(order)
     if n_tasks < 2:
         return None
-    seed = np.concatenate((n_base, n_candidate, given)).astype("<f8").view("<u8")
+    seed = np.concatenate((n_base, n_candidate, observed)).astype("<f8").view("<u8")
     random = np.random.default_rng(seed)
     at_once = max(CHUNK // n_tasks, 1)
     parts = []
     for start in range(0, n_simulations, at_once):
         shape = (min(at_once, n_simulations - start), n_tasks)
         if is_rerun:
-            base = random.hypergeometric(given, n_base + n_candidate - given, n_base, shape)
-            candidate = given - base
+            base = random.hypergeometric(observed, n_base + n_candidate - observed, n_base, shape)
+            candidate = observed - base
         else:
-            base = random.binomial(n_base, given, shape)
-            candidate = random.binomial(n_candidate, given, shape)
+            base = random.binomial(n_base, observed, shape)
+            candidate = random.binomial(n_candidate, observed, shape)
         parts.append(_shown(n_base, n_candidate, base, candidate))
     return Evidence(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def false_alarms(found: Evidence | None, *, margin: float) -> dict[str, float]:
+def false_alarms(evidence: Evidence | None, *, margin: float) -> dict[str, float]:
     """How often a verdict calls a change, which way, and how often it says that there is none."""
-    if found is None:
+    if evidence is None:
         return dict.fromkeys(ALARMS, np.nan)
-    said = found.verdict(margin)
-    shares = [float(np.mean(said == word)) for word in (IMPROVED, REGRESSED, NO_CHANGE)]
+    verdicts = evidence.verdict(margin)
+    shares = [float(np.mean(verdicts == word)) for word in (IMPROVED, REGRESSED, NO_CHANGE)]
     return dict(zip(ALARMS, (*shares[:2], sum(shares[:2]), shares[2]), strict=True))
 
 
@@ -113,10 +113,10 @@ def _shown(
     return low, high, moved, moved, *wide, p_value
 
 
-def allowing(found: Evidence, unseen: float) -> Evidence:
+def allowing(evidence: Evidence, unseen: float) -> Evidence:
     """The same with another share of unseen tasks; nothing is missing, so bounds are the change."""
-    wide = _wide(found.low, found.high, found.bound_low, unseen)
-    return replace(found, wide_low=wide[0], wide_high=wide[1])
+    wide = _wide(evidence.low, evidence.high, evidence.bound_low, unseen)
+    return replace(evidence, wide_low=wide[0], wide_high=wide[1])
 
 
 def _wide(

@@ -45,10 +45,10 @@ def comparison_tests(rows: pa.Table) -> pa.Table:
     same = stats.same_tasks_change_interval(delta, se_same, n_mixed)
     same_counted = stats.same_tasks_change_interval(counted, se_same_counted, n_mixed)
     shared = claims.evidence(rows, p_change, over=(claims.SHARED,)).verdict(margin)
-    found = claims.evidence(rows, p_change)
+    evidence = claims.evidence(rows, p_change)
     verdict, verdict_holm = (
         np.where(n_paired > 0, each.verdict(margin), claims.NOT_COMPARABLE)
-        for each in (found, replace(found, p_value=p_holm))
+        for each in (evidence, replace(evidence, p_value=p_holm))
     )
     # Tasks that only one run has, were they lost, must not turn it round.
     could_reverse = (verdict == claims.INCONCLUSIVE) & (shared != claims.INCONCLUSIVE)
@@ -62,7 +62,7 @@ def comparison_tests(rows: pa.Table) -> pa.Table:
             ~is_open & (verdict == claims.NO_CHANGE),
             ~is_open,
             could_reverse,
-            is_clear & ~found.is_tested,
+            is_clear & ~evidence.is_tested,
             is_clear,
             is_within,
         ],
@@ -75,7 +75,7 @@ def comparison_tests(rows: pa.Table) -> pa.Table:
         **_ends("ci_same_tasks", same),
         **_ends("ci_counted_as_fail", decided),
         **_ends("ci_same_counted_as_fail", same_counted),
-        **_ends("unseen", (found.wide_low, found.wide_high)),
+        **_ends("unseen", (evidence.wide_low, evidence.wide_high)),
         mde_new_tasks=np.where(
             flags(rows["is_mde_by_rule"]), by_rule, stats.detectable(se_new, degrees)
         ),
@@ -93,16 +93,16 @@ def measure_changes(rows: pa.Table) -> pa.Table:
     """Each other figure that is a mean of differences between tasks, with its interval."""
     delta, se, n_tasks = _columns(rows, "delta", "se_new_tasks", "n_tasks")
     is_bounded = flags(rows["is_bounded"])
-    found = stats.change_interval(delta, se, n_tasks, n_tasks - 1, is_bounded=is_bounded)
-    return added(rows, **_ends("ci_new_tasks", found))
+    interval = stats.change_interval(delta, se, n_tasks, n_tasks - 1, is_bounded=is_bounded)
+    return added(rows, **_ends("ci_new_tasks", interval))
 
 
 def ledger_lines(lines: pa.Table) -> pa.Table:
     """Each line, with an interval where it is a mean of differences that vary."""
     amount, se, n_units = _columns(lines, "amount", "se", "n_units")
     is_bounded = np.zeros(len(lines), dtype=bool)
-    found = stats.change_interval(amount, se, n_units, n_units - 1, is_bounded=is_bounded)
-    return added(lines, **_ends("ci", found))
+    interval = stats.change_interval(amount, se, n_units, n_units - 1, is_bounded=is_bounded)
+    return added(lines, **_ends("ci", interval))
 
 
 def _columns(rows: pa.Table, *names: str) -> tuple[Numbers, ...]:

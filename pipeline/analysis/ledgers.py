@@ -41,7 +41,7 @@ def funnel_effects(ends: pa.Table) -> pa.Table:
 
 def _effects(steps: tuple[tuple[Any, ...], ...]) -> list[tuple[str, str, str, float]]:
     """The lines of one pair, by metric; of each step its name, and weights and rewards there."""
-    found: list[tuple[str, str, str, float]] = []
+    lines: list[tuple[str, str, str, float]] = []
     names, *sums = zip(*steps, strict=True)
     base_weights, base_rewards, weights, rewards = (np.array(each) for each in sums)
     for metric in ("pass_at_1", "mean_reward"):
@@ -51,16 +51,16 @@ def _effects(steps: tuple[tuple[Any, ...], ...]) -> list[tuple[str, str, str, fl
             *(_rates(base_weights), _rates(weights)),
             *(_endings(base_weights, base_rewards, metric), _endings(weights, rewards, metric)),
         )
-        found += [
+        lines += [
             (metric, line, "step", float(value))
             for line, value in zip(names[1:], amounts, strict=True)
         ]
-        found += [
+        lines += [
             (metric, line, "reward", float(value))
             for line, value in zip(names, rest, strict=True)
             if value != 0
         ]
-    return found
+    return lines
 
 
 def _rates(weights: Numbers) -> Numbers:

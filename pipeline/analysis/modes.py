@@ -80,7 +80,7 @@ def same_as_score(signs: Sequence[Sign], attempts: Attempts) -> set[tuple[str, s
 def parts_of_score(signs: Sequence[Sign], attempts: Attempts) -> set[tuple[str, str]]:
     """Yes-or-no fields and checks of every attempt that hardly a pass fails: factors of the score.
 
-    What stands in one object with a field that says the verdict again is a factor, too.
+    A field of the same object as one that repeats the verdict is a factor, too.
     """
     objects = {_object(name) for kind, name in same_as_score(signs, attempts)} - {""}
     return {
@@ -113,7 +113,7 @@ def left_out(signs: Sequence[Sign], attempts: Attempts) -> set[tuple[str, str]]:
 
 
 def _object(name: str) -> str:
-    """The object that a field or a check stands in; none of the row itself."""
+    """The object that a field or a check is in; none of the row itself."""
     source, colon, _ = name.partition(": ")
     return source if colon else name.rpartition(".")[0]
 
@@ -157,11 +157,11 @@ def terminal_fields(signs: Sequence[Sign], attempts: Attempts) -> list[list[Sign
             )
             fields.append([lead, *others])
     fields.sort(key=lambda listed: (-n_failing(listed[0], attempts), listed[0].text))
-    kept: list[list[Sign]] = []
+    chosen: list[list[Sign]] = []
     for listed in fields:
-        if not any(is_nested(listed[0], other[0], 0.9) for other in kept):
-            kept.append(listed)
-    return kept[:2]
+        if not any(is_nested(listed[0], other[0], 0.9) for other in chosen):
+            chosen.append(listed)
+    return chosen[:2]
 
 
 def modes(signs: Sequence[Sign], attempts: Attempts) -> list[Mode]:
@@ -216,7 +216,7 @@ def _limits(
 
 
 def _least_at_limit(sign: Sign, attempts: Attempts) -> int:
-    """A limit that the record states is told of one; a largest number may be one by chance."""
+    """A recorded limit is listed for one attempt; a largest number may be one by chance."""
     return 1 if sign.name == "recorded limit" or attempts.has_few_failures else 2
 
 
@@ -251,7 +251,7 @@ def _descriptions(signs: Sequence[Sign], attempts: Attempts, before: Sequence[Mo
             and contrast(sign, attempts) >= _least_contrast(sign)
         ]
     listed_before = [mode.sign for mode in before if mode.parent is None]
-    left = [
+    remaining = [
         one
         for one in groups([*of_whole_runs, *passing])
         if is_few or not any(is_nested(one[0], sign, 0.7) for sign in listed_before)
@@ -264,8 +264,8 @@ def _descriptions(signs: Sequence[Sign], attempts: Attempts, before: Sequence[Mo
     # Of few failures each sign is shown, however much it has in common with others.
     most_nested = np.inf if is_few else 0.7
     listed: list[Mode] = []
-    while left and not (is_few and len(listed) == MOST_COUNTED):
-        best = max(left, key=lambda one: (_gain(one[0], attempts, covered), _tie(one[0])))
+    while remaining and not (is_few and len(listed) == MOST_COUNTED):
+        best = max(remaining, key=lambda one: (_gain(one[0], attempts, covered), _tie(one[0])))
         sign, members = best
         if (sign.bears & attempts.fails & ~covered).sum() < least_new:
             break
@@ -275,10 +275,10 @@ def _descriptions(signs: Sequence[Sign], attempts: Attempts, before: Sequence[Mo
         failing = replace(sign, bears=sign.bears & attempts.fails)
         nested = [
             one
-            for one in left
+            for one in remaining
             if is_nested(replace(one[0], bears=one[0].bears & attempts.fails), failing, most_nested)
         ]
-        left = [one for one in left if one is not best and one not in nested]
+        remaining = [one for one in remaining if one is not best and one not in nested]
         listed += _parts(sign, nested, attempts)
     return listed
 
@@ -305,7 +305,7 @@ def _parts(
 
 
 def _is_part(other: Sign, sign: Sign) -> bool:
-    """Of expected calls only what speaks of the same tool, or of a change in the same sense."""
+    """Of expected calls only what is about the same tool, or of a change in the same sense."""
     if sign.kind != "expected" or other.kind != "expected":
         return True
     if sign.name != "a change":

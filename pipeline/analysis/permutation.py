@@ -2,7 +2,7 @@
 
 Whether the mean of tasks like these changed: the signs of tasks' differences are flipped, where
 both runs have the same repeats of every task (where they differ flips are not alike, and Student's
-t stands in: `intervals`). Whether any task changed: rollouts are dealt out anew within their tasks.
+t is used: `intervals`). Whether any task changed: rollouts are dealt out again within their tasks.
 With one repeat both are McNemar's exact test. Where rollouts pass or fail, both are exact.
 """
 
@@ -80,9 +80,9 @@ def change_tests(tasks: pa.Table) -> pa.Table:
                 if metric == METRICS[0] and not is_grouped:
                     passed = [counts(own[f"n_{side}_passed"]) for side in SIDES]
                     mde[key] = detectable_change(*n_scored, *passed)
-            found = [each for test in tested[key] for each in (test.p_value, test.n_draws)]
-            found += [mde.get(key), key in mde]
-            rows.append(dict(zip(SCHEMA.names, [*compared, metric, *found], strict=True)))
+            figures = [each for test in tested[key] for each in (test.p_value, test.n_draws)]
+            figures += [mde.get(key), key in mde]
+            rows.append(dict(zip(SCHEMA.names, [*compared, metric, *figures], strict=True)))
     return pa.Table.from_pylist(rows, schema=SCHEMA)
 
 
@@ -233,7 +233,7 @@ def _flipped_sums(sizes: Numbers, random: np.random.Generator) -> Sums:
 def _within_tasks(
     values: Numbers, n_base: Counts, n_candidate: Counts, unit: float, least: float
 ) -> ChangeTest:
-    """Each task's rollouts dealt out anew to both runs: every way, or draws of them."""
+    """Each task's rollouts dealt out again to both runs: every way, or draws of them."""
     lowest, highest = values.min(), values.max()
     if np.all((values == lowest) | (values == highest)):
         kinds, n_alike = _passing_kinds(values == highest, n_base, n_candidate)

@@ -30,8 +30,8 @@ class Varying:
     def detectable(self, n_tasks: int, n_repeats: int) -> float | None:
         """The minimum detectable change with 80% power; none where there is none."""
         repeats = np.full(len(self.rates), n_repeats)
-        found = Suite(self.rates, repeats, repeats, self.spread).detectable(n_tasks)
-        return None if isnan(found) else found
+        change = Suite(self.rates, repeats, repeats, self.spread).detectable(n_tasks)
+        return None if isnan(change) else change
 
     def tasks_needed(self, change: float, n_repeats: int) -> int | None:
         """The fewest tasks that show a change of this size; none where any do, or none can."""

@@ -44,8 +44,8 @@ def task_rates(n_passed: Counts, n_scored: Counts) -> Numbers:
     own = rates * (1 - rates) * n_scored / np.maximum(n_scored - 1, 1)
     noise = mean(own[repeated]) * mean(1 / n_scored)
     variance = mean((rates - middle) ** 2) * len(rates) / (len(rates) - 1)
-    kept = np.sqrt(max(variance - noise, 0.0) / variance) if variance > 0 else 0.0
-    return np.clip(middle + kept * (rates - middle), 0, 1)
+    weight = np.sqrt(max(variance - noise, 0.0) / variance) if variance > 0 else 0.0
+    return np.clip(middle + weight * (rates - middle), 0, 1)
 
 
 def spread_of_changes(
@@ -82,13 +82,13 @@ class Suite:
         rates = np.concatenate((self.rates, self.rates))
         off = np.repeat((self.spread, -self.spread), len(self.rates))
         # Where there is no room more is asked for, until the mean is the change.
-        asked = change
+        wanted = change
         for _ in range(N_STEPS):
-            base, candidate = _moved(rates, asked + off)
+            base, candidate = _moved(rates, wanted + off)
             lacking = change - float((candidate - base).mean())
             if abs(lacking) < 1e-7:
                 break
-            asked = min(asked + 1.5 * lacking, 2.0)
+            wanted = min(wanted + 1.5 * lacking, 2.0)
         return base, candidate
 
     def expected(self, change: float, n_tasks: int) -> tuple[float, float]:
@@ -103,13 +103,13 @@ class Suite:
         square = n_base * p * (1 - p) + n_candidate * q * (1 - q) + passed**2
         dealt = (passed - square / n) / (n - 1) * (1 / n_base + 1 / n_candidate)
         (quantile,) = t_quantile(np.array([n_tasks - 1.0]), np.array([True]))
-        asked = [quantile * se, Z_LEVEL * np.sqrt(dealt.mean() / n_tasks)]
+        required = [quantile * se, Z_LEVEL * np.sqrt(dealt.mean() / n_tasks)]
         if np.array_equal(n_base, n_candidate):
-            asked.append(Z_LEVEL * np.sqrt((own + delta**2).mean() / n_tasks))
-        return float(max(asked)), se
+            required.append(Z_LEVEL * np.sqrt((own + delta**2).mean() / n_tasks))
+        return float(max(required)), se
 
     def share_called(self, change: float, n_tasks: int) -> float:
-        """How often a planted change is called, tasks and rollouts drawn anew."""
+        """How often a planted change is called, tasks and rollouts drawn again."""
         p, q = self.planted(change)
         n_base, n_candidate = np.tile(self.n_base, 2), np.tile(self.n_candidate, 2)
         random = np.random.default_rng(self._seed(change, n_tasks))
@@ -128,8 +128,8 @@ class Suite:
             return np.nan
         change, se = 0.0, 0.0
         for _ in range(N_STEPS):
-            asked, se = self.expected(change, n_tasks)
-            following = min(asked + Z_POWER * se, 1.0)
+            required, se = self.expected(change, n_tasks)
+            following = min(required + Z_POWER * se, 1.0)
             if abs(following - change) < 1e-5:
                 break
             change = following

@@ -56,7 +56,7 @@ def _differing_runs(signs: Sequence[Sign], attempts: Attempts) -> Iterator[Row]:
             if _is_usable(sign, compared) and not _is_manner(sign, is_own, attempts)
         ]
         p_values = max_t(usable, attempts.task[compared], is_own[compared])
-        found = {
+        clear = {
             sign: float(p_value)
             for sign, p_value in zip(usable, p_values, strict=True)
             # Each run is a family of tests of its own.
@@ -64,7 +64,7 @@ def _differing_runs(signs: Sequence[Sign], attempts: Attempts) -> Iterator[Row]:
             and _is_clear(sign, is_own[compared])
             and not _is_usual(sign, attempts.run[compared], run)
         }
-        for sign, _ in groups(list(found))[:MOST_OF_A_RUN]:
+        for sign, _ in groups(list(clear))[:MOST_OF_A_RUN]:
             is_run = is_own[compared]
             yield (
                 run_id,
@@ -74,7 +74,7 @@ def _differing_runs(signs: Sequence[Sign], attempts: Attempts) -> Iterator[Row]:
                 int((sign.bears & ~is_run).sum()),
                 int((sign.known & ~is_run).sum()),
                 len(shared),
-                found[sign],
+                clear[sign],
             )
 
 
@@ -127,12 +127,12 @@ def _low_rewards(signs: Sequence[Sign], attempts: Attempts) -> Iterator[Row]:
     reward = attempts.reward[scored]
     usable = [_among(sign, scored) for sign in signs if _is_usable(sign, scored)]
     p_values = max_t(usable, attempts.run[scored], -_ranks(reward))
-    found = {
+    clear = {
         sign: float(p_value)
         for sign, p_value in zip(usable, p_values, strict=True)
         if p_value < LEVEL and (sign.known & ~sign.bears).any()
     }
-    for sign, _ in groups(sorted(found, key=lambda sign: (found[sign], sign.text)))[:MOST_LOW]:
+    for sign, _ in groups(sorted(clear, key=lambda sign: (clear[sign], sign.text)))[:MOST_LOW]:
         without = sign.known & ~sign.bears
         yield (
             *(sign.kind, sign.name, sign.value, sign.text),
@@ -140,7 +140,7 @@ def _low_rewards(signs: Sequence[Sign], attempts: Attempts) -> Iterator[Row]:
             int(without.sum()),
             float(np.median(reward[sign.bears])),
             float(np.median(reward[without])),
-            found[sign],
+            clear[sign],
         )
 
 

@@ -1,4 +1,4 @@
-"""Literal signs of attempts as arrays: who bears each, of whom it is known.
+"""Literal signs of attempts as arrays: which attempts have each, and of which it is known.
 
 `max_t` tests many of them at once.
 """
@@ -110,25 +110,25 @@ def of_passes(sign: Sign, attempts: Attempts) -> float:
 
 
 def contrast(sign: Sign, attempts: Attempts) -> float:
-    """1 where no pass bears it, 0 where passes bear it as often as failures, negative beyond."""
+    """1 where no pass has it, 0 where passes have it as often as failures, negative beyond."""
     failing = of_failures(sign, attempts)
     return 1 - of_passes(sign, attempts) / failing if failing else -np.inf
 
 
 def n_failing(sign: Sign, attempts: Attempts) -> int:
-    """How many failures bear it."""
+    """How many failures have it."""
     return int((sign.bears & attempts.fails).sum())
 
 
 def is_nested(sign: Sign, other: Sign, least: float) -> bool:
-    """Whether at least this share of its bearers bear the other one too."""
+    """Whether at least this share of the attempts that have it have the other one too."""
     return bool((sign.bears & other.bears).sum() >= least * sign.bears.sum())
 
 
 def max_t(signs: Sequence[Sign], strata: Integers, outcome: Flags | Numbers) -> Numbers:
     """Step-down adjusted p-values of Westfall and Young: outcomes are shuffled within strata.
 
-    A sign stands out where its bearers have larger outcomes: more failures, higher ranks.
+    A sign is clear where attempts that have it have larger outcomes: more failures, higher ranks.
     """
     if not signs or not len(outcome):
         return np.ones(len(signs))
@@ -162,7 +162,7 @@ def max_t(signs: Sequence[Sign], strata: Integers, outcome: Flags | Numbers) -> 
 
 
 def _weights(sign: Sign, strata: Integers, order: Integers) -> Numbers:
-    """Who bears it, less its share among those of whom it is known, stratum by stratum."""
+    """Which attempts have it, less its share among those known, stratum by stratum."""
     bears, known = sign.bears[order].astype(float), sign.known[order].astype(float)
     rates = np.bincount(strata, bears) / np.maximum(np.bincount(strata, known), 1)
     return np.asarray(bears - known * rates[strata])
@@ -233,11 +233,11 @@ def by_benchmark(
 ) -> pa.Table:
     """A table of what is listed for the signs of each benchmark, its name in front."""
     arrays = {name: rows[name].to_numpy(zero_copy_only=False) for name in rows.column_names}
-    found: list[Row] = []
+    rows_of_all: list[Row] = []
     for start, end in _blocks(arrays["benchmark"]):
         attempts, signs = _read({name: array[start:end] for name, array in arrays.items()})
-        found += [(arrays["benchmark"][start], *row) for row in listed(signs, attempts)]
-    filled = zip(*found, strict=True) if found else [()] * len(columns)
+        rows_of_all += [(arrays["benchmark"][start], *row) for row in listed(signs, attempts)]
+    filled = zip(*rows_of_all, strict=True) if rows_of_all else [()] * len(columns)
     return pa.table(
         [pa.array(values, column.type) for values, column in zip(filled, columns, strict=True)],
         schema=columns,

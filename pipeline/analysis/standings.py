@@ -1,4 +1,4 @@
-"""Where a run stands: the ranks it may have, how often it is best, and what a rerun changes."""
+"""The ranks a run may have, how often it is best, and what a rerun changes."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Shared:
 def standings(tasks: pa.Table) -> pa.Table:
     """A row for each run of a benchmark that has several: its ranks, and how its reruns vary."""
     columns = {name: tasks[name].to_numpy() for name in tasks.column_names}
-    found: dict[str, dict[str, Any]] = {
+    by_run: dict[str, dict[str, Any]] = {
         run: {"run_id": run} for run in dict.fromkeys(columns["run_id"])
     }
     benchmark, benchmarks = coded(columns["benchmark"])
@@ -65,15 +65,15 @@ def standings(tasks: pa.Table) -> pa.Table:
             low, high = ranks(shared.values, shared.n_scored, shared.variances, shared.groups)
             p_best = shares_of_best(shared.values, shared.groups, seed=shared.seed)
             for place, run in enumerate(shared.run_ids):
-                found[run] |= {"n_ranked_tasks": len(shared.task_ids), "p_best": p_best[place]}
-                found[run] |= {"rank_low": low[place], "rank_high": high[place]}
+                by_run[run] |= {"n_ranked_tasks": len(shared.task_ids), "p_best": p_best[place]}
+                by_run[run] |= {"rank_low": low[place], "rank_high": high[place]}
     for code in range(len(settings)):
         shared = _shared(columns, setting == code)
         if len(shared.run_ids) > 1 and shared.task_ids:
             sd, se = rerun_spread(shared.values, shared.variances, shared.n_scored)
             for run in shared.run_ids:
-                found[run] |= {"n_reruns": len(shared.run_ids), "rerun_sd": sd, "rerun_se": se}
-    return pa.Table.from_pylist(list(found.values()), schema=SCHEMA)
+                by_run[run] |= {"n_reruns": len(shared.run_ids), "rerun_sd": sd, "rerun_se": se}
+    return pa.Table.from_pylist(list(by_run.values()), schema=SCHEMA)
 
 
 def _shared(columns: Columns, is_own: Mask) -> Shared:
@@ -82,21 +82,21 @@ def _shared(columns: Columns, is_own: Mask) -> Shared:
     run_ids = list(dict.fromkeys(own["run_id"]))
     task, task_ids = coded(own["task_id"])
     is_shared = (np.bincount(task, minlength=len(task_ids)) == len(run_ids))[task]
-    kept = {name: values[is_shared] for name, values in own.items()}
-    n_tasks = len(kept["task_id"]) // max(len(run_ids), 1)
-    group, _ = coded(kept["task_group"][:n_tasks])
+    rows = {name: values[is_shared] for name, values in own.items()}
+    n_tasks = len(rows["task_id"]) // max(len(run_ids), 1)
+    group, _ = coded(rows["task_group"][:n_tasks])
     # A task without a group is a group of its own.
     alone = group < 0
     group[alone] = group.max(initial=-1) + 1 + np.arange(alone.sum())
     shape = (len(run_ids), n_tasks)
     return Shared(
         run_ids=run_ids,
-        task_ids=kept["task_id"][:n_tasks].tolist(),
+        task_ids=rows["task_id"][:n_tasks].tolist(),
         groups=group,
         # Plus 0 there is no negative zero, which would be another seed.
-        values=kept["value"].reshape(shape).astype(np.float64) + 0.0,
-        n_scored=kept["n_scored"].reshape(shape).astype(np.float64),
-        variances=kept["sampling_variance"].reshape(shape).astype(np.float64),
+        values=rows["value"].reshape(shape).astype(np.float64) + 0.0,
+        n_scored=rows["n_scored"].reshape(shape).astype(np.float64),
+        variances=rows["sampling_variance"].reshape(shape).astype(np.float64),
     )
 
 
@@ -107,7 +107,7 @@ def ranks(
 
     Each two are compared over all tasks by t, Holm over all pairs: that no run is put before one
     that is at least as good holds for all of them together. The error is at least that of attempts
-    dealt out anew. Runs that cannot be told apart share ranks.
+    dealt out again. Runs that are not clearly different share ranks.
     """
     n_runs, n_tasks = values.shape
     _, group = np.unique(groups, return_inverse=True)

@@ -69,11 +69,11 @@ def new_tasks_interval(
 
 def _least_of_few(n_seen: Numbers, n: Numbers, wanted: Mask) -> Numbers:
     """The least share that few of n come of, once in forty; infinity where they are not few."""
-    found = np.full(len(n), np.inf)
+    shares = np.full(len(n), np.inf)
     is_few = n_seen <= np.minimum(FEW, n * FEW_OF) * (1 + ROUNDING)
     for place in np.flatnonzero(wanted & (n_seen > ROUNDING) & is_few):
-        found[place] = student.least_share(float(n_seen[place]), float(n[place]), (1 - LEVEL) / 2)
-    return found
+        shares[place] = student.least_share(float(n_seen[place]), float(n[place]), (1 - LEVEL) / 2)
+    return shares
 
 
 def same_tasks_interval(
@@ -165,10 +165,10 @@ def t_quantile(
     degrees: Numbers, wanted: Mask, *, share: Numbers | float = (1 + LEVEL) / 2
 ) -> Numbers:
     """Student's, at so many degrees of freedom; NaN where it is not wanted."""
-    found = np.full(len(degrees), np.nan)
+    quantiles = np.full(len(degrees), np.nan)
     shares = np.broadcast_to(share, degrees.shape)[wanted]
-    found[wanted] = list(map(student.quantile, degrees[wanted].tolist(), shares.tolist()))
-    return found
+    quantiles[wanted] = list(map(student.quantile, degrees[wanted].tolist(), shares.tolist()))
+    return quantiles
 
 
 def t_test(
@@ -182,17 +182,17 @@ def t_test(
     is_level = np.abs(mean) <= ROUNDING * scale
     is_spread = (se > ROUNDING * scale) & (n_units > 1)
     by_signs = np.where(is_level, 1, np.exp2(1 - np.maximum(n_units, 1)))
-    found = np.where(n_units > 1, by_signs, np.nan)
+    p_values = np.where(n_units > 1, by_signs, np.nan)
     distance = np.abs(np.where(is_level, 0, mean))[is_spread] / se[is_spread]
-    found[is_spread] = list(map(student.p_value, degrees[is_spread].tolist(), distance.tolist()))
-    return found
+    p_values[is_spread] = list(map(student.p_value, degrees[is_spread].tolist(), distance.tolist()))
+    return p_values
 
 
 def normal_p_value(distance: Numbers, wanted: Mask) -> Numbers:
-    """How often a normal number lies so many deviations off, on either side; NaN if not wanted."""
-    found = np.full(len(distance), np.nan)
-    found[wanted] = list(map(math.erfc, (distance[wanted] / np.sqrt(2)).tolist()))
-    return found
+    """How often a normal number is so many deviations off, on either side; NaN if not wanted."""
+    p_values = np.full(len(distance), np.nan)
+    p_values[wanted] = list(map(math.erfc, (distance[wanted] / np.sqrt(2)).tolist()))
+    return p_values
 
 
 def _is_spread(value: Numbers, se: Numbers) -> Mask:
@@ -233,10 +233,10 @@ def within(
 ) -> Numbers:
     """Tests adjusted among those that have the same keys."""
     codes, groups = coded(zip(*(key.to_pylist() for key in keys), strict=True))
-    found = np.full(len(p_values), np.nan)
+    adjusted = np.full(len(p_values), np.nan)
     for code in range(len(groups)):
-        found[codes == code] = adjust(p_values[codes == code])
-    return found
+        adjusted[codes == code] = adjust(p_values[codes == code])
+    return adjusted
 
 
 def tally(*columns: Counts) -> tuple[Counts, Counts]:
@@ -309,7 +309,7 @@ def mean_and_error(
 
 
 def dealt_variance(n_base: Counts, n_candidate: Counts, base: Counts, candidate: Counts) -> Numbers:
-    """The variance of each task's change if its attempts had been dealt out anew."""
+    """The variance of each task's change if its attempts had been dealt out again."""
     n, passed = n_base + n_candidate, base + candidate
     pooled = passed * (n - passed) / (n * (n - 1.0))
     return np.asarray(pooled * (1 / n_base + 1 / n_candidate))
@@ -336,8 +336,8 @@ def coded(keys: Iterable[Key | None]) -> tuple[Counts, list[Key]]:
     Arrow's own coding, as all its `compute`, takes longer to load than most columns to be coded.
     """
     codes: dict[Key, int] = {}
-    found = [-1 if key is None else codes.setdefault(key, len(codes)) for key in keys]
-    return np.array(found, dtype=np.int64), list(codes)
+    coded_keys = [-1 if key is None else codes.setdefault(key, len(codes)) for key in keys]
+    return np.array(coded_keys, dtype=np.int64), list(codes)
 
 
 def strata(text: str) -> list[tuple[int, ...]]:

@@ -21,7 +21,7 @@ RATIO_SERIES = (
 
 
 def p_value(degrees: float, distance: float) -> float:
-    """How often a number lies at least so far from 0, on either side."""
+    """How often a number is at least so far from 0, on either side."""
     square = distance * distance
     return _incomplete_beta(degrees / (degrees + square), square / (degrees + square), degrees / 2)
 
@@ -32,14 +32,14 @@ def quantile(degrees: float, share: float) -> float:
     chance = 2 * (1 - share)
     # The logarithm of the chance is concave in that of the distance: Newton's steps cannot fail,
     # and the next would be about the square of the last.
-    found = math.sqrt(-2 * math.log(chance))
+    distance = math.sqrt(-2 * math.log(chance))
     for _ in range(MOST_STEPS):
-        reached = p_value(degrees, found)
-        step = math.log(reached / chance) * reached / (2 * found * _density(degrees, found))
-        found *= math.exp(step)
+        reached = p_value(degrees, distance)
+        step = math.log(reached / chance) * reached / (2 * distance * _density(degrees, distance))
+        distance *= math.exp(step)
         if abs(step) < LAST_STEP:
             break
-    return found
+    return distance
 
 
 @cache
@@ -51,18 +51,18 @@ def least_share(n_seen: float, n: float, chance: float) -> float:
     """
     a, b = n_seen, n - n_seen + 1
     log_beta = math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
-    found = min(math.exp((math.log(chance * a) + log_beta) / a), a / (a + b))
-    if found < TINIEST:
+    share = min(math.exp((math.log(chance * a) + log_beta) / a), a / (a + b))
+    if share < TINIEST:
         return 0.0
     for _ in range(MOST_STEPS):
-        log_front = a * math.log(found) + b * math.log1p(-found) - log_beta
-        reached = math.log(_fraction(found, a, b) / a) + log_front
-        slope = math.exp(log_front - math.log1p(-found) - reached)
+        log_front = a * math.log(share) + b * math.log1p(-share) - log_beta
+        reached = math.log(_fraction(share, a, b) / a) + log_front
+        slope = math.exp(log_front - math.log1p(-share) - reached)
         step = (math.log(chance) - reached) / slope
-        found = min(found * math.exp(step), (a + 1) / (a + b + 2))
+        share = min(share * math.exp(step), (a + 1) / (a + b + 2))
         if abs(step) < LAST_STEP:
             break
-    return found
+    return share
 
 
 def _density(degrees: float, distance: float) -> float:
@@ -82,17 +82,17 @@ def _incomplete_beta(x: float, rest: float, a: float) -> float:
 def _fraction(x: float, a: float, b: float) -> float:
     """The continued fraction of the incomplete beta function, by Lentz's method."""
     c = 1.0
-    found = d = 1 / _not_zero(1 - (a + b) * x / (a + 1))
+    fraction = d = 1 / _not_zero(1 - (a + b) * x / (a + 1))
     for m in range(1, MOST_TERMS):
         even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
         odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
         for term in (even, odd):
             d = 1 / _not_zero(1 + term * d)
             c = _not_zero(1 + term / c)
-            found *= c * d
+            fraction *= c * d
         if abs(c * d - 1) < LAST_TERM:
             break
-    return found
+    return fraction
 
 
 def _not_zero(value: float) -> float:
