@@ -12,17 +12,25 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from pipeline.report import sidecar
+from pipeline.analysis.claims import (
+    IMPROVED,
+    INCONCLUSIVE,
+    NO_CHANGE,
+    NOT_COMPARABLE,
+    REGRESSED,
+)
+from pipeline.report import sidecar, wording
+from pipeline.report.charts import BUCKETS
 from pipeline.report.comparisons import Change, Comparison, Ledger
 from pipeline.report.content import RunContent
 from pipeline.report.declared import (
+    EVERY,
     METRICS,
     OF_PAIRS,
     OF_RUNS,
     SECTIONS,
     SIDECAR,
     TABLES,
-    VALUES,
     Table,
 )
 from pipeline.report.figures import Row
@@ -35,6 +43,17 @@ COLUMNS = """
     select table_name, column_name from information_schema.columns
     where table_schema = 'main' order by table_name, ordinal_position
 """
+VERDICTS = (IMPROVED, REGRESSED, NO_CHANGE, INCONCLUSIVE, NOT_COMPARABLE)
+# What columns of few texts may be.
+VALUES = {
+    "metric": wording.WORDS["metrics"],
+    "test": wording.WORDS["tests"],
+    "difference": wording.PARTINGS,
+    "verdict": VERDICTS,
+    "verdict_holm": VERDICTS,
+    "base_bucket": BUCKETS,
+    "candidate_bucket": BUCKETS,
+}
 # Where rows come out of order, a stage may be reached by more than the one before.
 UNLIMITED = ("n_lost", "reach_rate", "step_rate")
 Meanings = Mapping[tuple[str, str], str]
@@ -63,6 +82,17 @@ def sections() -> str:
     """Every section."""
     rows = [f"| `{name}` | {section.purpose} |" for name, section in SECTIONS.items()]
     return "| section | says |\n| --- | --- |\n" + "\n".join(rows)
+
+
+def lists() -> str:
+    """Every list of rows that a template can read by its name."""
+    about = {"run": "a run", "benchmark": "all runs of a benchmark", "": "the report"}
+    rows = [
+        f"| `{name}` | `{table.relation}` | {about[table.of]} |"
+        for name, table in EVERY.items()
+        if table.of in about
+    ]
+    return "| list | rows of | about |\n| --- | --- | --- |\n" + "\n".join(rows)
 
 
 def meanings(text: str) -> dict[tuple[str, str], str]:

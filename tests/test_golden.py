@@ -124,11 +124,12 @@ def test_documented_columns(demo: Path) -> None:
     [
         ("metrics.md", "figures", documents.figures),
         ("report.md", "sections", documents.sections),
+        ("report.md", "lists", documents.lists),
         ("formats.md", "formats", formats.table),
     ],
 )
 def test_documented_declarations(name: str, mark: str, table: Callable[[], str]) -> None:
-    """Documents list every declared figure, every section and every format."""
+    """Documents list every declared figure, section, list of rows and format."""
     text = (DOCS / name).read_text(encoding="utf-8")
     compare(name, documents.between(text, mark, table()), DOCS)
 

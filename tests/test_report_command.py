@@ -21,7 +21,6 @@ from pipeline import provenance, report
 from pipeline.answers import rerender
 from pipeline.profile import Profile
 from pipeline.report import templates as own_templates
-from pipeline.report.declared import OF_RUNS
 from pipeline.settings import Settings
 from tests.conftest import DEMO, ROOT
 from tests.results import Outcome, analyzed, call, lines, rollout, write
@@ -460,20 +459,15 @@ def test_the_example_of_the_document(demo: Path, tmp_path: Path) -> None:
     assert page.endswith(f"\n\n{printed}")
 
 
-# Tables that stand in others, and how rows are kept and sources are written.
-KEPT = {"headlines", "series_counts", "own", "sources", "strips"}
-
-
 def test_the_document_names_what_a_template_can_read() -> None:
-    """Every section, every field of what templates are given, and every table of a run."""
-    told = set(re.findall(r"`([\w.]+)`", DOCUMENT))
-    assert set(report.SECTIONS) <= told
-    assert {"headline", *(table.name for table in OF_RUNS)} <= told
-    assert {name for name in dir(report.RunContent) if name[0] != "_"} <= told
+    """Every field and property of a run and of a report; make golden writes the lists of rows."""
+    names = set(re.findall(r"`([\w.]+)`", DOCUMENT))
+    assert {"headline", *(name for name in dir(report.RunContent) if name[0] != "_")} <= names
     fields = {field.name for field in dataclasses.fields(report.Content)}
-    fields |= {name for name, table in report.EVERY.items() if not table.of}
-    made = {name for name, own in vars(report.Content).items() if isinstance(own, property)}
-    assert {f"content.{name}" for name in (fields | made) - KEPT} <= told
+    fields |= {name for name, own in vars(report.Content).items() if isinstance(own, property)}
+    # How rows and sources are kept.
+    fields -= {"own", "sources", "strips"}
+    assert {f"content.{name}" for name in fields} <= names
 
 
 @pytest.mark.usefixtures("quick")

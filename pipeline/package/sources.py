@@ -24,7 +24,7 @@ from dataclasses import dataclass
 
 from pipeline.package.blocks import Block, Comment
 from pipeline.package.values import token_of
-from pipeline.report.cited import head_of
+from pipeline.report.declared import plain_words
 from pipeline.text import one_line
 
 CLAUSE = re.compile(r"(?<!order)(?<!group)(?<!partition)\s+by\s+", re.IGNORECASE)
@@ -158,7 +158,7 @@ def _table(
 def _headed(part: str) -> tuple[str, str]:
     pieces = _split(part, " as ", 0)
     if len(pieces) < 2:
-        return part.strip(), head_of(part.strip())
+        return part.strip(), plain_words(part.strip())
     at, head = pieces[-1]
     return part[: at - 4].strip(), _unquoted(head)
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from urllib.parse import unquote
 
-from pipeline.report.declared import EVERY
+from pipeline.report.declared import EVERY, plain_words
 from pipeline.report.figures import BOUND, MARK, Row
 from pipeline.report.filters import CHART, literal, restored, settled
 
@@ -199,11 +199,11 @@ class Sources:
             among = f"{_together(rest)} in ({', '.join(listed)})"
             where += f"{' and ' if where else ' where '}{among}"
         keys = ", ".join(
-            name if heads[no] == head_of(name) else f"{name} as {quoted(heads[no])}"
+            name if heads[no] == plain_words(name) else f"{name} as {quoted(heads[no])}"
             for no, name in sorted(by.items())
         )
         bound = ", ".join(
-            name if heads[no] == head_of(name) else f"{name} as {quoted(heads[no])}"
+            name if heads[no] == plain_words(name) else f"{name} as {quoted(heads[no])}"
             for no, names in sorted(columns.items())
             for name in names
         )
@@ -220,11 +220,6 @@ class Sources:
 def quoted(text: str) -> str:
     """A printed text in a comment: as it is where nothing in it could be taken for more."""
     return text if PLAIN.fullmatch(text) else "'" + text.replace("'", "''") + "'"
-
-
-def head_of(column: str) -> str:
-    """The head above a column where none is named: `n_tasks` below tasks."""
-    return column.removeprefix("n_").removesuffix("_id").replace("_", " ")
 
 
 def _read(text: str) -> tuple[str, list[Mark]]:

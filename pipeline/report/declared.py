@@ -73,12 +73,22 @@ class Table:
 
 @dataclass(frozen=True)
 class Metric:
-    """A figure by its column: how it is printed, and what it is."""
+    """A figure by its column: how it is called and printed, and what it is."""
 
     definition: str
-    words: str = ""
-    format: str = ""
+    words: str
+    format: str
     better: str = ""
+
+
+def _metric(name: str, entry: dict[str, str]) -> Metric:
+    usual = {"words": plain_words(name), "format": "count" if name.startswith("n_") else "num"}
+    return Metric(**(usual | entry))
+
+
+def plain_words(column: str) -> str:
+    """What a column is called where nothing else is declared: `n_tasks` is tasks."""
+    return column.removeprefix("n_").removesuffix("_id").replace("_", " ")
 
 
 def _table(name: str, entry: dict[str, Any]) -> Table:
@@ -94,10 +104,10 @@ SECTIONS = {name: Section(name, **entry) for name, entry in _DECLARED["section"]
 # Of several benchmarks: each has a report of its own.
 OVERVIEW = Section("overview", "Overview")
 TABLES = {name: _table(name, entry) for name, entry in _DECLARED["table"].items()}
-METRICS = {name: Metric(**entry) for name, entry in _DECLARED["figure"].items()}
+METRICS = {name: _metric(name, entry) for name, entry in _DECLARED["figure"].items()}
 # Tables that are read whole; the others only as far as a page shows them.
 EVERY = {name: table for name, table in TABLES.items() if table.of != "page"}
 OF_RUNS = tuple(table for table in EVERY.values() if table.of == "run")
 OF_PAIRS = tuple(table for table in EVERY.values() if table.of == "pair")
-# What columns of few texts may be, and what keys of metrics.json are that are no columns.
-VALUES, SIDECAR = _DECLARED["values"], _DECLARED["sidecar"]
+# What keys of metrics.json are that are no columns.
+SIDECAR: Mapping[str, str] = _DECLARED["sidecar"]

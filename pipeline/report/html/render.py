@@ -20,7 +20,7 @@ from pipeline.citation import Citation
 from pipeline.report import charts, filters, markdown, templates
 from pipeline.report.comparisons import Comparison, leading
 from pipeline.report.content import Content
-from pipeline.report.declared import METRICS, TABLES, Section, Table
+from pipeline.report.declared import METRICS, TABLES, Section, Table, plain_words
 from pipeline.report.figures import MARK, Figure, Row
 from pipeline.report.html import body
 from pipeline.report.html.body import Grid
@@ -308,8 +308,10 @@ def account(section: Section, content: Content, folder: Path | None) -> tuple[st
                 {"table": table.name, "title": title, "is_cut": is_cut, "relation": relation}
             )
             cells = [[_cell(row, name) for name in columns] for row in rows[:MOST_ROWS]]
-            heads = [_head(name) for name in columns]
-            tables[table.name] = ([heads, *cells], [_format(name) != "" for name in columns])
+            heads = [
+                METRICS[name].words if name in METRICS else plain_words(name) for name in columns
+            ]
+            tables[table.name] = ([heads, *cells], [name in METRICS for name in columns])
     with templates.explained(folder):
         template = markdown.environment(folder).get_template("account.md.j2")
         return template.render(tables=shown), tables
@@ -323,19 +325,10 @@ def _rows(table: Table, content: Content) -> list[Row]:
     return [row for row in content.tables[table.name] if (row.base, row.candidate) in pairs]
 
 
-def _head(name: str) -> str:
-    words = METRICS[name].words if name in METRICS else ""
-    return words or name.removesuffix("_id").replace("_", " ")
-
-
-def _format(name: str) -> str:
-    return METRICS[name].format if name in METRICS else ""
-
-
 def _cell(row: Row, name: str) -> str:
     value = getattr(row, name)
     if isinstance(value, Figure):
-        form = _format(name) or "num"
+        form = METRICS[name].format if name in METRICS else "num"
         return "" if value.value is None else str(filters.FILTERS[form](value))
     if isinstance(value, list):
         return filters.listed(value)
