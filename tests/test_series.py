@@ -10,7 +10,7 @@ import pytest
 
 import pipeline
 from pipeline.answers.comparisons import every_series
-from pipeline.cli.compare_page import print_series
+from pipeline.cli.compare import print_series
 from tests.fact_files import Fact, facts
 from tests.results import Results, Row, analyzed, rollout
 

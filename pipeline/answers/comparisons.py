@@ -74,9 +74,12 @@ def compared(
         yield overlaid, [*chosen, *(each for each in analyzed if not each.is_named)]
 
 
-def flip_signs(comparisons: Sequence[Comparison]) -> list[Row]:
-    """The signs of the failing side on tasks that only one run of a comparison fails."""
-    return [dict(row.values) for each in comparisons for row in each.flip_signs]
+def objects(comparisons: Sequence[Comparison]) -> Row:
+    """Comparisons as JSON, and the signs of the failing side on tasks that only one run fails."""
+    return {
+        "comparisons": report.sidecar.comparison_objects(comparisons),
+        "flip_signs": [dict(row.values) for each in comparisons for row in each.flip_signs],
+    }
 
 
 def _named_pairs(opened: Warehouse, words: Sequence[str]) -> list[tuple[str, str, str]]:
@@ -193,11 +196,7 @@ def compared_objects(
 ) -> Row:
     """What `blade compare --json` prints: comparisons, and the signs of their flips."""
     with compared(path, names, margin=margin) as (_, comparisons):
-        comparisons = by_metric(comparisons, metric, is_named=bool(names))
-        return {
-            "comparisons": report.sidecar.comparison_objects(comparisons),
-            "flip_signs": flip_signs(comparisons),
-        }
+        return objects(by_metric(comparisons, metric, is_named=bool(names)))
 
 
 def every_series(warehouse: Warehouse) -> list[Row]:

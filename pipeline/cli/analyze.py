@@ -1,11 +1,10 @@
-"""blade analyze: write warehouse, report and metrics, and print a summary."""
+"""Analyze a results folder: warehouse, draft report, metrics."""
 
 from __future__ import annotations
 
 import re
 import shlex
 import sys
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -55,8 +54,19 @@ MOST_FINDINGS = 3
 LONGEST_WARNING = 400
 EQUAL_WITHIN = 1e-9
 QUERIES = read_queries(Path(__file__).with_suffix(".sql"))
-with Path(__file__).with_suffix(".toml").open("rb") as file:
-    FINDING_COMMANDS = tomllib.load(file)["findings"]
+# The command that shows more of a finding, by its kind. Any other kind has the example of the
+# finding, else `other`.
+FINDING_COMMANDS = {
+    "change": ["compare", "{base}", "{run_id}"],
+    "reported": ["sql", "from reported_checks where status = 'differs'"],
+    "unscored": ["health", "{run_id}"],
+    "missing": ["health", "{run_id}"],
+    "unhealthy": ["health", "{run_id}"],
+    "unknown": ["health", "{run_id}"],
+    # The sentence of this finding already says what to do.
+    "unsettled": [],
+    "other": ["failures", "{run_id}"],
+}
 # The event of a citation, which `blade why` does not accept.
 EVENT = re.compile(r"#[0-9]+$")
 

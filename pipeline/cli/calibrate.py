@@ -1,4 +1,4 @@
-"""blade calibrate: whether the score separates a golden report from a shallow one."""
+"""Check that the score separates a golden report from a shallow one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""blade clean: delete caches."""
+"""Delete the caches of an output or a package."""
 
 from __future__ import annotations
 

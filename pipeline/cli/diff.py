@@ -1,4 +1,4 @@
-"""blade diff: two reports compared by their claims."""
+"""Compare the claims of two reports: changed, removed, added."""
 
 from __future__ import annotations
 

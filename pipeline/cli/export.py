@@ -1,4 +1,4 @@
-"""blade export: write the warehouse in a format for other tools."""
+"""Write all runs in a format for other tools."""
 
 from __future__ import annotations
 

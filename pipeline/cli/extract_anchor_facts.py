@@ -1,4 +1,4 @@
-"""blade extract-anchor-facts: draft facts of a golden report, for a person to review."""
+"""Draft the anchor facts that reports are scored by."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from pipeline.cli.options import PATH
+from pipeline.cli.options import PATH, count_option
 from pipeline.errors import BladeError, UsageError
 from pipeline.package import fact_drafts, files
 from pipeline.package.facts import DIFFICULTIES, document
@@ -25,20 +25,8 @@ HINT = (
 @click.option(
     "--model-name", required=True, help="Name of the model; the ids of its facts begin with it."
 )
-@click.option(
-    "--num-facts",
-    type=click.IntRange(min=1),
-    default=12,
-    metavar="N",
-    help="Write at most N facts.",
-)
-@click.option(
-    "--min-facts",
-    type=click.IntRange(min=1),
-    default=8,
-    metavar="N",
-    help="With fewer than N facts, write nothing and exit with 1.",
-)
+@count_option("--num-facts", 12, "Write at most N facts.")
+@count_option("--min-facts", 8, "With fewer than N facts, write nothing and exit with 1.")
 def extract_anchor_facts(
     golden: Path, output: Path, benchmark: str, model_name: str, num_facts: int, min_facts: int
 ) -> None:

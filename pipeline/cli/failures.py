@@ -1,4 +1,4 @@
-"""blade failures: what failures have in common, and how often passes have it too."""
+"""Rank the failure modes of runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""blade health: whether the evaluation can be trusted, independent of the score."""
+"""Show whether the evaluation itself can be trusted."""
 
 from __future__ import annotations
 

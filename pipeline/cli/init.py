@@ -1,4 +1,4 @@
-"""blade init: the folder of a package, its skill, profile and reports drafted from rollouts."""
+"""Create a benchmark's package with drafts of its skill and reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""blade make-shallow: the negative control of a golden report."""
+"""Write a negative control of a report: headings and tables, no diagnosis."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""blade mcp: the warehouse for an agent, over the Model Context Protocol."""
+"""Serve the warehouse to an agent, read-only, over MCP."""
 
 from __future__ import annotations
 

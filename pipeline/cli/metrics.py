@@ -1,4 +1,4 @@
-"""blade metrics: the metrics of a warehouse, as in metrics.json."""
+"""Print the metrics of all runs, or of one."""
 
 from __future__ import annotations
 

@@ -4,26 +4,34 @@ from __future__ import annotations
 
 import difflib
 import math
+import os
 import re
 import shlex
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from pipeline import files, user_cache
+from pipeline.errors import BladeError, listed
 from pipeline.outputs import replacing
 from pipeline.settings import WAREHOUSE_NAME, Settings, warehouse_file
 from pipeline.text import neutral
 
 if TYPE_CHECKING:
+    from pipeline.package.layout import Against
     from pipeline.run import Analysis, Progress
+    from pipeline.warehouse import Warehouse
 
+FC = TypeVar("FC", bound=Callable[..., Any])
 DEFAULT_OUT = Path("blade_out")
 PATH = click.Path(path_type=Path)
+UNREAD_LINKS = "select source_file from rejects where reason = ? order by all"
 
 
 class Number(click.FloatRange):
@@ -110,6 +118,14 @@ warehouse_option = click.option(
     help="Output folder of blade analyze, or its warehouse file.  "
     "[default: the nearest blade_out, in this folder or one above it]",
 )
+
+
+def count_option(name: str, default: int, words: str) -> Callable[[FC], FC]:
+    """An option for a number of things, at least one."""
+    kind = click.IntRange(min=1)
+    return click.option(name, type=kind, default=default, metavar="N", help=words)
+
+
 follow_option = click.option(
     "--follow-links", is_flag=True, help="Follow symbolic links that lead out of the results."
 )
@@ -142,6 +158,61 @@ def analyzed(*results: Path, follow_links: bool = False) -> Iterator[Analysis]:
         with shown_progress() as progress:
             analysis = run(settings, progress=progress)
         yield analysis
+
+
+@contextmanager
+def opened_data(data_of: Against, *, follow_links: bool) -> Iterator[Warehouse | None]:
+    """The data of a report: its warehouse, or one of its rollouts; None if it has neither."""
+    if data_of.results is not None:
+        with opened_package(data_of.results, follow_links=follow_links) as data:
+            yield data
+    elif data_of.warehouse is not None:
+        from pipeline.warehouse import open_warehouse
+
+        with open_warehouse(data_of.warehouse) as data:
+            yield data
+    else:
+        yield None
+
+
+@contextmanager
+def opened_package(results: Path, *, follow_links: bool) -> Iterator[Warehouse]:
+    """A warehouse of these rollouts; that of a package is cached for the next call.
+
+    It is used again only where every input has the bytes that it was made from. Nothing inside the
+    package is believed: it was written by the author of the package.
+    """
+    from pipeline.package.layout import GOLDEN_REPORTS
+    from pipeline.run import part
+    from pipeline.warehouse import open_warehouse
+
+    package = results.absolute().parent
+    is_package = (package / GOLDEN_REPORTS).is_dir()
+    cache = user_cache.entry(user_cache.PACKAGES, package) if is_package else None
+    path = None
+    with tempfile.TemporaryDirectory(prefix="blade-") as folder:
+        settings = Settings(
+            (results,),
+            Path(folder) / "out",
+            follow_links=follow_links,
+            use_cache=False,
+            by_content=True,
+        )
+        with shown_progress() as progress:
+            if cache is not None:
+                # Another call writes there, it is full, or the analysis says below what is wrong.
+                with suppress(OSError, BladeError):
+                    cached = replace(settings, out=cache, use_cache=True)
+                    path = part(cached, progress=progress)
+                    os.utime(cache)
+                user_cache.prune(user_cache.PACKAGES)
+            path = path or part(settings, progress=progress)
+        with open_warehouse(path) as opened:
+            unread = opened.column(UNREAD_LINKS, files.LEADS_OUT)
+            if unread:
+                message = f"! links that lead out of the rollouts are not read: {listed(unread)}"
+                click.echo(f"{neutral(message)}\n    --follow-links reads them", err=True)
+            yield opened
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""blade plan: how many tasks and repeats detect a change, and what a budget affords."""
+"""Estimate how many tasks and repeats it takes to detect a change."""
 
 from __future__ import annotations
 

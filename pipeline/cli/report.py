@@ -1,9 +1,8 @@
-"""blade report: a report rendered again from a warehouse."""
+"""Render the report again, or a curated one as a page; refresh its figures."""
 
 from __future__ import annotations
 
 import sys
-from contextlib import ExitStack
 from pathlib import Path
 
 import click
@@ -13,6 +12,7 @@ from pipeline.cli.options import (
     PATH,
     follow_option,
     json_option,
+    opened_data,
     rewritten,
     templates_option,
     warehouse_option,
@@ -155,23 +155,14 @@ def _write(text: str, out: Path | None) -> None:
 
 def _page(report: Path, warehouse: Path | None, results: Path | None, *, follow_links: bool) -> str:
     """The page of a curated report, with the evidence of its data where there are any."""
-    from pipeline.cli.verify import analyzed_package, print_unread_links
     from pipeline.package.files import report_text
     from pipeline.package.layout import against
     from pipeline.package.page import page
     from pipeline.package.verify import verify
-    from pipeline.warehouse import open_warehouse
 
     data_of = against(report, warehouse, results, None, warehouse_name=WAREHOUSE_NAME)
     text = report_text(report)
-    with ExitStack() as stack:
-        path = data_of.warehouse
-        if data_of.results is not None:
-            analyzed = analyzed_package(data_of.results, follow_links=follow_links)
-            path = stack.enter_context(analyzed)
-        data = None if path is None else stack.enter_context(open_warehouse(path))
-        if data is not None and data_of.results is not None:
-            print_unread_links(data)
+    with opened_data(data_of, follow_links=follow_links) as data:
         name = data_of.results or data_of.warehouse
         words = "nothing but itself" if name is None else name.name
         if data is None:

@@ -1,4 +1,4 @@
-"""blade sanitize: what must not be shared, found or taken out."""
+"""Remove credentials, names and private data from files."""
 
 from __future__ import annotations
 

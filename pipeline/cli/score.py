@@ -1,4 +1,4 @@
-"""blade score: a report scored by a golden one and its anchor facts."""
+"""Score a report against the anchor facts of a golden report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""blade show: one rollout in full."""
+"""Print one rollout with all its events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""blade sql: run a query, or several at a prompt, read-only."""
+"""Query the warehouse with SQL, read-only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""blade validate: a package checked by D1, D2 and D3, and by the readiness checklist."""
+"""Check a package: skill, rollouts, golden reports."""
 
 from __future__ import annotations
 
@@ -7,9 +7,14 @@ from pathlib import Path
 
 import click
 
-from pipeline.cli.options import PATH, follow_option, json_option
+from pipeline.cli.options import (
+    PATH,
+    count_option,
+    follow_option,
+    json_option,
+    opened_package,
+)
 from pipeline.cli.terminal import print_page
-from pipeline.cli.verify import analyzed_package, print_unread_links
 from pipeline.errors import BladeError
 from pipeline.package import validate as rules
 from pipeline.package.layout import existing_package
@@ -18,7 +23,6 @@ from pipeline.package.sanitize import share
 from pipeline.package.validate import GOLDEN, PHASES, SHARING
 from pipeline.package.validate.subject import FAIL, PASS, Subject, findings
 from pipeline.text import neutral
-from pipeline.warehouse import open_warehouse
 
 ALL = "all"
 TITLES = {
@@ -42,12 +46,7 @@ TITLES = {
     default=ALL,
     help="What to check; all ends with the readiness checklist.",
 )
-@click.option(
-    "--min-anchor-facts",
-    type=click.IntRange(min=1),
-    default=8,
-    help="How many distinct anchor facts each golden report needs.",
-)
+@count_option("--min-anchor-facts", 8, "How many distinct anchor facts each golden report needs.")
 @click.option(
     "--policy",
     type=PATH,
@@ -81,9 +80,8 @@ def validate(
         warehouse, reason = None, "no rollout file"
         if package.rollouts:
             try:
-                analyzed = analyzed_package(package.results, follow_links=follow_links)
-                warehouse = stack.enter_context(open_warehouse(stack.enter_context(analyzed)))
-                print_unread_links(warehouse)
+                opened = opened_package(package.results, follow_links=follow_links)
+                warehouse = stack.enter_context(opened)
             except BladeError as error:
                 reason = str(error)
         subject = Subject(

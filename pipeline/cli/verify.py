@@ -1,22 +1,17 @@
-"""blade verify: every figure, citation, quote and sum of a report, checked against the data."""
+"""Check every figure and citation of a report against the data."""
 
 from __future__ import annotations
 
-import os
-import tempfile
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 
-from pipeline import files, user_cache
-from pipeline.cli.options import PATH, follow_option, json_option, rewritten, shown_progress
-from pipeline.errors import BladeError, InputError, listed
-from pipeline.settings import WAREHOUSE_NAME, Settings
+from pipeline import files
+from pipeline.cli.options import PATH, follow_option, json_option, opened_data, rewritten
+from pipeline.errors import InputError
+from pipeline.settings import WAREHOUSE_NAME
 from pipeline.text import neutral
-from pipeline.warehouse import Warehouse, open_warehouse
 
 
 @click.command()
@@ -67,15 +62,8 @@ def verify(
     beside = golden(report).anchor_facts
     has_facts = beside.is_file() and not data_of.is_metrics_alone
     anchors = facts_file(beside) if has_facts else None
-    with ExitStack() as stack:
-        path = data_of.warehouse
-        if data_of.results is not None:
-            analyzed = analyzed_package(data_of.results, follow_links=follow_links)
-            path = stack.enter_context(analyzed)
-        data = None if path is None else stack.enter_context(open_warehouse(path))
+    with opened_data(data_of, follow_links=follow_links) as data:
         click.echo(neutral(f"compared with {data_of.words}"), err=True)
-        if data is not None and data_of.results is not None:
-            print_unread_links(data)
         findings = verified(text, report.as_posix(), data, side, anchors)
         if is_fixing and (corrected := fixed(text, findings)) != text:
             rewritten(report, text, corrected, is_aside=as_json)
@@ -111,45 +99,3 @@ def report_text(path: Path, *, is_exact: bool = False) -> str:
             raise InputError(message, hint="Save it as UTF-8.") from error
     click.echo(neutral(f"{path}: some bytes are not UTF-8; they are read as \ufffd"), err=True)
     return raw.decode("utf-8", errors="replace")
-
-
-def print_unread_links(warehouse: Warehouse) -> None:
-    """Name the links that lead out of the rollouts, of which an analysis reads nothing."""
-    query = "select source_file from rejects where reason = ? order by all"
-    if names := warehouse.column(query, files.LEADS_OUT):
-        unread = f"! links that lead out of the rollouts are not read: {listed(names)}"
-        click.echo(f"{neutral(unread)}\n    --follow-links reads them", err=True)
-
-
-@contextmanager
-def analyzed_package(results: Path, *, follow_links: bool) -> Iterator[Path]:
-    """A warehouse of these rollouts; that of a package is cached for the next call.
-
-    It is used again only where every input has the bytes that it was made from. Nothing inside the
-    package is believed: it was written by the author of the package.
-    """
-    from pipeline.package.layout import GOLDEN_REPORTS
-    from pipeline.run import part
-
-    package = results.absolute().parent
-    is_package = (package / GOLDEN_REPORTS).is_dir()
-    cache = user_cache.entry(user_cache.PACKAGES, package) if is_package else None
-    path = None
-    with tempfile.TemporaryDirectory(prefix="blade-") as folder:
-        settings = Settings(
-            (results,),
-            Path(folder) / "out",
-            follow_links=follow_links,
-            use_cache=False,
-            by_content=True,
-        )
-        with shown_progress() as progress:
-            if cache is not None:
-                # Another call writes there, it is full, or the analysis says below what is wrong.
-                with suppress(OSError, BladeError):
-                    cached = replace(settings, out=cache, use_cache=True)
-                    path = part(cached, progress=progress)
-                    os.utime(cache)
-                user_cache.prune(user_cache.PACKAGES)
-            path = path or part(settings, progress=progress)
-        yield path

@@ -1,4 +1,4 @@
-"""blade view: the explorer in the browser."""
+"""Explore tasks, transcripts and comparisons in the browser; label failures."""
 
 from __future__ import annotations
 

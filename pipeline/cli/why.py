@@ -1,4 +1,4 @@
-"""blade why: one task in all runs and repeats."""
+"""Show why a task fails: its attempts and their evidence, in all runs."""
 
 from __future__ import annotations
 
