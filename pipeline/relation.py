@@ -18,10 +18,14 @@ REFERENCE = re.compile(r"\b(?:from|join)\s+((?:staging|main|report|assertions)\.
 
 @dataclass(frozen=True)
 class Computation:
-    """A function of Python that transforms the rows of a query, or of its CTE `rows`."""
+    """A function of Python that transforms the rows of a query, or of its CTE `rows`.
+
+    In batches where it looks at each row by itself and rows are long.
+    """
 
     function: str
     rows: str = ""
+    is_in_batches: bool = False
     compute: Compute | None = None
 
     @property

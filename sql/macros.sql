@@ -472,53 +472,6 @@ create or replace macro is_unknown_tool(message, tool) as
         )
     );
 
--- A model as a trajectory refers to it: by type and name, or by one text.
-create or replace macro model_key(model_ref) as
-    nullif(
-        case left(model_ref, 1)
-            when '{' then concat_ws('/', model_ref ->> '$.type', model_ref ->> '$.name')
-            else model_ref ->> '$'
-        end,
-        ''
-    );
-
--- References to model calls, in the order given; what names no call refers to none.
-create or replace macro call_references(refs) as
-    list_filter(
-        list_transform(refs, lambda reference: {
-            'id': nullif(reference.model_call_id, ''),
-            'model': model_key(reference.model_ref),
-            'response_id': nullif(reference.response_id, '')
-        }),
-        lambda reference: reference.id is not null
-            or reference.model || reference.response_id is not null
-    );
-
--- The strings below a JSON value that are words for a reader, reasoning included.
-create or replace macro json_words(value) as
-    list_filter(
-        list_transform(
-            case left(value, 1)
-                when '"' then [value]
-                when 'n' then []::json[]
-                else list_concat(
-                    json_extract(value, '$[*]'),
-                    json_extract(value, '$..text'),
-                    json_extract(value, '$..content'),
-                    json_extract(value, '$..output_text'),
-                    json_extract(value, '$..refusal'),
-                    json_extract(value, '$..summary'),
-                    json_extract(value, '$..thinking'),
-                    json_extract(value, '$..reasoning'),
-                    json_extract(value, '$..reasoning_content'),
-                    json_extract(value, '$..encrypted_content')
-                )
-            end,
-            lambda found: case when left(found, 1) = '"' then found ->> '$' end
-        ),
-        lambda found: regexp_matches(found, '\S')
-    );
-
 -- What a health check found: on what, in words, and the evidence.
 create or replace macro finding(name, place, words, seen) as
     {'check_id': name, 'subject': place, 'message': words, 'evidence': seen::varchar};

@@ -12,6 +12,7 @@ from pipeline.analysis import (
     permutation,
     sign_contrasts,
     standings,
+    trajectories,
     trends,
     votes,
 )
@@ -32,6 +33,7 @@ FUNCTIONS: tuple[Compute, ...] = (
     sign_contrasts.reward_contrasts,
     sign_contrasts.run_contrasts,
     standings.standings,
+    trajectories.trajectories,
     trends.discriminations,
     trends.trends,
     votes.majorities,

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 # Folders of sql/ are subjects; only these two are schemas of their own as well.
 OWN_SCHEMAS = ("report", "assertions")
 HEADER = re.compile(r"-- (?:(grain|kind|needs|computed by|columns): )?(.*)")
+# Long rows that are handed to Python at a time.
+BATCH_ROWS = 2048
 # Relations with a sorted table in staging and a public view that adds texts.
 TWINS = ("rollouts", "tasks", "task_prompts")
 
@@ -66,7 +68,7 @@ def parse(name: str, text: str) -> Relation:
     """Line 1 is the purpose; `-- grain: ...`, `-- kind: table|step`, `-- needs: ...` may follow.
 
     `-- computed by: function` names what Python does with the rows of the query, or with those of
-    one CTE (`from cte`); the columns that come out follow it.
+    one CTE (`from cte`), all at once or `in batches`; the columns that come out follow it.
     """
     header: dict[str, str] = {}
     computations: list[Computation] = []
@@ -75,8 +77,9 @@ def parse(name: str, text: str) -> Relation:
         if match is None:
             break
         if match[1] == "computed by":
-            function, _, rows = match[2].partition(" from ")
-            computations.append(Computation(function, rows))
+            function, *words = match[2].split()
+            rows = words[1] if words[:1] == ["from"] else ""
+            computations.append(Computation(function, rows, words[-2:] == ["in", "batches"]))
         header.setdefault(match[1] or "purpose", match[2])
     grain, needs = (
         tuple(part.strip() for part in header[key].split(",")) if key in header else ()
@@ -239,14 +242,26 @@ def computed(db: duckdb.DuckDBPyConnection, relation: Relation) -> Iterator[str]
             raise LookupError(
                 f"{relation.name}: {each.function} is not listed in analysis.FUNCTIONS"
             )
-        rows = db.sql(query_of(relation.query, each.rows)).to_arrow_table()
-        db.register(each.name, each.compute(rows))
+        rows = db.sql(query_of(relation.query, each.rows))
+        db.register(each.name, _results(rows, each.compute, is_in_batches=each.is_in_batches))
         names.append(each.name)
         if not each.rows:
             query = f"from temp.{each.name}"
     yield query
     for name in names:
         db.unregister(name)
+
+
+def _results(rows: duckdb.DuckDBPyRelation, compute: Compute, *, is_in_batches: bool) -> pa.Table:
+    """What a function computes of the rows."""
+    if not is_in_batches:
+        return compute(rows.to_arrow_table())
+    import pyarrow as pa
+
+    batches = rows.to_arrow_reader(BATCH_ROWS)
+    empty = compute(batches.schema.empty_table())
+    parts = (compute(pa.Table.from_batches([batch])) for batch in batches)
+    return pa.concat_tables([empty, *parts])
 
 
 def query_of(query: str, cte: str) -> str:

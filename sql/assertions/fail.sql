@@ -2,7 +2,9 @@
 -- grain: check_name, subject
 with
 others as (
-    select records.source_file, count(*) as n_other
+    select
+        records.source_file,
+        count(*) as n_other
     from staging.keys
     inner join staging.records using (record_id)
     where

@@ -2,7 +2,9 @@
 -- grain: check_name, subject
 with
 seen as (
-    select benchmark, count(*) as n_tasks
+    select
+        benchmark,
+        count(*) as n_tasks
     from staging.tasks
     where not starts_with(task_id, 'unseen-')
     group by all
@@ -11,8 +13,10 @@ seen as (
 -- new tasks take each task for one of its own. Degrees of difficulty are meant to differ.
 grouped_tasks as (
     select
-        benchmark, run_id,
-        slices.name, slices.value,
+        benchmark,
+        run_id,
+        slices.name,
+        slices.value,
         count(*) as n_tasks,
         steady_sum(coalesce(pass_rate, mean_reward)) as total,
         steady_sum(coalesce(pass_rate, mean_reward) ** 2) as square_total
@@ -28,7 +32,8 @@ grouped_tasks as (
 -- How much more groups differ than tasks of one group do: the F of an analysis of variance.
 likenesses as (
     select
-        benchmark, run_id,
+        benchmark,
+        run_id,
         name,
         count(*) as n_groups,
         steady_sum(total * total / n_tasks) as between,
@@ -40,7 +45,9 @@ likenesses as (
 ),
 refused as (
     select
-        rejects.source_file, rejects.source_line, rejects.reason,
+        rejects.source_file,
+        rejects.source_line,
+        rejects.reason,
         row_number() over (partition by rejects.source_file order by rejects.source_line) as number
     from main.rejects
     inner join main.artifacts on artifacts.path = rejects.source_file
@@ -76,7 +83,9 @@ select
         || ' in no figure: of an earlier run, or the inputs are not here' as message,
     'blade sql "from failures anti join expected using (run_id, task_id, rollout_index)"' as hint
 from (
-    select run_id, count(distinct (task_id, rollout_index)) as n_attempts
+    select
+        run_id,
+        count(distinct (task_id, rollout_index)) as n_attempts
     from main.failures
     anti join staging.attempts using (run_id, task_id, rollout_index)
     group by all
@@ -102,7 +111,9 @@ select
         as message,
     'Add to each row the id of its task as task_id, or its question as messages' as hint
 from (
-    select keys.run_id, count(*) as n_rollouts
+    select
+        keys.run_id,
+        count(*) as n_rollouts
     from staging.recorded_keys as keys
     inner join staging.records using (record_id)
     where
@@ -244,7 +255,10 @@ select
         || ' kept as unscored' as message,
     'blade sql "from rollouts where not is_scored"' as hint
 from (
-    select run_id, count(*) as n_rollouts, count(*) filter (where not is_scored) as n_unscored
+    select
+        run_id,
+        count(*) as n_rollouts,
+        count(*) filter (where not is_scored) as n_unscored
     from staging.rollouts
     group by all
 )

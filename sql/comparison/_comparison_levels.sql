@@ -34,7 +34,9 @@ with task_values as (
 ),
 levels as materialized (
     select
-        base, candidate, metric,
+        base,
+        candidate,
+        metric,
         count(base_value) as n_base_tasks,
         count(candidate_value) as n_candidate_tasks,
         count(change) as n_common_tasks,
@@ -106,8 +108,12 @@ apart as (
 ),
 groups as (
     select
-        base, candidate, metric,
-        n_common_tasks, n_paired_tasks, n_possible_tasks,
+        base,
+        candidate,
+        metric,
+        n_common_tasks,
+        n_paired_tasks,
+        n_possible_tasks,
         count(*) filter (where is_common) as n_common,
         count(*) filter (where is_paired) as n_paired,
         count(*) as n_possible,
@@ -124,7 +130,9 @@ groups as (
 ),
 spreads as (
     select
-        base, candidate, metric,
+        base,
+        candidate,
+        metric,
         count(*) filter (where n_common > 0) as n_groups,
         count(*) filter (where n_paired > 0) as n_counted_groups,
         count(*) as n_possible_groups,

@@ -10,7 +10,8 @@ with
 -- The repeats of each task that both runs scored.
 common_tasks as (
     select
-        tasks.base, tasks.candidate,
+        tasks.base,
+        tasks.candidate,
         coalesce(bases.task_group, candidates.task_group, tasks.task_id) as task_group,
         tasks.base_n_scored as n_base,
         tasks.candidate_n_scored as n_candidate,
@@ -29,7 +30,11 @@ common_tasks as (
     order by tasks.base, tasks.candidate, tasks.task_id
 ),
 bases as (
-    select run_id as base, pass_threshold as base_threshold, n_expected as n_base_expected from main.runs
+    select
+        run_id as base,
+        pass_threshold as base_threshold,
+        n_expected as n_base_expected
+    from main.runs
 ),
 candidates as (
     select

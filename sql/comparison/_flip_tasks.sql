@@ -25,11 +25,16 @@ ranked as (
     from flipped
 )
 select
-    base, candidate, task_id,
+    base,
+    candidate,
+    task_id,
     side,
     -- The first comparisons of all benchmarks come first.
     row_number() over (order by pair_no, benchmark, place, side desc) as flip_no,
-    n_flips, base_pass_rate, candidate_pass_rate, change,
+    n_flips,
+    base_pass_rate,
+    candidate_pass_rate,
+    change,
     case when side = 'lost' then base else candidate end as passing_run,
     case when side = 'lost' then candidate else base end as failing_run
 from ranked

@@ -9,7 +9,8 @@ with
 -- What a compared task took, over its scored rollouts: tokens, turns, calls, seconds.
 taken as materialized (
     select
-        run_id, task_id,
+        run_id,
+        task_id,
         [
             sum(input_tokens) / nullif(count(input_tokens), 0),
             sum(output_tokens) / nullif(count(output_tokens), 0),
@@ -36,7 +37,9 @@ tasks as (
 -- At the most repeats that both usually have.
 rates as (
     select
-        base, candidate, task_id,
+        base,
+        candidate,
+        task_id,
         unnest(['pass_at_k', 'pass_hat_k']) as metric,
         k,
         unnest(pass_rates(coalesce(base_n_scored, 0), coalesce(base_n_passed, 0), k)) as of_base,
@@ -47,7 +50,9 @@ rates as (
 ),
 measured as (
     select
-        tasks.base, tasks.candidate, tasks.task_id,
+        tasks.base,
+        tasks.candidate,
+        tasks.task_id,
         unnest([
             'input_tokens', 'output_tokens', 'n_turns', 'n_tool_calls', 'n_tool_errors',
             'duration_s'
@@ -69,7 +74,11 @@ measured as (
 -- pass@k may be where a side has too few repeats, or lacks the task.
 measure_pairs as (
     select
-        base, candidate, task_id, metric, k,
+        base,
+        candidate,
+        task_id,
+        metric,
+        k,
         of_base.value as base_value,
         of_candidate.value as candidate_value,
         of_base.least as base_least,
@@ -92,7 +101,9 @@ pairs as materialized (
 ),
 means as materialized (
     select
-        base, candidate, metric,
+        base,
+        candidate,
+        metric,
         min(k) as k,
         count(change) as n_tasks,
         steady_sum(if(change is null, null, base_value)) / nullif(n_tasks, 0) as base_value,
@@ -109,7 +120,9 @@ means as materialized (
 -- About the mean: of large numbers that vary little, squares would leave nothing but rounding.
 deviations as (
     select
-        base, candidate, metric,
+        base,
+        candidate,
+        metric,
         difference(pairs.change, means.delta) as deviation,
         difference(pairs.possible_change, means.delta_possible) as possible_deviation
     from pairs
@@ -117,7 +130,9 @@ deviations as (
 ),
 spreads as (
     select
-        base, candidate, metric,
+        base,
+        candidate,
+        metric,
         steady_sum(deviation * deviation) as square_sum,
         steady_sum(possible_deviation * possible_deviation) as possible_square_sum
     from deviations

@@ -3,7 +3,8 @@
 -- kind: table
 with runs as (
     select
-        runs.run_id, runs.benchmark,
+        runs.run_id,
+        runs.benchmark,
         baselines.run_id is not null as is_baseline,
         max(baselines.run_id is not null) over (partition by runs.benchmark) as is_named,
         run_order.place,

@@ -12,7 +12,10 @@ with runs as (
 outcomes as (
     select
         runs.*,
-        outcomes.task_id, outcomes.n_scored, outcomes.n_passed, outcomes.pass_rate,
+        outcomes.task_id,
+        outcomes.n_scored,
+        outcomes.n_passed,
+        outcomes.pass_rate,
         outcomes.mean_reward,
         -- Several questions of one run for a task can be held against no other's.
         nullif(contradicted.question, '') as question

@@ -10,7 +10,8 @@ with checkpoints as (
 -- Two runs of one step have no order.
 named as (
     select
-        benchmark, stem,
+        benchmark,
+        stem,
         case
             when row_number() over (partition by lower(wanted) order by benchmark, stem) = 1
                 then wanted
@@ -21,7 +22,9 @@ named as (
     having count(*) >= 3 and count(distinct step) = count(*)
 )
 select
-    named.series, checkpoints.benchmark, checkpoints.run_id,
+    named.series,
+    checkpoints.benchmark,
+    checkpoints.run_id,
     row_number() over (partition by named.series order by checkpoints.step) as place,
     checkpoints.step
 from checkpoints

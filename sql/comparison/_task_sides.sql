@@ -6,7 +6,8 @@ with compared as (select distinct unnest([base, candidate]) as run_id from stagi
 -- Of several questions under one id, or of an empty one, nothing can be verified.
 questions as (
     select
-        run_id, task_id,
+        run_id,
+        task_id,
         case when count(distinct question) = 1 and bool_and(has_prompt) then min(question) end as question
     from staging.task_prompts
     semi join compared using (run_id)
@@ -14,7 +15,8 @@ questions as (
 ),
 counted as (
     select
-        run_id, task_id,
+        run_id,
+        task_id,
         count(*) as n_attempts,
         list(reward order by reward) filter (where reward is not null) as rewards,
         coalesce(bool_or(is_partial_reward(reward)), false) as is_graded,
@@ -52,9 +54,20 @@ sized as (
     inner join staging.run_benchmarks as benchmarks using (run_id)
 )
 select
-    sized.run_id, sized.task_id, outcomes.benchmark, questions.question, groups.task_group,
-    sized.n_attempts, outcomes.n_scored, outcomes.n_passed, outcomes.pass_rate,
-    outcomes.mean_reward, outcomes.bucket, sized.rewards, sized.best_index, sized.worst_index,
+    sized.run_id,
+    sized.task_id,
+    outcomes.benchmark,
+    questions.question,
+    groups.task_group,
+    sized.n_attempts,
+    outcomes.n_scored,
+    outcomes.n_passed,
+    outcomes.pass_rate,
+    outcomes.mean_reward,
+    outcomes.bucket,
+    sized.rewards,
+    sized.best_index,
+    sized.worst_index,
     outcomes.pass_rate * (1 - outcomes.pass_rate) / nullif(outcomes.n_scored - 1, 0)
         as pass_variance,
     -- Rewards that are all alike do not vary, whatever rounding left of their mean.
@@ -78,7 +91,8 @@ select
         as lowest_pass_variance,
     greatest(sized.total_square / sized.n_attempts - lowest_reward * lowest_reward, 0)
         / nullif(sized.n_attempts - 1, 0) as lowest_reward_variance,
-    sized.is_bounded, sized.is_graded
+    sized.is_bounded,
+    sized.is_graded
 from sized
 inner join main.task_outcomes as outcomes using (run_id, task_id)
 left join questions using (run_id, task_id)

@@ -5,7 +5,8 @@
 -- computed by: pipeline.analysis.ledgers.transition_noise
 -- columns: base, candidate, line, n_tasks, amount
 select
-    base, candidate,
+    base,
+    candidate,
     base_n_scored as n_base,
     candidate_n_scored as n_candidate,
     base_n_passed + candidate_n_passed as n_passed,

@@ -16,7 +16,8 @@ with runs as (
 ),
 whole as (
     select
-        pairs.base, pairs.candidate,
+        pairs.base,
+        pairs.candidate,
         unnest([
             'coverage', 'failed_attempt_rate', 'missing_rate', 'unscored_rate', 'clean_rate'
         ]) as metric,
@@ -27,9 +28,21 @@ whole as (
     inner join runs as candidates on candidates.run_id = pairs.candidate
 )
 select
-    base, candidate, metric, k, n_tasks, base_value, candidate_value, delta, se_new_tasks,
-    ci_new_tasks_low, ci_new_tasks_high
+    base,
+    candidate,
+    metric,
+    k,
+    n_tasks,
+    base_value,
+    candidate_value,
+    delta,
+    se_new_tasks,
+    ci_new_tasks_low,
+    ci_new_tasks_high
 from staging.measure_changes
 union all by name
-select *, candidate_value - base_value as delta from whole
+select
+    *,
+    candidate_value - base_value as delta
+from whole
 order by base, candidate, metric

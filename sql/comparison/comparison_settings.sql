@@ -2,14 +2,18 @@
 -- grain: base, candidate, setting
 -- needs: staging.run_pairs
 with prompts as (
-    select run_id, task_id, min(nullif(system_prompt, '')) as system_prompt
+    select
+        run_id,
+        task_id,
+        min(nullif(system_prompt, '')) as system_prompt
     from main.task_prompts
     group by all
 ),
 -- What the request holds in the model's own words, where all attempts at a task hold the same.
 prefills as (
     select
-        run_id, task_id,
+        run_id,
+        task_id,
         case
             when count(distinct coalesce(records.prefill_hash, '')) = 1
                 then min(coalesce(records.prefill_hash, ''))
@@ -54,13 +58,23 @@ tools as (
 -- The fields that a compared run's verifier writes in at least half of 100 rollouts, one of each task first:
 -- what a few hold is about those attempts.
 verifier_fields as (
-    select run_id, string_agg(name, ', ' order by name) as names
+    select
+        run_id,
+        string_agg(name, ', ' order by name) as names
     from (
-        select run_id, name
+        select
+            run_id,
+            name
         from (
-            select run_id, n_sampled, left(unnest(map_keys(json_fields(texts.verifier))), 60) as name
+            select
+                run_id,
+                n_sampled,
+                left(unnest(map_keys(json_fields(texts.verifier))), 60) as name
             from (
-                select run_id, record_id, least(100, count(*) over (partition by run_id)) as n_sampled
+                select
+                    run_id,
+                    record_id,
+                    least(100, count(*) over (partition by run_id)) as n_sampled
                 from staging.rollout_keys
                 semi join staging.task_sides using (run_id)
                 qualify row_number() over (partition by run_id order by rollout_index, task_id) <= 100
@@ -95,13 +109,17 @@ settings as (
     union all
     -- Rows and configs may write one number in two ways: 1 and 1.0.
     select
-        run_id, setting,
+        run_id,
+        setting,
         case
             when try_cast(value as double) = try_cast(value as bigint) then try_cast(value as bigint)::varchar
             else value
         end as value
     from (
-        select run_id, entry.key as setting, entry.value ->> '$' as value
+        select
+            run_id,
+            entry.key as setting,
+            entry.value ->> '$' as value
         from (
             select
                 run_id,
@@ -110,7 +128,10 @@ settings as (
         ) as entries
         union
         -- Every other setting that stands beside a run; those above are read from rows first.
-        select run_id, name as setting, value
+        select
+            run_id,
+            name as setting,
+            value
         from staging.run_settings
         where name not in (
             'notes', 'policy_model_name', 'model_name', 'model', 'model_id',
@@ -124,7 +145,9 @@ settings as (
 ),
 every as (
     select
-        pairs.base, pairs.candidate, settings.setting,
+        pairs.base,
+        pairs.candidate,
+        settings.setting,
         max(settings.value) filter (settings.run_id = pairs.base) as base_value,
         max(settings.value) filter (settings.run_id = pairs.candidate) as candidate_value,
         cast(null as bigint) as n_tasks
@@ -137,7 +160,8 @@ every as (
         or (settings.setting = 'model' and base_value is null)
     union all
     select
-        tasks.base, tasks.candidate,
+        tasks.base,
+        tasks.candidate,
         if(tasks.is_paired, 'system prompt', 'questions') as setting,
         min(left(bases.system_prompt, 200)) filter (tasks.is_paired) as base_value,
         min(left(candidates.system_prompt, 200)) filter (tasks.is_paired) as candidate_value,
@@ -154,7 +178,8 @@ every as (
     union all
     -- Only where the questions are the same: a prefill is then put to the same task.
     select
-        tasks.base, tasks.candidate,
+        tasks.base,
+        tasks.candidate,
         'prefilled messages' as setting,
         null as base_value,
         null as candidate_value,
@@ -169,7 +194,8 @@ every as (
     union all
     -- Those that only one of them has.
     select
-        base, candidate,
+        base,
+        candidate,
         'tools' as setting,
         string_agg(tool, ', ' order by tool) filter (is_of_base) as base_value,
         string_agg(tool, ', ' order by tool) filter (not is_of_base) as candidate_value,

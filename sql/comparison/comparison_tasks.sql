@@ -3,19 +3,27 @@
 -- kind: table
 -- needs: staging.run_pairs
 with bases as (
-    select pairs.base, pairs.candidate, sides.*
+    select
+        pairs.base,
+        pairs.candidate,
+        sides.*
     from staging.run_pairs as pairs
     inner join staging.task_sides as sides on sides.run_id = pairs.base
 ),
 candidates as (
-    select pairs.base, pairs.candidate, sides.*
+    select
+        pairs.base,
+        pairs.candidate,
+        sides.*
     from staging.run_pairs as pairs
     inner join staging.task_sides as sides on sides.run_id = pairs.candidate
 ),
 -- Every task of either run, once.
 paired as (
     select
-        base, candidate, task_id,
+        base,
+        candidate,
+        task_id,
         case
             when candidates.run_id is null then 'base only'
             when bases.run_id is null then 'candidate only'
@@ -46,8 +54,13 @@ judged as (
     from paired
 )
 select
-    base, candidate, judged.task_id,
-    pairs.benchmark, pairing, is_paired, is_common,
+    base,
+    candidate,
+    judged.task_id,
+    pairs.benchmark,
+    pairing,
+    is_paired,
+    is_common,
     -- A task that one run lacks may have been lost whole, unless something says what it expected.
     is_paired
         or (pairing = 'base only' and candidate_runs.n_expected is null)

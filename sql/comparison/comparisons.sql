@@ -4,7 +4,8 @@
 -- needs: staging.run_pairs
 with pairings as (
     select
-        base, candidate,
+        base,
+        candidate,
         count(*) filter (where is_common and pairing = 'verified') as n_verified,
         count(*) filter (where is_common and pairing = 'unverified') as n_unverified,
         count(*) filter (where is_common and is_by_question) as n_by_question,
@@ -16,13 +17,37 @@ with pairings as (
     group by all
 )
 select
-    base, candidate, metric, benchmark,
-    pair_no, is_named, is_lead, n_base_tasks, n_candidate_tasks, n_common_tasks, n_verified,
-    n_unverified, n_by_question, n_contradicted, n_base_only, n_candidate_only, n_not_scored,
-    base_value, candidate_value,
+    base,
+    candidate,
+    metric,
+    benchmark,
+    pair_no,
+    is_named,
+    is_lead,
+    n_base_tasks,
+    n_candidate_tasks,
+    n_common_tasks,
+    n_verified,
+    n_unverified,
+    n_by_question,
+    n_contradicted,
+    n_base_only,
+    n_candidate_only,
+    n_not_scored,
+    base_value,
+    candidate_value,
     difference(candidate_value, base_value) as total_change,
-    base_common, candidate_common, delta, se_new_tasks, se_same_tasks, ci_new_tasks_low,
-    ci_new_tasks_high, ci_same_tasks_low, ci_same_tasks_high, p_mean, p_any,
+    base_common,
+    candidate_common,
+    delta,
+    se_new_tasks,
+    se_same_tasks,
+    ci_new_tasks_low,
+    ci_new_tasks_high,
+    ci_same_tasks_low,
+    ci_same_tasks_high,
+    p_mean,
+    p_any,
     -- Only where any of several candidates may win.
     case when is_named then p_holm end as p_holm,
     case
@@ -31,8 +56,17 @@ select
         when n_groups < n_common_tasks then 'signs of groups'
         else 'signs of tasks'
     end as test,
-    n_draws, n_draws_any, mde_new_tasks, mde_same_tasks, delta_counted_as_fail,
-    ci_counted_as_fail_low, ci_counted_as_fail_high, bound_low, bound_high, unseen_low, unseen_high,
+    n_draws,
+    n_draws_any,
+    mde_new_tasks,
+    mde_same_tasks,
+    delta_counted_as_fail,
+    ci_counted_as_fail_low,
+    ci_counted_as_fail_high,
+    bound_low,
+    bound_high,
+    unseen_low,
+    unseen_high,
     is_expected_known,
     case when is_named then verdict end as verdict,
     case when is_named then verdict_holm end as verdict_holm,
@@ -58,7 +92,9 @@ select
         when ci_same_counted_as_fail_high < 0 then 'lower'
         when ci_same_counted_as_fail_low is not null then 'not told apart'
     end as on_these_tasks_counted_as_fail,
-    n_gains, n_losses, n_mixed_tasks
+    n_gains,
+    n_losses,
+    n_mixed_tasks
 from staging.comparison_tests
 inner join pairings using (base, candidate)
 where is_settled or metric = 'mean_reward'

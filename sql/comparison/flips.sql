@@ -3,14 +3,18 @@
 -- needs: staging.run_pairs
 with rollouts as (from staging.contrast_rollouts where flip_no is not null),
 sizes as (
-    select flip_no, is_pass, count(*) as n_rollouts
+    select
+        flip_no,
+        is_pass,
+        count(*) as n_rollouts
     from rollouts
     group by all
 ),
 -- What one side alone calls.
 called as (
     select
-        rollouts.flip_no, calls.tool,
+        rollouts.flip_no,
+        calls.tool,
         min(rollouts.is_pass) as is_pass,
         count(distinct rollouts.record_id) as n_rollouts
     from staging.calls
@@ -30,15 +34,26 @@ tools as (
     group by all
 )
 select
-    tasks.base, tasks.candidate, tasks.task_id, tasks.side, tasks.base_pass_rate,
-    tasks.candidate_pass_rate, tasks.change,
+    tasks.base,
+    tasks.candidate,
+    tasks.task_id,
+    tasks.side,
+    tasks.base_pass_rate,
+    tasks.candidate_pass_rate,
+    tasks.change,
     contrasts.run_id || '/' || contrasts.task_id || ':' || contrasts.rollout_index
         || coalesce('#' || contrasts.seq, '') as failing,
     contrasts.passing_run_id || '/' || contrasts.task_id || ':' || contrasts.passing_index
         || coalesce('#' || contrasts.passing_seq, '') as passing,
-    contrasts.difference, contrasts.n_common, contrasts.n_common_first, contrasts.failing_event,
-    contrasts.failing_chars, contrasts.passing_event, contrasts.passing_chars,
-    contrasts.tools_only_failing, contrasts.tools_only_passing,
+    contrasts.difference,
+    contrasts.n_common,
+    contrasts.n_common_first,
+    contrasts.failing_event,
+    contrasts.failing_chars,
+    contrasts.passing_event,
+    contrasts.passing_chars,
+    contrasts.tools_only_failing,
+    contrasts.tools_only_passing,
     coalesce(tools.of_passes, []) as tools_of_passes,
     coalesce(tools.of_failures, []) as tools_of_failures,
     modes.mode as failing_mode,

@@ -10,7 +10,10 @@ with
 -- Stages of both runs. What was scored was recorded, and whether it was expected is no step.
 stages as (
     select
-        pairs.base, pairs.candidate, bases.stage_no, bases.stage,
+        pairs.base,
+        pairs.candidate,
+        bases.stage_no,
+        bases.stage,
         row_number() over (partition by pairs.base, pairs.candidate order by bases.stage_no)
             as step_no
     from staging.run_pairs as pairs
@@ -22,13 +25,18 @@ stages as (
     where bases.stage not in ('expected', 'recorded')
 ),
 paths as (
-    select base, candidate, list(stage_no order by step_no) as stage_nos
+    select
+        base,
+        candidate,
+        list(stage_no order by step_no) as stage_nos
     from stages
     group by all
 ),
 funnel_sides as (
     select
-        base, candidate, task_id,
+        base,
+        candidate,
+        task_id,
         unnest([base, candidate]) as run_id,
         unnest([base_n_scored, candidate_n_scored]) as n_scored,
         unnest([true, false]) as is_base
@@ -38,8 +46,10 @@ funnel_sides as (
 -- How many scored rollouts of a task show the same facts, and what they were worth together.
 task_facts as (
     select
-        run_id, task_id,
-        facts.facts, facts.is_pass,
+        run_id,
+        task_id,
+        facts.facts,
+        facts.is_pass,
         count(*) as n_rollouts,
         sorted_sum(attempts.reward) as total_reward
     from staging.stage_facts as facts
@@ -51,8 +61,11 @@ task_facts as (
 -- Rollouts that show the same facts end at the same step.
 weighed as (
     select
-        base, candidate,
-        is_base, facts.facts, facts.is_pass,
+        base,
+        candidate,
+        is_base,
+        facts.facts,
+        facts.is_pass,
         steady_sum(facts.n_rollouts / nullif(funnel_sides.n_scored, 0)) as weight,
         steady_sum(facts.total_reward / nullif(funnel_sides.n_scored, 0)) as reward
     from funnel_sides
@@ -79,15 +92,27 @@ ended as (
     inner join paths using (base, candidate)
 ),
 steps as (
-    select base, candidate, step_no, stage from stages
+    select
+        base,
+        candidate,
+        step_no,
+        stage
+    from stages
     union all
-    select base, candidate, 0 as step_no, 'none' as stage from staging.run_pairs
+    select
+        base,
+        candidate,
+        0 as step_no,
+        'none' as stage
+    from staging.run_pairs
 ),
 -- Where scored rollouts of shared tasks end: at each step their weight and their rewards.
 funnel_ends as (
     select
-        base, candidate,
-        step_no, steps.stage,
+        base,
+        candidate,
+        step_no,
+        steps.stage,
         coalesce(steady_sum(case when ended.is_base then ended.weight end), 0) as base_weight,
         coalesce(steady_sum(case when ended.is_base then ended.reward end), 0) as base_reward,
         coalesce(steady_sum(case when not ended.is_base then ended.weight end), 0) as candidate_weight,
@@ -101,7 +126,10 @@ funnel_ends as (
 task_values as materialized (
     select
         task_values.*,
-        levels.n_base_tasks, levels.n_candidate_tasks, levels.n_common_tasks, levels.base_common,
+        levels.n_base_tasks,
+        levels.n_candidate_tasks,
+        levels.n_common_tasks,
+        levels.base_common,
         levels.candidate_common
     from staging.comparison_values as task_values
     inner join staging.comparison_levels as levels using (base, candidate, metric)
@@ -111,7 +139,8 @@ task_values as materialized (
 -- missing rows. A pass may still have less than the full reward.
 losses as (
     select
-        attempts.run_id, attempts.task_id,
+        attempts.run_id,
+        attempts.task_id,
         coalesce(modes.mode, 'passed') as mode,
         [
             count(*) filter (where is_scored and not coalesce(is_pass, false))
@@ -135,7 +164,9 @@ losses as (
 ),
 sides as (
     select
-        base, candidate, task_id,
+        base,
+        candidate,
+        task_id,
         is_common,
         unnest([base, candidate]) as run_id,
         unnest([true, false]) as is_base
@@ -145,8 +176,11 @@ sides as (
 -- What is missing but not in the grid, where nothing says what was expected, has no mode.
 mode_changes as (
     select
-        base, candidate, task_id,
-        is_common, mode,
+        base,
+        candidate,
+        task_id,
+        is_common,
+        mode,
         unnest(['pass_at_1', 'mean_reward', 'pass_at_1', 'mean_reward']) as metric,
         unnest(['dropped', 'dropped', 'counted_as_fail', 'counted_as_fail']) as policy,
         unnest(coalesce(any_value(amounts) filter (where is_base), [0, 0, 0, 0])) as base_loss,
@@ -160,7 +194,9 @@ mode_changes as (
 -- ones moves its own run's mean.
 moves as (
     select
-        base, candidate, metric,
+        base,
+        candidate,
+        metric,
         'dropped' as policy,
         task_id,
         unnest(['bucket transitions', 'task mix', 'task mix', 'task mix']) as ledger,
@@ -189,11 +225,16 @@ moves as (
     from task_values
     union all by name
     select
-        base, candidate, metric, policy, task_id,
+        base,
+        candidate,
+        metric,
+        policy,
+        task_id,
         'failure modes' as ledger,
         mode as line,
         difference(coalesce(base_loss, 0), coalesce(candidate_loss, 0)) as change,
-        base_loss, candidate_loss,
+        base_loss,
+        candidate_loss,
         case policy when 'dropped' then levels.n_common_tasks else levels.n_paired_tasks end
             as n_units
     from mode_changes
@@ -205,14 +246,20 @@ moves as (
 -- and what tasks of one run only add.
 summed as (
     select
-        base, candidate, metric, policy, ledger, line,
+        base,
+        candidate,
+        metric,
+        policy,
+        ledger,
+        line,
         steady_sum(change) / coalesce(n_units, 1) as amount,
         steady_sum(change * change) as sum_of_squares,
         -- How many of all attempts fail like this.
         case when metric = 'pass_at_1' then steady_sum(base_loss) / n_units end as base_rate,
         case when metric = 'pass_at_1' then steady_sum(candidate_loss) / n_units end as candidate_rate,
         count(*) filter (where change <> 0 or ledger <> 'failure modes') as n_tasks,
-        n_units, example_side,
+        n_units,
+        example_side,
         largest_by(task_id, change) as example_task
     from moves
     where line is not null
@@ -220,13 +267,17 @@ summed as (
     having ledger <> 'failure modes' or bool_or(change <> 0)
 ),
 keys as (
-    select distinct benchmark, name as slice_key
+    select distinct
+        benchmark,
+        name as slice_key
     from staging.task_slices
 ),
 -- Every task has a place in every slice, if only among those that name none.
 sliced as (
     select
-        base, candidate, metric,
+        base,
+        candidate,
+        metric,
         keys.slice_key,
         coalesce(slices.value, '') as line,
         count(base_value) as n_base,
@@ -237,7 +288,8 @@ sliced as (
         steady_sum(change) / nullif(n_common, 0) as mean_change,
         steady_sum(change * change) as sum_of_squares,
         largest_by(task_values.task_id, change) as example_task,
-        n_base_tasks, n_candidate_tasks
+        n_base_tasks,
+        n_candidate_tasks
     from task_values
     inner join staging.run_pairs as pairs using (base, candidate)
     inner join keys using (benchmark)
@@ -261,9 +313,12 @@ rated as (
 -- The change of the whole score by slice: what its tasks changed, and what its share of tasks did.
 slices as (
     select
-        base, candidate, metric,
+        base,
+        candidate,
+        metric,
         'slices' as ledger,
-        slice_key, line,
+        slice_key,
+        line,
         unnest(['rate', 'mix']) as effect,
         unnest([
             (base_share + candidate_share) / 2 * (candidate_rate - base_rate),
@@ -303,7 +358,10 @@ all_lines as (
     from slices
     where amount is not null
     union all by name
-    select *, 'funnel' as ledger from temp.funnel_effects
+    select
+        *,
+        'funnel' as ledger
+    from temp.funnel_effects
 ),
 -- The lines of all five ledgers, before they are rounded: each explains a part of one change.
 unrounded as (
@@ -328,7 +386,8 @@ lines as (
             when 'shared tasks' then comparisons.delta
             else comparisons.delta_counted_as_fail
         end as total,
-        comparisons.ci_new_tasks_low, comparisons.ci_new_tasks_high,
+        comparisons.ci_new_tasks_low,
+        comparisons.ci_new_tasks_high,
         case metric when 'pass_at_1' then 1000 else 10000 end as scale,
         case example_side when 'base' then base else candidate end as example_run
     from temp.ledger_lines as lines
@@ -394,11 +453,20 @@ mode_places as (
     group by all
 )
 select
-    base, candidate, metric, policy, ledger, slice_key,
-    line_no, line, effect, rounded.amount,
+    base,
+    candidate,
+    metric,
+    policy,
+    ledger,
+    slice_key,
+    line_no,
+    line,
+    effect,
+    rounded.amount,
     (whole + case when raised_no <= n_short then 1 when lowered_no <= -n_short then -1 else 0 end) / scale
         as shown,
-    base_rate, candidate_rate,
+    base_rate,
+    candidate_rate,
     case when ledger = 'task mix' and line_no = 1 then ci_new_tasks_low else ci_low end as ci_low,
     case when ledger = 'task mix' and line_no = 1 then ci_new_tasks_high else ci_high end
         as ci_high,
@@ -406,9 +474,11 @@ select
     noise.n_tasks as n_tasks_by_noise,
     -- What noise moves is known of passes, not of rewards.
     case when metric = 'pass_at_1' then noise.amount end as amount_by_noise,
-    explains, total,
+    explains,
+    total,
     total_whole / scale as total_shown,
-    is_reversal, example_task,
+    is_reversal,
+    example_task,
     example_run || '/' || example_task || ':' || case
         when ledger = 'failure modes' then places.rollout_index
         when (rounded.amount < 0) = (example_run = candidate) then sides.worst_index

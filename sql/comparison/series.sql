@@ -3,7 +3,8 @@
 -- needs: staging.series_runs
 with common as (
     select
-        series, run_id,
+        series,
+        run_id,
         count(*) as n_tasks,
         sorted_sum(pass_rate) / nullif(count(pass_rate), 0) as pass_at_1,
         sorted_sum(mean_reward) / nullif(count(mean_reward), 0) as mean_reward
@@ -12,9 +13,14 @@ with common as (
     group by all
 )
 select
-    runs.series, runs.benchmark, runs.run_id, runs.place, runs.step,
+    runs.series,
+    runs.benchmark,
+    runs.run_id,
+    runs.place,
+    runs.step,
     metrics.n_scored_tasks as n_tasks,
-    metrics.pass_at_1, metrics.mean_reward,
+    metrics.pass_at_1,
+    metrics.mean_reward,
     coalesce(common.n_tasks, 0) as n_common_tasks,
     common.pass_at_1 as common_pass_at_1,
     difference(common.pass_at_1, lag(common.pass_at_1) over along) as change,

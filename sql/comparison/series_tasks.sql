@@ -8,7 +8,9 @@ with
 -- The trend of every task along a series, and what noise alone would make of its ends.
 totals as (
     select
-        series, benchmark, task_id,
+        series,
+        benchmark,
+        task_id,
         list(pass_rate order by place) as rates,
         list(n_scored order by place) as n_scored,
         list(n_passed order by place) as n_passed,
@@ -27,11 +29,19 @@ totals as (
     order by series, task_id
 )
 select
-    series, benchmark, task_id, n_scored, n_passed, rates,
+    series,
+    benchmark,
+    task_id,
+    n_scored,
+    n_passed,
+    rates,
     n_first_passed / nullif(n_first, 0) as first_rate,
     n_last_passed / nullif(n_last, 0) as last_rate,
-    slope, p_value, q_value,
+    slope,
+    p_value,
+    q_value,
     n_first_passed = 0 and 2 * n_last_passed >= n_last as is_learned,
     2 * n_first_passed >= n_first and n_last_passed = 0 as is_forgotten,
-    expected_learned, expected_forgotten
+    expected_learned,
+    expected_forgotten
 from temp.trends
