@@ -502,7 +502,7 @@ create or replace macro clustered_degrees(n_own, n_alike, n) as
         )
     else coalesce(sum(n_alike) filter (where n_own > 0), 0) - 1 end;
 
--- The variance of a task's change if its attempts had been dealt out anew to both runs, from the
+-- The variance of a task's change if its attempts had been dealt out again to both runs, from the
 -- attempts, the mean and the variance of the mean on either side: that of one attempt has no part.
 create or replace macro dealt_variance(n, value, variance, other_n, other_value, other_variance) as
     (

@@ -30,8 +30,12 @@ ROOMS = (
     "pipeline/profile/*",
     "pipeline/view/*",
     "pipeline/warehouse/*",
+    "sql/assertions/*",
+    "sql/comparison/*",
     "sql/health/*",
     "sql/intake/*",
+    "sql/macros.sql",
+    "sql/report/*",
     "sql/scores/*",
 )
 # Names that say nothing of what they are. Write the noun: message, rows, match, previous_output.
@@ -61,6 +65,8 @@ WORDS = {
     "tell apart": "distinguish",
     "tells apart": "distinguishes",
 }
+# A value of metrics.json, which scripts compare with.
+VALUE = "'not told apart'"
 PATTERN = re.compile(rf"\b({'|'.join(map(re.escape, WORDS))})\b", re.IGNORECASE)
 
 
@@ -72,7 +78,7 @@ def files() -> list[Path]:
 
 def prose(path: Path) -> Iterator[tuple[int, str]]:
     """Comments and texts by line; of a file that is not Python every line."""
-    text = path.read_text(encoding="utf-8")
+    text = path.read_text(encoding="utf-8").replace(VALUE, "")
     if path.suffix != ".py":
         yield from enumerate(text.splitlines(), start=1)
         return

@@ -264,7 +264,7 @@ from (
 )
 where n_unscored > 0
 union all by name
--- Labels that were refused: the first of each file, with the reason. Corrected ones are not told.
+-- Labels that were refused: the first of each file, with the reason. Corrected ones are not listed.
 select
     'warn_unusable_labels' as check_name,
     source_file || ':' || source_line as subject,

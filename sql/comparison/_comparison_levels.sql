@@ -85,7 +85,7 @@ apart as (
         coalesce(base_own_variance, case when is_common then base_within end)
             + coalesce(candidate_own_variance, case when is_common then candidate_within end) as sampling_variance,
         -- Where repeats differ, one attempt that happened to pass hides how the task varies: by how
-        -- much less the differences vary than attempts dealt out anew would.
+        -- much less the differences vary than attempts dealt out again would.
         case when is_common and base_n_scored <> candidate_n_scored then
             dealt_variance(
                 base_n_scored, base_shared, base_own_variance,

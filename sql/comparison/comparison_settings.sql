@@ -127,7 +127,7 @@ settings as (
             from main.runs
         ) as entries
         union
-        -- Every other setting that stands beside a run; those above are read from rows first.
+        -- Every other setting that is recorded beside a run; those above are read from rows first.
         select
             run_id,
             name as setting,

@@ -372,7 +372,7 @@ unrounded as (
     )
     from all_lines
 ),
--- The change that each ledger explains, and what must hold for it to be told.
+-- The change that each ledger explains, and what must hold for it to be listed.
 lines as (
     select
         lines.*,

@@ -3,10 +3,18 @@
 -- needs: staging.run_pairs
 with changed as (
     select
-        task_values.base, task_values.candidate, task_values.metric, task_values.task_id,
-        task_values.base_value, task_values.candidate_value, task_values.change,
+        task_values.base,
+        task_values.candidate,
+        task_values.metric,
+        task_values.task_id,
+        task_values.base_value,
+        task_values.candidate_value,
+        task_values.change,
         task_values.change / levels.n_common_tasks as amount,
-        task_values.pairing, tasks.base_bucket, tasks.candidate_bucket, tasks.base_n_scored,
+        task_values.pairing,
+        tasks.base_bucket,
+        tasks.candidate_bucket,
+        tasks.base_n_scored,
         tasks.candidate_n_scored
     from staging.comparison_values as task_values
     inner join main.comparison_tasks as tasks using (base, candidate, task_id)

@@ -51,7 +51,11 @@ failing as (
         has_transcript
     from attempts
     left join (
-        select run_id, task_id, rollout_index, count(*) filter (where is_passed) as n_met
+        select
+            run_id,
+            task_id,
+            rollout_index,
+            count(*) filter (where is_passed) as n_met
         from checks
         group by all
     ) using (run_id, task_id, rollout_index)

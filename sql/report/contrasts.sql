@@ -7,7 +7,8 @@ with
 chosen as materialized (
     select
         contrasts.*,
-        outcomes.n_passed, outcomes.n_scored,
+        outcomes.n_passed,
+        outcomes.n_scored,
         row_number() over (
             partition by run_id
             order by
@@ -29,7 +30,10 @@ chosen as materialized (
     qualify rank <= 6
 ),
 questions as (
-    select chosen.run_id, chosen.task_id, texts.prompt
+    select
+        chosen.run_id,
+        chosen.task_id,
+        texts.prompt
     from chosen
     inner join staging.run_tasks using (run_id, task_id)
     inner join staging.task_prompts as prompts using (run_id, task_id, prompt_sha)
@@ -57,7 +61,11 @@ left join main.rollout_modes as modes
     and modes.rollout_index = chosen.rollout_index
     and modes.is_primary
 left join (
-    select run_id, task_id, rollout_index, list(note order by note_no)[:3] as notes
+    select
+        run_id,
+        task_id,
+        rollout_index,
+        list(note order by note_no)[:3] as notes
     from main.failure_notes
     inner join chosen using (run_id, task_id, rollout_index)
     -- A call that the pass beside it does not make as expected either is no difference.

@@ -76,7 +76,10 @@ chosen as materialized (
     qualify rank <= 8
 ),
 prompts as (
-    select chosen.run_id, chosen.task_id, texts.prompt
+    select
+        chosen.run_id,
+        chosen.task_id,
+        texts.prompt
     from chosen
     inner join staging.task_prompts as prompts using (run_id, task_id, prompt_sha)
     inner join raw.texts on texts.record_id = prompts.prompt_record

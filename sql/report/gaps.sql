@@ -1,4 +1,4 @@
--- What is missing from the record of each run, what cannot be said without it, and what to collect.
+-- What is missing from the record of each run, what is not known without it, and what to collect.
 -- grain: run_id, gap_no
 with texts (gap_no, gap, unit, missing, claims, collect) as (
     values
@@ -25,7 +25,7 @@ with texts (gap_no, gap, unit, missing, claims, collect) as (
         'one reward per attempt'),
     (14, 'labels', 'task', 'causes given by a person', 'why tasks fail: no person has labelled them',
         '`labels.jsonl` beside the results'),
-    (15, 'redacted', 'rollout', 'text before redaction', 'what stood there', 'the results before redaction'),
+    (15, 'redacted', 'rollout', 'text before redaction', 'what the text was', 'the results before redaction'),
     (16, 'rejects', 'line', 'lines that can be read', 'what the rejected lines held', 'these lines again')
 ),
 recorded as (
@@ -43,14 +43,18 @@ recorded as (
     group by all
 ),
 unobserved as (
-    select run_id, count(*) as n_rollouts
+    select
+        run_id,
+        count(*) as n_rollouts
     from main.rollout_health
     where length(unobserved_checks) > 0
     group by all
 ),
 -- Attempts that were not made because the run ended with an error that is recorded.
 ended as (
-    select run_id, count(*) as n_never_run
+    select
+        run_id,
+        count(*) as n_never_run
     from staging.attempts
     semi join (from staging.run_settings where name = 'log_error') as errors using (run_id)
     where is_never_run
@@ -73,7 +77,11 @@ lines as (
         cast(sum(n_rejects) as bigint) as n_rejects,
         cast(sum(n_lines) as bigint) as n_lines
     from (
-        select run_id, kind, sum(n_rejects) as n_rejects, sum(n_lines) as n_lines
+        select
+            run_id,
+            kind,
+            sum(n_rejects) as n_rejects,
+            sum(n_lines) as n_lines
         from (select unnest(run_ids) as run_id, kind, n_rejects, n_lines from main.artifacts)
         group by all
     )
@@ -115,8 +123,15 @@ lacking as (
     left join lines using (run_id)
 )
 select
-    lacking.run_id, texts.gap_no, texts.gap, texts.missing, texts.claims, texts.collect, texts.unit,
-    lacking.n_rows, lacking.n_of
+    lacking.run_id,
+    texts.gap_no,
+    texts.gap,
+    texts.missing,
+    texts.claims,
+    texts.collect,
+    texts.unit,
+    lacking.n_rows,
+    lacking.n_of
 from lacking
 inner join texts using (gap)
 where lacking.n_rows > 0

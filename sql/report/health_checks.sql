@@ -2,7 +2,9 @@
 -- grain: run_id, scope, check_id
 with places as (
     select
-        run_id, scope, check_id,
+        run_id,
+        scope,
+        check_id,
         case
             when scope = 'rollout' then run_id || '/' || task_id || ':' || rollout_index
             when scope = 'task' then run_id || '/' || task_id
@@ -26,7 +28,9 @@ ranked as (
     from places
 )
 select
-    run_id, scope, check_id,
+    run_id,
+    scope,
+    check_id,
     cast(sum(n_findings) as bigint) as n_findings,
     count(*) as n_places,
     list(place order by rank) filter (where rank <= 3) as examples,

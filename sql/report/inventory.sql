@@ -1,23 +1,58 @@
 -- How many files of each kind were read, and what became of their lines: of all, of a benchmark, of a run.
 -- grain: benchmark, run_id, kind
 with owned as (
-    select benchmark, run_id, artifacts.*
+    select
+        benchmark,
+        run_id,
+        artifacts.*
     from (select unnest(run_ids) as run_id, * from main.artifacts) as artifacts
     inner join main.runs using (run_id)
 ),
 scoped as (
-    select '' as benchmark, '' as run_id, path, kind, n_bytes, n_lines, n_rows, n_rejects, n_other, n_blank
+    select
+        '' as benchmark,
+        '' as run_id,
+        path,
+        kind,
+        n_bytes,
+        n_lines,
+        n_rows,
+        n_rejects,
+        n_other,
+        n_blank
     from main.artifacts
     union all
-    select distinct benchmark, '', path, kind, n_bytes, n_lines, n_rows, n_rejects, n_other, n_blank
+    select distinct
+        benchmark,
+        '',
+        path,
+        kind,
+        n_bytes,
+        n_lines,
+        n_rows,
+        n_rejects,
+        n_other,
+        n_blank
     from owned
     union all
-    select benchmark, run_id, path, kind, n_bytes, n_lines, n_rows, n_rejects, n_other, n_blank
+    select
+        benchmark,
+        run_id,
+        path,
+        kind,
+        n_bytes,
+        n_lines,
+        n_rows,
+        n_rejects,
+        n_other,
+        n_blank
     from owned
 ),
 counted as (
     select
-        benchmark, run_id, kind,
+        benchmark,
+        run_id,
+        kind,
         count(*) as n_files,
         cast(sum(n_bytes) as bigint) as n_bytes,
         cast(sum(n_lines) as bigint) as n_lines,

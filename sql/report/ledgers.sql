@@ -9,7 +9,12 @@ with lines as (
 ),
 rest as (
     select
-        base, candidate, metric, policy, ledger, slice_key,
+        base,
+        candidate,
+        metric,
+        policy,
+        ledger,
+        slice_key,
         0 as line_no,
         min(explains) as explains,
         count(*) as n_others,
@@ -24,11 +29,30 @@ rest as (
 ),
 together as (
     select
-        base, candidate, metric, policy, ledger, slice_key,
-        line_no, line, effect, amount, shown, base_rate, candidate_rate, ci_low, ci_high, n_tasks,
-        n_tasks_by_noise, amount_by_noise, explains,
+        base,
+        candidate,
+        metric,
+        policy,
+        ledger,
+        slice_key,
+        line_no,
+        line,
+        effect,
+        amount,
+        shown,
+        base_rate,
+        candidate_rate,
+        ci_low,
+        ci_high,
+        n_tasks,
+        n_tasks_by_noise,
+        amount_by_noise,
+        explains,
         n_lines <= 9 or line_no <= 8 as is_shown,
-        total, total_shown, is_reversal, example
+        total,
+        total_shown,
+        is_reversal,
+        example
     from lines
     union all by name
     select

@@ -45,7 +45,9 @@ signs as (
     group by all
 ),
 checks as (
-    select benchmark, count(distinct (source, check_name)) as n_checks
+    select
+        benchmark,
+        count(distinct (source, check_name)) as n_checks
     from main.checks
     inner join staging.run_benchmarks using (run_id)
     group by all

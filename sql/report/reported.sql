@@ -3,7 +3,8 @@
 -- needs: main.reported_checks
 with counted as (
     select
-        run_id, status,
+        run_id,
+        status,
         coalesce(reason, '') as reason,
         count(*) as n_figures
     from main.reported_checks

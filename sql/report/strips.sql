@@ -9,7 +9,8 @@ with outcomes as (
 -- From what has no score and what no run solves to what every run does.
 tasks as (
     select
-        benchmark, task_id,
+        benchmark,
+        task_id,
         row_number() over (
             partition by benchmark
             order by
@@ -33,7 +34,8 @@ shown as materialized (
 -- p passed, f failed, r has a reward while what passes is not settled, u has none, m is missing.
 marked as (
     select
-        run_id, task_id,
+        run_id,
+        task_id,
         count(*) as n_attempts,
         string_agg(
             case
@@ -52,9 +54,16 @@ marked as (
 ),
 -- How its attempts failed, the most frequent first.
 modes as (
-    select run_id, task_id, list(mode order by n_rollouts desc, mode)[:4] as modes
+    select
+        run_id,
+        task_id,
+        list(mode order by n_rollouts desc, mode)[:4] as modes
     from (
-        select run_id, task_id, mode, count(*) as n_rollouts
+        select
+            run_id,
+            task_id,
+            mode,
+            count(*) as n_rollouts
         from main.rollout_modes
         semi join shown using (run_id, task_id)
         where is_primary
@@ -64,9 +73,16 @@ modes as (
 ),
 -- A lone check that agrees with every verdict only says it again, as does the score that the reward is.
 failed_checks as (
-    select run_id, task_id, list(check_name order by n_rollouts desc, check_name)[:8] as checks
+    select
+        run_id,
+        task_id,
+        list(check_name order by n_rollouts desc, check_name)[:8] as checks
     from (
-        select run_id, task_id, check_name, count(*) as n_rollouts
+        select
+            run_id,
+            task_id,
+            check_name,
+            count(*) as n_rollouts
         from (
             select
                 *,
@@ -84,10 +100,21 @@ failed_checks as (
     group by all
 )
 select
-    shown.benchmark, shown.task_id, shown.run_id, task_no, n_tasks, shown.bucket, shown.n_scored,
-    shown.n_passed, shown.pass_rate, shown.mean_reward, marked.n_attempts,
+    shown.benchmark,
+    shown.task_id,
+    shown.run_id,
+    task_no,
+    n_tasks,
+    shown.bucket,
+    shown.n_scored,
+    shown.n_passed,
+    shown.pass_rate,
+    shown.mean_reward,
+    marked.n_attempts,
     left(marked.marks, 40) as marks,
-    modes.modes, failed_checks.checks, asked.slices,
+    modes.modes,
+    failed_checks.checks,
+    asked.slices,
     left(asked.prompt, 600) as prompt
 from shown
 inner join main.tasks as asked using (benchmark, task_id)

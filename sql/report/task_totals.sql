@@ -19,7 +19,8 @@ counted as (
         count(*) filter (where n_runs_missing > 0) as n_missing_somewhere
     from (
         select
-            benchmark, task_id,
+            benchmark,
+            task_id,
             sum(n_scored) as n_scored,
             sum(n_passed) as n_passed,
             count(*) filter (bucket = 'missing') as n_runs_missing
@@ -29,7 +30,9 @@ counted as (
     group by all
 )
 select
-    runs.benchmark, runs.n_runs, runs.is_unsettled,
+    runs.benchmark,
+    runs.n_runs,
+    runs.is_unsettled,
     coalesce(counted.n_tasks, 0) as n_tasks,
     coalesce(counted.n_scored_tasks, 0) as n_scored_tasks,
     case when not runs.is_unsettled then coalesce(counted.n_always, 0) end as n_always,

@@ -3,7 +3,8 @@
 -- needs: staging.run_pairs
 with moved as (
     select
-        base, candidate,
+        base,
+        candidate,
         base_bucket as bucket_before,
         candidate_bucket as bucket_after,
         count(*) as n_tasks,
@@ -13,12 +14,16 @@ with moved as (
     group by all
 ),
 sizes as (
-    select base, candidate, sum(n_tasks) as n_common_tasks
+    select
+        base,
+        candidate,
+        sum(n_tasks) as n_common_tasks
     from moved
     group by all
 )
 select
-    noise.base, noise.candidate,
+    noise.base,
+    noise.candidate,
     split_part(noise.line, ' to ', 1) as bucket_before,
     split_part(noise.line, ' to ', 2) as bucket_after,
     coalesce(moved.n_tasks, 0) as n_tasks,
