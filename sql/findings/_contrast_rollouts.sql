@@ -7,12 +7,18 @@ with
 flips as (
     select
         -flip_no as task_no,
-        flip_no, record_id, run_id, task_id, rollout_index, is_pass,
+        flip_no,
+        record_id,
+        run_id,
+        task_id,
+        rollout_index,
+        is_pass,
         n_tool_calls as n_calls
     from staging.rollouts
     inner join (
         select
-            flip_no, task_id,
+            flip_no,
+            task_id,
             unnest([
                 {run_id: passing_run, is_pass: true}, {run_id: failing_run, is_pass: false}
             ], recursive := true)
@@ -60,9 +66,18 @@ ends as (
     from (select distinct outline from staging.records)
 )
 select
-    task_no, record_id, run_id, task_id, rollout_index, flip_no, is_acting, is_pass,
+    task_no,
+    record_id,
+    run_id,
+    task_id,
+    rollout_index,
+    flip_no,
+    is_acting,
+    is_pass,
     rollout_index = if(is_pass, first_pass, first_failure) as is_first,
-    n_calls, stop_seq, final_seq
+    n_calls,
+    stop_seq,
+    final_seq
 from rollouts
 inner join tasks using (task_no)
 inner join (select record_id, outline from staging.records) as outlined using (record_id)

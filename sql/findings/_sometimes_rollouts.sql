@@ -3,7 +3,11 @@
 select
     -- A number for the task within its run.
     min(record_id) over (partition by run_id, task_id) as task_no,
-    record_id, run_id, task_id, rollout_index, is_pass,
+    record_id,
+    run_id,
+    task_id,
+    rollout_index,
+    is_pass,
     n_tool_calls as n_calls,
     cast(null as bigint) as flip_no
 from staging.rollouts

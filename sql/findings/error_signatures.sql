@@ -2,7 +2,10 @@
 -- grain: run_id, source, signature
 with hit as (
     select
-        run_id, source, signature, task_id,
+        run_id,
+        source,
+        signature,
+        task_id,
         count(*) as n_events,
         count(distinct rollout_index) as n_rollouts,
         count(distinct rollout_index) filter (where coalesce(not is_pass, not is_scored, true))
@@ -13,7 +16,9 @@ with hit as (
     group by all
 )
 select
-    run_id, source, signature,
+    run_id,
+    source,
+    signature,
     cast(sum(n_events) as bigint) as n_events,
     cast(sum(n_rollouts) as bigint) as n_rollouts,
     cast(sum(n_failed) as bigint) as n_failed,
