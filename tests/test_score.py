@@ -33,8 +33,6 @@ TAU = ROOT.parent / "shared" / "corpus" / "tau_airline"
 TARGETS = {
     "golden": (1.00, 1.00),
     "hand: paraphrase": (0.90, 1.00),
-    "hand: own_headings": (0.90, 1.00),
-    "hand: bullets": (0.90, 1.00),
     "paraphrase": (0.90, 1.00),
     "table": (0.90, 1.00),
     "bullets": (0.90, 1.00),
