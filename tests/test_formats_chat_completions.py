@@ -6,8 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
+from tests.lean import CHECKED
 from tests.results import Row, analyzed, lines
 
 NEEDS = ("events", "rollouts", "runs", "task_prompts")
@@ -71,32 +70,35 @@ MESSAGES = [{"role": "user", "content": "Q?"}]
 ANSWERED = [*MESSAGES, {"role": "assistant", "content": "A"}]
 
 
-@pytest.mark.parametrize(
-    "row",
-    [
-        {"messages": MESSAGES, "response": "A"},
-        {"messages": ANSWERED},
-        {"prompt": "Q?", "response": "A"},
-        {"prompt": json.dumps(MESSAGES), "response": {"output": "A"}},
-        {"request": {"messages": MESSAGES}, "response": "A"},
-        {"responses_create_params": json.dumps({"input": MESSAGES}), "response": "A"},
-        {"messages": MESSAGES, "response": json.dumps({"choices": [{"message": ANSWERED[1]}]})},
-        {"messages": MESSAGES, "response": {"choices": [{"message": ANSWERED[1]}]}},
-    ],
-)
-def test_a_question_outside_of_the_request(row: Row, tmp_path: Path) -> None:
+ROWS: list[Row] = [
+    {"messages": MESSAGES, "response": "A"},
+    {"messages": ANSWERED},
+    {"prompt": "Q?", "response": "A"},
+    {"prompt": json.dumps(MESSAGES), "response": {"output": "A"}},
+    {"request": {"messages": MESSAGES}, "response": "A"},
+    {"responses_create_params": json.dumps({"input": MESSAGES}), "response": "A"},
+    {"messages": MESSAGES, "response": json.dumps({"choices": [{"message": ANSWERED[1]}]})},
+    {"messages": MESSAGES, "response": {"choices": [{"message": ANSWERED[1]}]}},
+]
+
+
+def test_a_question_outside_of_the_request(tmp_path: Path) -> None:
     """It is read where it is, as messages or text or JSON in a string."""
-    found = analyzed(tmp_path, {"plain_rollouts.jsonl": [{**row, "reward": 1.0}]}, needs=NEEDS)
-    assert found.column("select prompt from task_prompts") == ["Q?"]
-    if "response" in row:
-        assert found.column("select text from events") == ["A"]
+    files = {f"plain{n}_rollouts.jsonl": [{**row, "reward": 1.0}] for n, row in enumerate(ROWS)}
+    found = analyzed(tmp_path, files, needs=NEEDS)
+    asked = (
+        "select run_id, prompt from rollouts join task_prompts using (run_id, task_id) order by 1"
+    )
+    assert found.rows(asked) == [(f"plain{n}", "Q?") for n in range(len(ROWS))]
+    answered = found.rows("select run_id, text from events order by all")
+    assert answered == [(f"plain{n}", "A") for n, row in enumerate(ROWS) if "response" in row]
 
 
 def test_rollouts_without_a_task_are_tasks_of_their_own(tmp_path: Path) -> None:
     """Nothing says that two of them ask the same: each is a task by its line, as a notice says."""
     bare = [{"response": f"A{n}", "reward": n % 2, "expected_answer": "A1"} for n in range(3)]
     rows = [*bare, {"response": "B", "reward": 1.0, "prompt": "Q?"}]
-    found = analyzed(tmp_path, {"plain_rollouts.jsonl": rows})
+    found = analyzed(tmp_path, {"plain_rollouts.jsonl": rows}, needs=CHECKED)
     tasks = found.column("select task_id from rollouts order by source_line")
     assert tasks[:3] == ["line-1", "line-2", "line-3"]
     assert not tasks[3].startswith("line-")

@@ -40,6 +40,7 @@ def drawn(shift: float) -> list[list[float]]:
     return (np.random.default_rng(5).random((50, 4)) < rates).astype(float).tolist()
 
 
+ALIKE = [[0.0, 0.0]] * 20 + [[1.0, 1.0]] * 10
 # Benchmarks of a base and its candidates: the rewards of each task, and what was asked of how many.
 RUNS: dict[str, dict[str, Sequence[Sequence[float]]]] = {
     "stray": {"base": [[1.0, 1.0]] + [[1.0]] * 39, "new": [[0.0]] * 20 + [[1.0]] * 20},
@@ -60,6 +61,18 @@ RUNS: dict[str, dict[str, Sequence[Sequence[float]]]] = {
     "five": {"base": [[0.0]] * 5 + [[1.0]] * 25, "new": [[1.0]] * 30},
     # One in ten full is a benchmark that is passed and failed.
     "tenth": {"base": [[0.97]] * 9 + [[1.0]]},
+    **{
+        f"rounding{n_gained}": {
+            "base": [[float(task >= n_gained)] for task in range(80)] + [[1.0]] * n_base_only,
+            "new": [[1.0]] * 80,
+        }
+        for n_gained, n_base_only in ((8, 7), (9, 1), (11, 3), (5, 13))
+    },
+    "even": {"base": ALIKE, "new": [[1.0, 1.0]] * 30},
+    "odd": {
+        "base": ALIKE,
+        "new": [[1.0, 0.0]] * 4 + [[1.0, 1.0]] + [[1.0, 0.0]] * 15 + [[1.0, 1.0]] * 10,
+    },
 }
 ASKED = {"never": {"base": 85, "new": 40}}
 
@@ -75,7 +88,7 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> Results:
                 files[f"{name}_{run}_rollouts_materialized_inputs.jsonl"] = [
                     asked(task, 0, ask=f"{name} {task}") for task in range(n)
                 ]
-    needs = (*LOADED, *COMPARISON, "denominators")
+    needs = (*LOADED, *COMPARISON, "denominators", "report.findings")
     bases = [f"{name}_base" for name in RUNS]
     return analyzed(tmp_path_factory.mktemp("verdicts"), files, needs=needs, baselines=bases)
 
@@ -251,20 +264,13 @@ def test_borderline_bounds_keep_their_side() -> None:
     ]
 
 
-def test_one_change_has_one_rounding(tmp_path: Path) -> None:
+def test_one_change_has_one_rounding(compared: Results) -> None:
     """The change on shared tasks is +11.2 in a ledger where it is +11.2 above, and lines add up."""
-    files: dict[str, list[Row]] = {}
-    for name, n_gained, n_base_only in (("a", 9, 7), ("b", 9, 1), ("c", 11, 3), ("d", 5, 13)):
-        n_tasks = 80
-        base = [[float(task >= n_gained)] for task in range(n_tasks)] + [[1.0]] * n_base_only
-        files[f"{name}_base_rollouts.jsonl"] = run_of(base, about=name)
-        files[f"{name}_new_rollouts.jsonl"] = run_of([[1.0]] * n_tasks, about=name)
-    bases = [f"{name}_base" for name in "abcd"]
-    found = analyzed(tmp_path, files, needs=("ledger", "findings"), baselines=bases)
-    lines = found.rows("""
+    lines = compared.rows("""
         select candidate, line, shown, amount, total_shown, delta
         from ledger inner join comparisons using (base, candidate, metric)
-        where ledger = 'task mix' and policy = 'dropped' and is_lead order by all
+        where ledger = 'task mix' and policy = 'dropped' and is_lead
+            and candidate like 'rounding%' order by all
     """)
     assert len(lines) >= 8
     for candidate in {line[0] for line in lines}:
@@ -276,18 +282,10 @@ def test_one_change_has_one_rounding(tmp_path: Path) -> None:
                 assert points(shown) == points(delta)
 
 
-def test_most_is_said_of_a_task_that_leads_alone(tmp_path: Path) -> None:
+def test_most_is_said_of_a_task_that_leads_alone(compared: Results) -> None:
     """Of twenty tasks that gained alike none is named; one that gained more is."""
-    alike = [[0.0, 0.0]] * 20 + [[1.0, 1.0]] * 10
-    files = {
-        "even_base_rollouts.jsonl": run_of(alike, about="even"),
-        "even_new_rollouts.jsonl": run_of([[1.0, 1.0]] * 30, about="even"),
-        "odd_base_rollouts.jsonl": run_of(alike, about="odd"),
-        "odd_new_rollouts.jsonl": run_of(
-            [[1.0, 0.0]] * 4 + [[1.0, 1.0]] + [[1.0, 0.0]] * 15 + [[1.0, 1.0]] * 10, about="odd"
-        ),
-    }
-    bases = ["even_base", "odd_base"]
-    found = analyzed(tmp_path, files, needs=("report.findings",), baselines=bases)
-    query = "select run_id, example from report.findings where kind = 'change' order by run_id"
-    assert found.rows(query) == [("even_new", None), ("odd_new", "odd_new/4:0")]
+    query = """
+        select run_id, example from report.findings
+        where kind = 'change' and run_id in ('even_new', 'odd_new') order by run_id
+    """
+    assert compared.rows(query) == [("even_new", None), ("odd_new", "odd_new/4:0")]
