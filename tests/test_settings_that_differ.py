@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -61,18 +60,19 @@ def test_settings_beside_a_run(tmp_path: Path) -> None:
     ]
 
 
-def test_what_one_run_alone_records_is_no_difference(tmp_path: Path) -> None:
+@with_pages
+def test_what_one_run_alone_records_is_no_difference() -> Given:
     """It is named apart, with the run that does not record it; a field of few rows is none."""
     base, other = rows(), rows(temperature=0.5, top_p=0.9)
     other[0]["verifier_remark"] = "slow"
-    results = analyzed(tmp_path, {"desk_a_rollouts.jsonl": base, "desk_b_rollouts.jsonl": other})
+    results = yield {"a": base, "b": other}
+    silent = f"{results.name}_a"
     assert results.rows("select setting, unrecorded_by from comparison_settings order by all") == [
-        ("temperature", "desk_a"),
-        ("top_p", "desk_a"),
+        ("temperature", silent),
+        ("top_p", silent),
     ]
-    report = re.sub("<!--.*?-->", "", (tmp_path / "out/report.md").read_text(encoding="utf-8"))
-    assert "No recorded configuration difference." in report
-    assert "Not recorded by `desk_a`: `temperature`, `top_p`." in report
+    assert "No recorded configuration difference." in results.report
+    assert f"Not recorded by `{silent}`: `temperature`, `top_p`." in results.report
 
 
 def tool(name: Any, *, is_nested: bool = False) -> Row:

@@ -75,7 +75,10 @@ class Case(Results):
     @property
     def report(self) -> str:
         """The draft report on these runs, without its comments."""
-        page = self.path.parent / "benchmarks" / self.name / "report.md"
+        out = self.path.parent
+        # Where a test runs alone there is one benchmark, and no folder for each.
+        folder = out / "benchmarks" / self.name
+        page = (folder if folder.exists() else out) / "report.md"
         return re.sub("<!--.*?-->", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
 
 
