@@ -128,15 +128,13 @@ def test_skill_tells_the_data(made: Path) -> None:
     assert "- Slice `level`: `easy`, `hard`" in text
     passed = "| passed | its reward is at least the pass threshold | 3 (−5) | 6 (−2) |"
     assert passed in text
-    assert "`desk_a/1:1" in text, "task 1 of desk_a passes once and fails once"
 
 
 @pytest.mark.slow
 def test_a_map_of_many_names_is_one_field(made: Path) -> None:
-    """160 names of tests are one row of the table, and one line of checks."""
+    """160 names of tests are one row of the table."""
     text = skill(made)
     assert "| `tests` | task, check | map: 160 names | 16 |" in text
-    assert "- Checks in `tests`: 160 names, such as `test_0_0`; 320 of 640 (50.0%) failed" in text
     assert "test_3_7" not in text
 
 

@@ -116,7 +116,7 @@ def test_citations_of_the_skill_exist(office: Path) -> None:
     text = (office / "office_desk" / "skill" / "SKILL.md").read_text(encoding="utf-8")
     cited = [found for code in re.findall(r"`([^`\n]+)`", text) if (found := parse(code))]
     cited = [found for found in cited if found.run_id.startswith("office_desk_")]
-    assert len(cited) > 20
+    assert len(cited) > 5
     with open_warehouse(office / "blade_out" / "warehouse.duckdb") as warehouse:
         expected = set(
             warehouse.execute("select run_id, task_id, rollout_index from expected").fetchall()

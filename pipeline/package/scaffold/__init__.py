@@ -104,7 +104,7 @@ def lay_out(
     named = folder.absolute().name or "package"
     texts = {
         PROFILE: profile_text(None, benchmark),
-        skill: skill_text(None, benchmark, folder=named, home=folder),
+        skill: skill_text(None, benchmark, folder=named),
     }
     skeletons, before = dict(texts), _text(folder / PROFILE)
     is_known = bool(chosen.files or there.rollouts)
@@ -128,7 +128,7 @@ def lay_out(
             with whole(folder / home) as (warehouse, out):
                 if not chosen.profile:
                     texts[PROFILE] = profile_text(warehouse, benchmark)
-                texts[skill] = skill_text(warehouse, benchmark, folder=named, home=folder / home)
+                texts[skill] = skill_text(warehouse, benchmark, folder=named)
                 texts |= _reports(warehouse, out)
         undo.pop_all()
     unplaced: list[tuple[str, str]] = []

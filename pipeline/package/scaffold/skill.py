@@ -23,19 +23,18 @@ Rows = list[dict[str, Any]]
 WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 QUERIES = read_queries(Path(__file__).with_suffix(".sql"))
 PROFILE_QUERIES = read_queries(Path(__file__).with_name("profile.sql"))
-LONGEST_NAME, MOST_BYTES, MOST_ROWS = 60, 8 << 20, 200
+LONGEST_NAME = 60
 # A generated part of a skill: its name, and its text.
 PART = re.compile(r"<!-- generated: (?P<name>\w+) -->\n(?P<text>.*?)<!-- end -->", re.DOTALL)
 # Parts are put together without blank lines.
 UNSPACED = re.compile(r"(?<!\n)\n(?=#{2,3} |<!-- (?:end|curate))")
 
 
-def skill_text(source: Source | None, benchmark: str, *, folder: str, home: Path) -> str:
+def skill_text(source: Source | None, benchmark: str, *, folder: str) -> str:
     """The skill as the data suggest it; without data, what is not known and where it goes."""
     facts: dict[str, Any] | None = None
     if source is not None:
         facts = {name: rows_of(source, query) for name, query in QUERIES.items()}
-        facts["declared"] = _declared(home)
     slug = re.sub(r"[^a-z0-9]+", "-", benchmark.lower()).strip("-")[:LONGEST_NAME].strip("-")
     return _rendered(
         "skill.md.j2",
@@ -46,7 +45,6 @@ def skill_text(source: Source | None, benchmark: str, *, folder: str, home: Path
         causes=WORDS["causes"],
         sections=SECTIONS,
         shown_by=wording.WORDS["reasons"],
-        diverging=wording.PARTINGS,
         benchmark=one_line(benchmark, LONGEST_NAME),
         slug=slug or "benchmark",
     )
@@ -72,31 +70,6 @@ def rows_of(source: Source, query: str) -> Rows:
     result = source.execute(query)
     names = [column[0] for column in result.description]
     return [dict(zip(names, values, strict=True)) for values in result.fetchall()]
-
-
-def _declared(home: Path) -> dict[str, dict[str, str]]:
-    """The tools that the first rows of each rollout file declare, with their parameters."""
-    tools: dict[str, dict[str, str]] = {}
-    for line in (line for path in sorted(home.rglob("*.jsonl")) for line in _first_lines(path)):
-        try:
-            for item in json.loads(line)["responses_create_params"]["tools"]:
-                tool = item.get("function") or item
-                names = ", ".join((tool.get("parameters") or {}).get("properties") or ())
-                description = str(tool.get("description") or "")
-                tools.setdefault(
-                    str(tool["name"]), {"description": description, "parameters": names}
-                )
-        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-            continue  # a row that declares none, or in a form of its own
-    return dict(sorted(tools.items()))
-
-
-def _first_lines(path: Path) -> list[bytes]:
-    try:
-        with path.open("rb") as file:
-            return file.readlines(MOST_BYTES)[:MOST_ROWS]
-    except OSError:
-        return []
 
 
 def lines(template: str, **values: Any) -> list[str]:
