@@ -10,11 +10,10 @@ import random
 import re
 import string
 import sys
-from pathlib import Path
 
 from pipeline.package.sanitize.ledger import Ledger
 from pipeline.package.sanitize.policy import Policy
-from pipeline.package.sanitize.share import Survey, _sanitized
+from pipeline.package.sanitize.share import _sanitized
 from tests.case_files import cases
 
 ALPHABETS = {
@@ -64,7 +63,7 @@ def drawn(shape: str, seed: int) -> tuple[str, list[str]]:
 
 def clean(text: str) -> str:
     """A text without what must go, by the default policy."""
-    return _sanitized(text.encode(), 1, "file", Policy(), Survey(Path()), Ledger()).decode()
+    return _sanitized(text.encode(), 1, "file", Policy(), Ledger()).decode()
 
 
 def _leaks(text: str, secret: str) -> bool:

@@ -280,45 +280,13 @@ def test_copies_keep_what_was_cleared(tmp_path: Path) -> None:
     assert call("sanitize", str(out), "--check").code == 1
 
 
-def test_names_that_tasks_ask_for(tmp_path: Path) -> None:
-    """A host or home of any prompt stays everywhere and is named; a person's address does not."""
-    asked = "Copy /home/mara/in.csv to the git-server-2:2222, tell omar@northwind.io"
-    row = {
-        "responses_create_params": {"input": [{"role": "user", "content": asked}]},
-        "response": {"output": f"done: {asked}, not on gpu-node-07:29500"},
-    }
-    given = write(tmp_path / "in", {"a.jsonl": json.dumps(row) + "\n", "b.md": "git-server-2:2222"})
-    told = json.loads(call("sanitize", given, "--check", "--json").stdout)
-    assert told["task_names"] == ["/home/mara/in.csv", "git-server-2", "git-server-2:2222"]
-    assert told["by_kind"] == {"endpoint": 1, "email": 2}
-    printed = call("sanitize", given, "--check").stdout
-    assert "left 3 that tasks ask for\n  left: /home/mara/in.csv\n  left: git-server-2\n" in printed
-    write(given, {"sanitize.toml": 'task_names = "redact"\n'})
-    told = json.loads(call("sanitize", given, "--check", "--json").stdout)
-    assert told["by_kind"] == {"endpoint": 4, "path": 2, "email": 2}
-
-
-HOSTS = [
-    ("Log in to build.northwind.corp", "ssh build.northwind.corp"),
-    ("Open http://shop-web:8000/", "GET http://shop-web:8000/cart and shop-web:8000"),
-    ("The server is 10.1.2.3:22", "http://10.1.2.3/ and 10.1.2.3"),
-]
-
-
-@pytest.mark.parametrize(("asked", "output"), HOSTS)
-@pytest.mark.parametrize("name", ["a.jsonl", "a.json"])
-def test_hosts_that_tasks_ask_for(tmp_path: Path, name: str, asked: str, output: str) -> None:
-    """A host of a prompt is data, in every address of it and in documents; other hosts go."""
-    rows = [{"input": asked, "output": f"{output} not gpu-node-07:29500"}]
-    content = {"samples": rows} if name == "a.json" else rows[0]
-    given = write(tmp_path / "in", {name: json.dumps(content) + "\n"})
+def test_a_host_of_a_prompt_is_one_placeholder_everywhere(tmp_path: Path) -> None:
+    """What a task names stays the same in prompt, answer and other files."""
+    row = {"input": "Log in to build.northwind.corp", "output": "ssh build.northwind.corp"}
+    given = write(tmp_path / "in", {"a.jsonl": json.dumps(row), "b.md": "build.northwind.corp"})
     call("sanitize", given, "--out", tmp_path / "out")
-    after = (tmp_path / "out" / name).read_text()
-    assert output in after
-    assert "gpu-node" not in after
-    write(given, {"sanitize.toml": 'task_names = "redact"\n'})
-    call("sanitize", given, "--out", tmp_path / "out")
-    assert output not in (tmp_path / "out" / name).read_text()
+    texts = [(tmp_path / "out" / name).read_text() for name in ("a.jsonl", "b.md")]
+    assert "".join(texts).count("[redacted-host-1]") == 3
 
 
 def test_copies_are_made_again(tmp_path: Path) -> None:

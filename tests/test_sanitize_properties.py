@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pipeline.package.sanitize import share
 from pipeline.package.sanitize.detect import PLACEHOLDER
 from pipeline.package.sanitize.ledger import Ledger, by_kind
-from pipeline.package.sanitize.share import Survey, _sanitized
+from pipeline.package.sanitize.share import _sanitized
 from tests.planted_secrets import EDGES, POLICY, passage, plant, strings, value, written
 
 seeds = st.integers(min_value=0, max_value=2**32)
@@ -23,7 +23,7 @@ seeds = st.integers(min_value=0, max_value=2**32)
 def clean(text: str) -> tuple[str, dict[str, str]]:
     """A text without what must go, and what each placeholder stands for."""
     ledger = Ledger()
-    content = _sanitized(text.encode(), 1, "file", POLICY, Survey(Path()), ledger)
+    content = _sanitized(text.encode(), 1, "file", POLICY, ledger)
     meant = {entry.bare: secret for secret, entry in ledger.by_secret.items()}
     return content.decode(), meant
 

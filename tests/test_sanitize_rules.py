@@ -9,9 +9,9 @@ import pytest
 from pipeline.package.sanitize import detect, share
 from pipeline.package.sanitize.ledger import Ledger
 from pipeline.package.sanitize.policy import PATTERNS, Allow, Policy
-from pipeline.package.sanitize.share import Survey, _sanitized
+from pipeline.package.sanitize.share import _sanitized
 from tests.case_files import cases
-from tests.conftest import CORPUS, ROOT, needs_corpus
+from tests.conftest import CORPUS, needs_corpus
 
 LISTS = Policy(names=("Heron", "José Niño"), users=("jdoe",), hosts=("build-7",))
 
@@ -19,7 +19,7 @@ LISTS = Policy(names=("Heron", "José Niño"), users=("jdoe",), hosts=("build-7"
 def clean(text: str, policy: Policy = LISTS) -> str:
     """A text without what must go."""
     content = text.encode("utf-8", "surrogateescape")
-    output = _sanitized(content, 1, "file", policy, Survey(ROOT), Ledger())
+    output = _sanitized(content, 1, "file", policy, Ledger())
     return output.decode("utf-8", "surrogateescape")
 
 

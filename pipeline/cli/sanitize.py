@@ -75,7 +75,6 @@ def _check(paths: tuple[Path, ...], policy: Policy, *, as_json: bool) -> None:
             | {"kind": each.kind, "rule": each.rule, "count": each.count}
             for each in entries
         ],
-        "task_names": sorted(survey.required),
         "unchecked": [{"file": each.name, "reason": each.reason} for each in survey.unchecked],
     }
     _print(entries, survey, json=content if as_json else None, verb="found in", is_check=True)
@@ -92,7 +91,6 @@ def _rewrite(paths: tuple[Path, ...], out: Path | None, policy: Policy, *, as_js
         "changed": list(shared.changed),
         "renamed": list(shared.renamed),
         "by_kind": by_kind(shared.entries),
-        "task_names": sorted(survey.required),
         "unchecked": [{"file": each.name, "reason": each.reason} for each in survey.unchecked],
         "log": str(where),
     }

@@ -7,7 +7,7 @@ import json
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -34,8 +34,6 @@ ESCAPE = re.compile(
 JSON_ESCAPE = re.compile(r"\\(?:u[0-9A-Fa-f]{4}|.)")
 TRAILING = ".,;:!?*~"
 BELOW = re.compile(r"(?:[A-Za-z0-9-]+\.)+\Z")
-HOST = re.compile(r"(?:[A-Za-z][\w+.-]*://)?(?:[^/?#@]*@)?(\[[0-9A-Fa-f:.]+\]|[^/?#:]+)")
-PROMPT_KEYS = ("prompt", "question", "instruction", "problem_statement")
 
 
 @dataclass(frozen=True)
@@ -60,7 +58,6 @@ class Rule:
     matches: Callable[[str], Iterator[re.Match[str]]]
     needs: tuple[str | re.Pattern[str], ...]  # none: every line is searched
     check: Callable[[re.Match[str], Policy], bool] = lambda match, policy: True
-    is_task: bool = False
     is_long: bool = False  # may go over several lines
 
 
@@ -91,7 +88,6 @@ def _built(pattern: Mapping[str, Any]) -> Iterator[Rule]:
         re.compile(pattern.get("regex", "")).finditer,
         (re.compile(needs),) if isinstance(needs, str) else tuple(needs),
         getattr(checks, pattern["check"]) if "check" in pattern else Rule.check,
-        is_task=pattern.get("is_task", False),
         is_long=pattern.get("is_long", pattern["replace"] == "key"),
     )
     if pattern["id"] == "command":
@@ -101,14 +97,9 @@ def _built(pattern: Mapping[str, Any]) -> Iterator[Rule]:
         yield replace(rule, matches=secrets.tokens) if pattern["id"] == "token" else rule
 
 
-def spans(
-    text: str, policy: Policy, required: Set[str] = frozenset(), *, is_json: bool = False
-) -> list[Span]:
-    """What must go of a text, in order, nothing twice; of JSON only in strings.
-
-    Names in `required` are those that tasks ask for.
-    """
-    private = _read(text, policy, required, MOST_READINGS, is_json=is_json)
+def spans(text: str, policy: Policy, *, is_json: bool = False) -> list[Span]:
+    """What must go of a text, in order, nothing twice; of JSON only in strings."""
+    private = _read(text, policy, MOST_READINGS, is_json=is_json)
     if is_json:
         places = [match.span() for match in TOKEN.finditer(text)] if private else []
         starts = [start for start, _ in places]
@@ -131,9 +122,7 @@ def _merged(text: str, spans: list[Span]) -> list[Span]:
     return merged
 
 
-def _read(
-    text: str, policy: Policy, required: Set[str], readings: int, *, is_json: bool = False
-) -> list[Span]:
+def _read(text: str, policy: Policy, readings: int, *, is_json: bool = False) -> list[Span]:
     """The private parts of a text as it is, and of what its escapes mean, until none is left."""
     # An n behind a backslash is no letter: JSON is read for what it means alone, and whole.
     private: list[Span] = []
@@ -149,9 +138,9 @@ def _read(
         line = text[start:at]
         meant = ESCAPE.sub(lambda match: _meaning(match[0]), line)
         if is_json or meant != line:
-            private += _outward(line, _read(meant, policy, required, readings - 1), start, ESCAPE)
+            private += _outward(line, _read(meant, policy, readings - 1), start, ESCAPE)
     # Of two in the same place, what it means comes first.
-    return _merged(text, private if is_json else [*private, *_direct(text, policy, required)])
+    return _merged(text, private if is_json else [*private, *_direct(text, policy)])
 
 
 @lru_cache(maxsize=4096)
@@ -183,7 +172,7 @@ def _outward(text: str, inner: list[Span], offset: int, escapes: re.Pattern[str]
         yield replace(span, start=offset + first, end=offset + (end or start + span.end - begun))
 
 
-def _direct(text: str, policy: Policy, required: Set[str]) -> Iterator[Span]:
+def _direct(text: str, policy: Policy) -> Iterator[Span]:
     """The private parts between placeholders, which are left alone."""
     low = text.replace("\u0130", "i").lower()
     taken = [match.span() for match in PLACEHOLDER.finditer(text)] if "redacted-" in low else []
@@ -193,7 +182,7 @@ def _direct(text: str, policy: Policy, required: Set[str]) -> Iterator[Span]:
             first = bisect_right(ends, start)
             last = bisect_left(starts, end)
             for until, behind in (*taken[first:last], (end, end)):
-                yield from _private(rule, text[start:until], start, policy, required)
+                yield from _private(rule, text[start:until], start, policy)
                 start = behind
 
 
@@ -220,9 +209,7 @@ def _lines(low: str, rule: Rule) -> list[tuple[int, int]]:
     return sorted(lines)
 
 
-def _private(
-    rule: Rule, text: str, offset: int, policy: Policy, required: Set[str]
-) -> Iterator[Span]:
+def _private(rule: Rule, text: str, offset: int, policy: Policy) -> Iterator[Span]:
     stems = [path.rstrip("/\\") for path in policy.allow.paths if rule.kind == "path"]
     for match in rule.matches(text):
         if rule.id.startswith("listed-"):
@@ -239,8 +226,7 @@ def _private(
             secret = secret.rstrip(TRAILING + brackets)
         is_allowed = any(secret == s or secret.startswith((f"{s}/", f"{s}\\")) for s in stems)
         is_allowed = is_allowed or any(re.fullmatch(p, secret) for p in policy.allow.patterns)
-        is_required = rule.is_task and not required.isdisjoint(_task_names(rule.kind, secret))
-        if not is_allowed and not is_required:
+        if not is_allowed:
             start += offset
             yield Span(start, start + len(secret), rule.kind, rule.id, secret)
 
@@ -308,55 +294,3 @@ def _leads(path: Sequence[str], wanted: Sequence[str]) -> bool:
     if wanted[0] == "**":
         return any(_leads(path[n:], wanted[1:]) for n in range(len(path) + 1))
     return bool(path) and wanted[0] in (path[0], "*") and _leads(path[1:], wanted[1:])
-
-
-def _task_names(kind: str, secret: str) -> set[str]:
-    """What a task may call it: as it is written, and a machine by its host alone."""
-    if kind not in ("endpoint", "host", "ip"):
-        return {secret}
-    match = HOST.match(secret)
-    return {secret, match[1].strip("[]").lower()} if match else {secret}
-
-
-def task_names(text: str, policy: Policy) -> set[str]:
-    """Names that tasks need, since their prompts have them: hosts, homes, accounts.
-
-    The text is a row, or a document with lists of rows.
-    """
-    try:
-        content = json.loads(text)
-    except (ValueError, RecursionError):
-        return set()
-    documents = content if isinstance(content, list) else [content]
-    rows = [row for row in documents if isinstance(row, dict)]
-    rows += [
-        row
-        for document in rows
-        for items in document.values()
-        if isinstance(items, list)
-        for row in items
-        if isinstance(row, dict)
-    ]
-    prompts = [prompt for row in rows for prompt in _prompts(row)]
-    tasks = {rule.id for rule in rules(policy) if rule.is_task}
-    private = _read(
-        json.dumps(prompts, ensure_ascii=False), policy, frozenset(), MOST_READINGS, is_json=True
-    )
-    return {
-        name
-        for span in private
-        if span.rule in tasks
-        for name in _task_names(span.kind, span.secret)
-    }
-
-
-def _prompts(row: Mapping[str, Any]) -> Iterator[Any]:
-    """What a row's task asks, wherever its format has it."""
-    params = row.get("responses_create_params")
-    yield from (row[key] for key in PROMPT_KEYS if row.get(key))
-    for content in (row.get("input"), params.get("input") if isinstance(params, dict) else None):
-        for item in content if isinstance(content, list) else [content]:
-            if isinstance(item, dict) and item.get("role") in ("user", "system", "developer"):
-                yield item.get("content")
-            elif isinstance(item, str):
-                yield item

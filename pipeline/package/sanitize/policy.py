@@ -54,7 +54,6 @@ class Policy:
     hosts: tuple[str, ...] = ()
     source_fields: tuple[str, ...] = ()
     withheld_fields: tuple[str, ...] = ()
-    task_names: str = "keep"
     allow: Allow = Allow()
     off: tuple[str, ...] = ()
 
@@ -62,7 +61,6 @@ class Policy:
         """Without what it keeps private: counts of that, and all that it clears."""
         return {
             **{f"n_{key}": len(getattr(self, key)) for key in (*LISTED, *FIELDS)},
-            "task_names": self.task_names,
             "rules_off": list(self.off),
             "allow": {key: list(values) for key, values in vars(self.allow).items()},
         }
@@ -135,7 +133,6 @@ CONTRACT = Contract(
     keys={
         **{key: (_texts, f'{key} = ["{kind}-7"]', _name, "a name") for key, kind in LISTED.items()},
         **{key: (_texts, f'{key} = ["metadata.*.x"]', _field, "a field path") for key in FIELDS},
-        "task_names": (toml.choice, "keep", "redact"),
         "allow.domains": (_texts, 'domains = ["northwind.io"]'),
         "allow.paths": (_texts, 'paths = ["/home/build"]'),
         "allow.patterns": (_texts, 'patterns = ["sk-demo-.*"]', re.compile, "a pattern"),

@@ -15,7 +15,7 @@ from pipeline import files, outputs
 from pipeline.errors import InputError, UsageError
 from pipeline.package.sanitize import ledger as ledgers
 from pipeline.package.sanitize import policy as policies
-from pipeline.package.sanitize.detect import is_json, spans, task_names
+from pipeline.package.sanitize.detect import is_json, spans
 from pipeline.package.sanitize.ledger import Entry, Ledger, Log
 from pipeline.package.sanitize.policy import FILE_NAME, LOG_NAME, Policy
 
@@ -54,8 +54,6 @@ class Survey:
     files: list[Source] = field(default_factory=list)
     unchecked: list[Source] = field(default_factory=list)
     policies: list[str] = field(default_factory=list)
-    # Names that the tasks ask for.
-    required: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True)
@@ -90,10 +88,6 @@ def survey(paths: Sequence[Path], policy: Policy) -> Survey:
             is_cleared = is_cleared and path.is_file()
             source = Source(path, name, is_cleared, "" if is_cleared else _hindrance(path))
             (result.unchecked if source.reason else result.files).append(source)
-            has_tasks = source.suffix in (*ROWS, ".json") and not source.reason
-            if has_tasks and policy.task_names == "keep":
-                for _, content in _blocks(source):
-                    result.required |= task_names(content.decode("utf-8", "replace"), policy)
     return result
 
 
@@ -103,7 +97,7 @@ def check(survey: Survey, policy: Policy) -> list[Entry]:
     for source in survey.files:
         _named(source.name, policy, ledger, put_as=source.name)
         for first, content in _blocks(source):
-            _sanitized(content, first, source.name, policy, survey, ledger)
+            _sanitized(content, first, source.name, policy, ledger)
     return ledger.entries
 
 
@@ -155,7 +149,7 @@ def _written(folder: Path, surveyed: Survey, policy: Policy, *, is_copy: bool) -
             is_changed = False
             with target.open("r+b" if source.is_cleared else "wb") as file:
                 for first, content in _blocks(source):
-                    clean = _sanitized(content, first, name, policy, surveyed, ledger)
+                    clean = _sanitized(content, first, name, policy, ledger)
                     is_changed = is_changed or clean != content
                     file.write(clean)
             if is_changed:
@@ -209,16 +203,14 @@ def _is_key_open(line: bytes, *, is_open: bool) -> bool:
     return max(starts) > max(ends, default=-1) if starts else is_open and not ends
 
 
-def _sanitized(
-    content: bytes, first: int, file: str, policy: Policy, surveyed: Survey, ledger: Ledger
-) -> bytes:
+def _sanitized(content: bytes, first: int, file: str, policy: Policy, ledger: Ledger) -> bytes:
     """A block without what must go; the ledger learns of it. The number of lines stays."""
     text = content.decode("utf-8", "surrogateescape")
     is_document = is_json(text)
     for _ in range(MOST_ROUNDS):
         parts: list[str] = []
         last, line = 0, first
-        for span in spans(text, policy, surveyed.required, is_json=is_document):
+        for span in spans(text, policy, is_json=is_document):
             line += text.count("\n", last, span.start)
             shown = ledger.put(span, file, line, text[span.end : span.end + 1])
             n_breaks = text.count("\n", span.start, span.end)
