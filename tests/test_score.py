@@ -252,8 +252,6 @@ def test_a_label_counts_beside_its_task_and_no_other_label(text: str, is_met: bo
         ("mode", "LOOP_THRASH", "Task 7 ends in LOOP_THRASH.", True),
         ("bucket", "never", "| task | bucket |\n| - | - |\n| 7 | never |", True),
         ("bucket", "never", "Task 7 never or sometimes passes.", False),
-        ("outcome", "fail", "- task 7: fails", True),
-        ("outcome", "fail", "Task 7 fails once and passes twice.", False),
     ],
 )
 def test_a_value_is_in_the_block_of_its_subject(
@@ -262,28 +260,6 @@ def test_a_value_is_in_the_block_of_its_subject(
     """Numbers at their printed precision, names and labels as they are."""
     told = "A fact about the seventh task, told in its own words."
     assert one(Fact("f", told, subject=SEVEN, predicate=predicate, value=value), text) is is_met
-
-
-def test_a_count_has_its_whole_beside_it() -> None:
-    """25 of 45 is not 25 somewhere and 45 elsewhere."""
-    fact = Fact("f", "25 of 45 failures end so.", subject=Subject("r"), predicate="count", value=25)
-    assert one(fact, "# r\n\n25 of the 45 end so.")
-    assert one(fact, "# r\n\nOf 45 failures 25 end so.")
-    assert one(fact, "# r\n\n| a | n | of |\n| - | - | - |\n| end | 25 | 45 |")
-    assert not one(fact, "# r\n\n25 are red.")
-    assert not one(fact, f"# r\n\n25 are red, {'and so on, ' * 9}45.")
-
-
-def test_claims_that_a_report_brings_are_matched() -> None:
-    """By subject, predicate and value, in a file beside the report."""
-    fact = Fact(
-        "f", "25 failures end without an accepted write.", subject=Subject("r"),
-        predicate="count", value=25,
-    )  # fmt: skip
-    own = standard("25 failures end without an accepted write.", [fact])
-    assert met(score("Nothing is said.", own, claims=[fact])) == ["f"]
-    other = Fact("g", fact.fact, subject=fact.subject, predicate="count", value=26)
-    assert met(score("Nothing is said.", own, claims=[other])) == []
 
 
 def test_a_block_states_as_many_facts_as_it_has_values() -> None:

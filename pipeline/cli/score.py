@@ -58,15 +58,13 @@ def score(
 
     by = standard(files.report_text(golden), read_facts(anchor_facts))
     text = files.report_text(report)
-    brought = report.with_name(f"{report.stem}_claims.json")
-    claims = read_facts(brought) if brought.is_file() else []
     cache = output_dir / "judge_answers.jsonl" if output_dir else None
     judge_program = partial(judged, command=judge, cache=cache) if judge else None
     findings = None
     if warehouse is not None:
         with open_warehouse(warehouse) as opened:
             findings = verify(text, report.as_posix(), opened)
-    result = scored(text, by, claims=claims, findings=findings, judge=judge_program).as_json()
+    result = scored(text, by, findings=findings, judge=judge_program).as_json()
     if warning := review_warning(anchor_facts):
         result["review_required"] = True
         click.echo(neutral(warning), err=True)

@@ -81,7 +81,7 @@ def draft(text: str, *, model: str, most: int) -> Drafted:
     stated = {
         each.fact
         for each in by.wanted
-        if any(not lacking(each, piece, by.golden, by.load) for piece in by.golden.pieces)
+        if any(not lacking(each, piece, by.golden) for piece in by.golden.pieces)
     }
     chosen = _spread([each for each in candidates.values() if each[3] in stated], most)
     reasons[SURPASSED] += len(candidates) - len(chosen)

@@ -48,7 +48,7 @@ def judged(
 
     for place, each in enumerate(facts):
         about = [one for one in text.pieces if _concerns(each, one, text)]
-        if each.by != "claims" and about:
+        if about:
             fact = each.wanted.fact
             ask("facts", place, about[:MOST_PASSAGES], id=fact.id, fact=fact.fact)
     for layer, questions in LAYERS.items():

@@ -28,20 +28,9 @@ WEIGHTS = {"high": 3.0, "medium": 2.0, "low": 1.0}
 # One false claim in seven halves the score; where few can be checked, each costs a tenth at most.
 POWER = math.log(0.5) / math.log(6 / 7)
 FEW, A_TENTH = 10, 0.1
-# A block that is more crowded than any of the golden report binds nothing to anything.
-CROWDED = 1.25
-# Words of an outcome: all that is read besides values.
-OUTCOMES = {
-    "pass": frozenset(("pass", "passes", "passed")),
-    "fail": frozenset(("fail", "fails", "failed")),
-}
 NAME = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b|`[^`]+`")
 ENDS = re.compile(r"[.!?][\"')\]*]*\s+")
 CLOSED = re.compile(r"[.!?][\"')\]*\u201d]*\Z")
-NEAR = 40
-CITED = re.compile(r"[\w.-]+/\S+?:\d+(?:#\d+)?")
-# The value of an argument: a quoted text without spaces or quotes, or a number.
-ARGUMENT = re.compile(r"\"([^\"\s:]{1,60})\"(?!:)|(?<![\w\".-])(\d[\d.]*)(?![\w\".-])")
 # Of a sentence, to be the same as another.
 FEWEST_WORDS = 6
 # Words of a fact of text alone that one block of the golden report must hold: how many, and what
@@ -130,11 +119,6 @@ class Piece:
         return max(1, n_values)
 
     @cached_property
-    def load(self) -> tuple[int, int]:
-        """How many figures and how many rollouts or tasks it holds."""
-        return len(self.tokens), len({task for _, task, _ in self.rollouts} | tasks_in(self.plain))
-
-    @cached_property
     def is_claim(self) -> bool:
         """Whether it is made as one: a row, or text with an end or a colon, not a bag of words."""
         if self.is_row:
@@ -212,8 +196,6 @@ class Wanted:
     runs: tuple[str, ...]
     # Of a fact that is text alone: its names, figures and quotations.
     marks: tuple[str, ...]
-    # What a count is of, as its text says: `25 of 45`.
-    whole: float | None
     # What its text names, for a fact that is about no run or task.
     names: tuple[str, ...] = ()
     # The tasks that the text of a fact names, where it is text alone.
@@ -248,8 +230,6 @@ class Standard:
 
     golden: Text
     wanted: tuple[Wanted, ...]
-    # The most figures and tasks of one of its blocks.
-    load: tuple[float, float]
 
     @cached_property
     def known(self) -> dict[str, list[Piece]]:
@@ -342,39 +322,17 @@ def standard(golden_text: str, facts: Sequence[Fact]) -> Standard:
     runs = {each[0] for piece in golden.pieces for each in piece.rollouts}
     runs |= {fact.subject.run for fact in facts if fact.subject.run}
     short = aliases(dict.fromkeys(runs))
-    wanted = tuple(_stated_call(_wanted(fact, short), golden) for fact in facts)
-    figures_, tasks = (
-        max([CROWDED * piece.load[place] for piece in golden.pieces], default=0) for place in (0, 1)
-    )
-    load = (max(figures_, 6), max(tasks, 3))
-    return Standard(golden, tuple(_at_home(each, golden, load) for each in wanted), load)
+    wanted = tuple(_wanted(fact, short) for fact in facts)
+    return Standard(golden, tuple(_at_home(each, golden) for each in wanted))
 
 
-def _stated_call(each: Wanted, golden: Text) -> Wanted:
-    """A fact of an expected call by those of its arguments that the golden report gives."""
-    if each.fact.predicate != "expected_call":
-        return each
-    tool = str(each.fact.value)
-    arguments = [
-        tuple(mark for mark in each.marks if _is_argument(mark, piece))
-        for piece in golden.pieces
-        if is_about(each, piece, golden) and _holds(tool, piece.plain)
-    ]
-    return replace(each, marks=max(arguments, key=len, default=()))
-
-
-def _is_argument(mark: str, piece: Piece) -> bool:
-    """Whether a block holds a value; digits of a citation are none."""
-    return _holds(mark, CITED.sub("", piece.plain))
-
-
-def _at_home(wanted: Wanted, golden: Text, load: tuple[float, float]) -> Wanted:
+def _at_home(wanted: Wanted, golden: Text) -> Wanted:
     """A fact of text alone by what the block of the golden report that is nearest has of it.
 
     Others write facts in words of their own; what they share with the report is all there is.
     """
     pieces = [piece for piece in golden.pieces if piece.is_claim]
-    is_stated = any(not lacking(wanted, piece, golden, load) for piece in pieces)
+    is_stated = any(not lacking(wanted, piece, golden) for piece in pieces)
     if not wanted.is_text or is_stated or not pieces:
         return wanted
     uses = Counter(word for piece in pieces for word in piece.words)
@@ -422,42 +380,23 @@ def _wanted(fact: Fact, short: dict[str, frozenset[str]]) -> Wanted:
         marks += [each.text for each in figures(text)]
         marks += re.findall(r"\"([^\"]{3,})\"", text) + re.findall(r"\b\d{4,}\b", text)
         marks = [each for each in dict.fromkeys(marks) if citation.parse(each) is None]
-    if fact.predicate == "expected_call":
-        # Of the call it is not enough to name the tool: what was expected, and what was done.
-        details = fact.fact.partition(str(fact.value))[2]
-        marks = list(dict.fromkeys(one or two for one, two in ARGUMENT.findall(details)))
-    whole = None
-    if isinstance(fact.value, int) and not isinstance(fact.value, bool):
-        match = re.search(
-            rf"\b{fact.value:,}\b (?:out )?of (?:the |all )?(?P<whole>[\d,]+)", fact.fact
-        )
-        whole = float(match["whole"].replace(",", "")) if match else None
     names = (run, *sorted(short.get(run, ()))) if run else ()
     named = [each.strip("`") for each in NAME.findall(fact.fact)]
     others = tuple(each for each in named if citation.parse(each) is None)
     tasks = frozenset() if fact.is_structured else frozenset(tasks_in(fact.fact))
-    return Wanted(fact, frozenset(rollouts), names, tuple(marks), whole, others, tasks)
+    return Wanted(fact, frozenset(rollouts), names, tuple(marks), others, tasks)
 
 
 def score(
     text: str,
     by: Standard,
     *,
-    claims: Sequence[Fact] = (),
     findings: Iterable[Finding] | None = None,
     judge: Judge | None = None,
 ) -> Score:
-    """A report's score; `claims` are those it brings itself, `findings` what the data say of it.
-
-    Without data the golden report says what holds.
-    """
+    """A report's score; `findings` is what the data say of it, else the golden report says it."""
     report = text_of(text)
-    met = [
-        Met(each.wanted, each.piece, by="claims")
-        if any(_is_same(each.wanted.fact, claim) for claim in claims)
-        else each
-        for each in matched(by, report)
-    ]
+    met = matched(by, report)
     sound = _by_data(findings) if findings is not None else Soundness()
     _by_golden(report, by, sound, is_alone=findings is None)
     if judge is None:
@@ -468,69 +407,43 @@ def score(
 
 def matched(by: Standard, report: Text) -> list[Met]:
     """Each fact with a block that states it; a block states as many as it has values."""
-    # Facts of values and facts of words do not take each other's room.
     options = [
-        [
-            (no, each.is_text)
-            for no, piece in enumerate(report.pieces)
-            if not lacking(each, piece, report, by.load)
-        ]
+        [no for no, piece in enumerate(report.pieces) if not lacking(each, piece, report)]
         for each in by.wanted
     ]
+    # Facts of values and facts of words do not take each other's room.
     room = {
-        (no, is_text): max(1, piece.n_sentences) if is_text else piece.values
-        for no, piece in enumerate(report.pieces)
+        is_text: [max(1, p.n_sentences) if is_text else p.values for p in report.pieces]
         for is_text in (False, True)
     }
-    placed: dict[tuple[int, bool], list[int]] = defaultdict(list)
-    chosen: dict[int, tuple[int, bool]] = {}
-
-    def place(fact: int, seen: set[tuple[int, bool]]) -> bool:
-        for no in options[fact]:
-            if no in seen:
-                continue
-            seen.add(no)
-            if len(placed[no]) < room[no]:
-                placed[no].append(fact)
-                chosen[fact] = no
-                return True
-            for other in list(placed[no]):
-                if place(other, seen):
-                    placed[no].remove(other)
-                    placed[no].append(fact)
-                    chosen[fact] = no
-                    return True
-        return False
-
-    weights = [WEIGHTS[each.fact.difficulty] for each in by.wanted]
-    for fact in sorted(range(len(by.wanted)), key=lambda no: (-weights[no], no)):
-        place(fact, set())
-    results = []
-    for no, each in enumerate(by.wanted):
-        if no in chosen:
-            results.append(Met(each, report.pieces[chosen[no][0]]))
-        elif options[no]:
-            results.append(Met(each, None, "its blocks state as many facts as they have values"))
+    results: dict[int, Met] = {}
+    # The fact with the fewest blocks to choose from goes first, of equals the weightier one.
+    for no in sorted(
+        range(len(options)),
+        key=lambda no: (len(options[no]), -WEIGHTS[by.wanted[no].fact.difficulty], no),
+    ):
+        each = by.wanted[no]
+        own = room[each.is_text]
+        best = max(options[no], key=own.__getitem__, default=None)
+        if best is None:
+            reasons = sorted({lacking(each, piece, report) for piece in report.pieces})
+            # A block that lacks the value only is the nearest.
+            nearest = max(reasons, key=lambda why: why.startswith("value"), default="subject")
+            results[no] = Met(each, None, nearest)
+        elif own[best] > 0:
+            own[best] -= 1
+            results[no] = Met(each, report.pieces[best])
         else:
-            results.append(Met(each, None, _nearest(each, report, by.load)))
-    return results
+            results[no] = Met(each, None, "its blocks state as many facts as they have values")
+    return [results[no] for no in range(len(options))]
 
 
-def _nearest(wanted: Wanted, report: Text, load: tuple[float, float]) -> str:
-    reasons = Counter(lacking(wanted, piece, report, load) for piece in report.pieces)
-    order = ("value", "whole", "crowded", "no sentence", "subject")
-    return next((why for name in order for why in reasons if why.startswith(name)), "subject")
-
-
-def lacking(wanted: Wanted, piece: Piece, report: Text, load: tuple[float, float]) -> str:
+def lacking(wanted: Wanted, piece: Piece, report: Text) -> str:
     """What a block lacks to state a fact: its subject, its value, or a form; nothing if it does."""
     if not is_about(wanted, piece, report):
         return "subject"
     if why := _value(wanted, piece):
         return why
-    # The heads distinguish the cells of a row.
-    if not piece.is_row and (piece.load[0] > load[0] or piece.load[1] > load[1]):
-        return "crowded: more figures or tasks than any block of the golden report"
     return "" if piece.is_claim else "no sentence, label or row"
 
 
@@ -560,20 +473,14 @@ def _value(each: Wanted, piece: Piece) -> str:
         is_said = all(_has_quote(quote, piece) for quote in fact.quotes)
         return "" if is_said else "value: its quotation"
     if isinstance(value, (int, float)):
-        return _number(each, value, piece)
+        printed = [token for token in piece.tokens if token.agrees(value)]
+        is_printed = any(isinstance(value, float) or token.value == value for token in printed)
+        return "" if is_printed else f"value: {value}"
     if isinstance(value, str):
-        if fact.predicate == "outcome" and value in OUTCOMES:
-            words = set(re.findall(r"[a-z]+", piece.flat))
-            own = {name for name, forms in OUTCOMES.items() if forms & words}
-            return "" if own == {value} else f"value: {value}, and not the other"
         if fact.predicate == "bucket":
             words = set(re.findall(r"[a-z]+", piece.flat)) & BUCKETS
             return "" if words == {value} else f"value: {value}, and no other bucket"
-        if not _holds(value, piece.plain):
-            return f"value: {one_line(value, 60)}"
-        absent = [mark for mark in each.marks if not _is_argument(mark, piece)]
-        is_enough = 2 * len(absent) < len(each.marks) or not each.marks
-        return "" if is_enough else f"value: {one_line(absent[0], 60)}"
+        return "" if _holds(value, piece.plain) else f"value: {one_line(value, 60)}"
     if each.words or not each.marks:
         wanted_words = each.words or frozenset(WORD.findall(plain(fact.fact).casefold()))
         if not wanted_words or len(wanted_words & piece.words) < ENOUGH * len(wanted_words):
@@ -581,24 +488,6 @@ def _value(each: Wanted, piece: Piece) -> str:
     absent = [mark for mark in each.marks if not _is_mark(mark, piece)]
     is_enough = 3 * len(absent) <= len(each.marks)
     return "" if is_enough else f"value: {one_line(absent[0], 60)}"
-
-
-def _number(wanted: Wanted, value: float, piece: Piece) -> str:
-    printed = [token for token in piece.tokens if token.agrees(value)]
-    if isinstance(value, int):
-        printed = [token for token in printed if token.value == value]
-    if not printed:
-        return f"value: {value}"
-    if wanted.whole is None or piece.is_row:
-        has_whole = wanted.whole is None or any(t.value == wanted.whole for t in piece.tokens)
-    else:
-        has_whole = any(
-            other.value == wanted.whole
-            and max(other.start - token.end, token.start - other.end) <= NEAR
-            for token in printed
-            for other in piece.tokens
-        )
-    return "" if has_whole else f"whole: {value} of {wanted.whole:g}"
 
 
 def _has_quote(quote: str, piece: Piece) -> bool:
@@ -609,23 +498,6 @@ def _has_quote(quote: str, piece: Piece) -> bool:
 def _holds(name: str, text: str) -> bool:
     pattern = rf"(?<![\w/.-]){re.escape(name)}(?![\w/-]|\.\d)"
     return re.search(pattern, text, re.IGNORECASE) is not None
-
-
-def _is_same(fact: Fact, claim: Fact) -> bool:
-    """Whether a claim that a report brings has the fact's subject, predicate and value."""
-    mine, theirs, one, two = fact.subject, claim.subject, fact.value, claim.value
-    if isinstance(one, str) or isinstance(two, str):
-        is_equal = str(one).casefold() == str(two).casefold()
-    else:
-        is_equal = two is not None and abs((one or 0) - two) <= 1e-9 + 5e-4 * abs(one or 0)
-    return (
-        fact.is_structured
-        and one is not None
-        and is_equal
-        and (mine.run, mine.task) == (theirs.run, theirs.task)
-        and set(mine.rollouts) >= set(theirs.rollouts)
-        and fact.predicate == claim.predicate
-    )
 
 
 def _shown(each: Met) -> dict[str, Any]:
