@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
-from tests.results import Row, call, called, rollout, said
+from tests.results import Row, analyzed, call, called, rollout, said
 from tests.together import Case, Given, Together, with_pages
 
 together = Together(
@@ -465,7 +466,7 @@ def test_a_conversation_is_not_shown_by_its_last_words(tmp_path: Path) -> None:
         for index in range(2)
     ]
     found = analyzed(
-        tmp_path, {"r.jsonl": rows}, needs=(*NEEDS, "report.contrasts", "report.check_contrasts")
+        tmp_path, {"r.jsonl": rows}, needs=("report.contrasts", "report.check_contrasts")
     )
     assert found.column("select task_id from report.contrasts") == []
     assert found.column("select met_by_pass from report.check_contrasts") == [["said_the_sum"]] * 3

@@ -331,6 +331,15 @@ def test_a_judge_decides_about_prose(tmp_path: Path) -> None:
     assert call("score", *flags, f"{python} -c 'raise SystemExit(2)'").code == 3
 
 
+def test_a_count_has_its_whole_in_its_block() -> None:
+    """25 of 45 is not any 25, and no 25%."""
+    fact = Fact("f", "25 of 45 failures end so.", subject=Subject("r"), predicate="count", value=25)
+    assert one(fact, "# r\n\nOf 45 failures 25 end so.")
+    assert one(fact, "# r\n\n| a | n | of |\n| - | - | - |\n| end | 25 | 45 |")
+    assert not one(fact, "# r\n\n25 are red.")
+    assert not one(fact, "# r\n\nOf 45 failures 25% end so.")
+
+
 PIECES = (
     '# |## Summary\n|\n|\n\n|`|"|<!--|-->|Task 3| fails |`a/3:1#7`| not |. |4 of 4|'
     "- |> |```\n|\\|\x00|é| KG | rather than "

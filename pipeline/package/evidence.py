@@ -61,15 +61,13 @@ PASSING = re.compile(r"(?P<part>\d+) of (?P<whole>\d+) (?:scored )?(?:attempts?|
 BRACKET = re.compile(
     r"[.,]?\s(?:in (?:\d+ of \d+|all|both|each)(?: \w+)? )?\((?P<cites>[^()]{1,2000})\)"
 )
-EXPECTED = re.compile(r"\b(?:expected|instead of|rather than|should be)\W{0,3}\Z", re.IGNORECASE)
-SENTENCE_END = re.compile(r"[.!?][\"')\]]*\s+(?=[^\sa-z])")
 PROMPT_LABEL = re.compile(r"\bAsked:\s+\Z")
 BESIDE = re.compile(r"[\s:;,]*(?:\(redacted\))?[\s:;,]*")
 # Also what error signatures put in place of numbers, paths and ids.
 CUT = re.compile(r"\u2026|\.\.\.|\[\.\.\.\]|\[\u2026\]|<[a-z]{1,10}(?:>|(?=\u2026))")
 STRAIGHT = str.maketrans({"\u2019": "'", "\u2018": "'", "\u201c": '"', "\u201d": '"'})
 EDGES = " .,;:!?"
-SHORTEST, FEWEST_WORDS = 12, 4
+SHORTEST = 12
 
 Key = tuple[str, str, int]
 QUERIES = read_queries(Path(__file__).with_suffix(".sql"))
@@ -336,16 +334,9 @@ def _citations(passage: Passage, known: Evidence) -> Iterator[Finding]:
     if passage.block.kind == "table" and len({each.rollout for *_, each in passage.cites}) == 1:
         each = passage.cites[0][2]
         for cell in passage.cells("outcome", "result", "passed", "verdict"):
-            word = cell.casefold()
-            if known.exists(each) and word in (
-                "pass",
-                "passed",
-                "passes",
-                "fail",
-                "failed",
-                "fails",
-            ):
-                yield _outcome(each, known, passage.line, is_pass=word.startswith("pass"))
+            word = SIDE.fullmatch(cell.casefold())
+            if word and known.exists(each):
+                yield _outcome(each, known, passage.line, is_pass=word["word"] == "pass")
 
 
 def _exists(task: str, known: Evidence, line: int) -> Finding:
@@ -474,9 +465,8 @@ class Quote:
     line: int
     text: str
     cites: tuple[Citation, ...]
-    # Whether a citation with an event means just that one, and whether a miss is an error.
+    # Whether a citation with an event means just that one.
     is_exact: bool
-    is_bound: bool = True
     # Of a task and not of a rollout: its question.
     task: str = ""
 
@@ -527,17 +517,6 @@ def _quotes(
         bound = [each for at, _, each in cites if end <= at < limit]
         for each in bound:
             yield Quote(line, words, (each,), is_exact=True)
-        if not bound:
-            # A cell may show anything in quotes, and so may what was expected; a few words may be
-            # a name of the author's own.
-            is_expected = EXPECTED.search(text, max(0, start - 20), start) is not None
-            is_name = len(words.split()) < FEWEST_WORDS
-            is_bound = not (passage.block.kind == "table" or is_expected or is_name)
-            own = tuple(
-                each for at, _, each in cites if not SENTENCE_END.search(text, *sorted((at, start)))
-            )
-            if own:
-                yield Quote(line, words, own, is_exact=len(set(own)) == 1, is_bound=is_bound)
 
 
 def quote_findings(quotes: list[Quote], known: Evidence) -> Iterator[Finding]:
@@ -593,9 +572,7 @@ def _quote_finding(
         elsewhere |= {seq for seq, _ in places if seq is not None}
     if any(is_within(claim, words) for words in ours):
         return
-    if not quote.is_bound:
-        yield Finding(line, UNCHECKED, claim, None, "not bound to a citation", "quote")
-    elif elsewhere:
+    if elsewhere:
         expected = f"it is at {', '.join(f'#{seq}' for seq in sorted(elsewhere)[:3])}"
         yield Finding(line, CONTRADICTED, claim, expected, where, "quote")
     elif is_hidden:

@@ -10,17 +10,15 @@ import re
 from collections.abc import Iterator
 
 from pipeline.package.answers import Opened
-from pipeline.package.blocks import Block, Report, Span, code_spans, edited, heads_of, plain, read
+from pipeline.package.blocks import Block, Report, edited, heads_of, plain, read
 from pipeline.package.evidence import passages
 from pipeline.package.findings import CONTRADICTED, Finding
 from pipeline.package.sources import Source, sources_of
 from pipeline.package.verify import summary
 from pipeline.report.figures import BOUND, MARK, encoded
-from pipeline.report.filters import CHART, literal
+from pipeline.report.filters import CHART
 from pipeline.report.html.render import Curated, curated
 
-# A query that ends otherwise than with its conditions takes no more of them.
-ENDED = re.compile(r"\b(?:group|order)\s+by\b|\blimit\b", re.IGNORECASE)
 HEADING = re.compile(r" {0,3}(#{1,2})[ \t]")
 UNTITLED = "Report"
 
@@ -80,9 +78,8 @@ def _marks(report: Report) -> Iterator[tuple[int, int, str]]:
     """A mark behind every figure that a source binds: the query that gives it."""
     for block in report.blocks:
         sources = [source for source in sources_of(block) if not source.fault]
-        places = (
-            _of_table(report, block, sources) if block.kind == "table" else _of_text(block, sources)
-        )
+        is_table = block.kind == "table"
+        places = _of_table(report, block, sources) if is_table else _of_text(block, sources)
         for place, query in places:
             yield place, place, f"<!--blade:sql?{encoded(query)}#1-->"
 
@@ -94,75 +91,24 @@ def _of_text(block: Block, sources: list[Source]) -> Iterator[tuple[int, str]]:
             token = next((each for each in free if each.text == pair.text), None)
             if token is not None:
                 free.remove(token)
-                yield (
-                    token.end,
-                    _query(source, [pair.expression]) if pair.expression else source.query,
-                )
+                one = f"select {pair.expression} {source.behind}"
+                yield token.end, one if pair.expression else source.query
 
 
 def _of_table(report: Report, block: Block, sources: list[Source]) -> Iterator[tuple[int, str]]:
+    """The query of a cell gives its column, beside the keys of all rows."""
     heads = heads_of(block)
     for row in block.rows:
-        taken: set[int] = set()
-        # A row that a source names by a word of its own, such as total, is that source's.
-        for source in sorted(sources, key=lambda each: not _is_named(each)):
-            where = _where(report, source, heads, row)
-            if where is None:
-                continue
-            below: dict[int, list[str]] = {}
-            for expression, head in source.columns:
-                if plain(head) in heads:
-                    below.setdefault(heads.index(plain(head)), []).append(expression)
-            for place, expressions in below.items():
-                if place >= len(row) or place in taken:
-                    continue
-                taken.add(place)
-                tokens = block.tokens_within(row[place].start, row[place].end)
-                is_each = len(tokens) == len(expressions)
-                for no, token in enumerate(tokens):
-                    columns = [expressions[no]] if is_each else expressions
-                    yield token.end, _query(source, columns, where)
-
-
-def _is_named(source: Source) -> bool:
-    return any(expression.startswith("'") for expression, _ in source.keys)
-
-
-def _where(report: Report, source: Source, heads: list[str], row: tuple[Span, ...]) -> str | None:
-    """The conditions by which a row is found; none where it is no row of the source."""
-    conditions = []
-    for expression, head in source.keys:
-        place = heads.index(plain(head)) if plain(head) in heads else len(row)
-        if place >= len(row):
-            return None
-        cell = report.text[row[place].start : row[place].end]
-        codes = code_spans(cell)
-        # A cell may go on behind the name that it begins with.
-        is_name = len(codes) == 1 and "||" not in expression
-        text = plain(cell[slice(*codes[0])] if is_name else cell)
-        if expression.startswith("'"):
-            if expression.strip("'") != text:
-                return None
-        elif codes or " " not in text:
-            conditions.append(f"{expression} = {literal(text)}")
-        else:
-            conditions.append(f"replace({expression}, '_', ' ') = {literal(text)}")
-    return " and ".join(conditions)
-
-
-def _query(source: Source, expressions: list[str], where: str = "") -> str:
-    """The query of some columns of a source, of one row of it."""
-    rest = source.behind
-    wanted = f"select {', '.join(expressions)} {rest}"
-    if not where or ENDED.search(_outer(rest)):
-        return wanted
-    also = "and" if re.search(r"\bwhere\b", _outer(rest), re.IGNORECASE) else "where"
-    return f"{wanted} {also} {where}"
-
-
-def _outer(query: str) -> str:
-    """A query without its texts in quotes and its brackets."""
-    rest = re.sub(r"'[^']*'", "", query)
-    while (shorter := re.sub(r"\([^()]*\)", "", rest)) != rest:
-        rest = shorter
-    return rest
+        cells = {plain(report.text[span.start : span.end]) for span in row}
+        queries: dict[int, str] = {}
+        for source in sources:
+            keys = [expression for expression, _ in source.keys]
+            # A source may be of the one row that it names by a word of its own, such as 'total'.
+            words = {key.strip("'") for key in keys if key.startswith("'")}
+            for place, head in enumerate(heads) if words <= cells else ():
+                columns = [column for column, own in source.columns if plain(own) == head]
+                if columns and (words or place not in queries):
+                    queries[place] = f"select {', '.join([*keys, *columns])} {source.behind}"
+        for place, span in enumerate(row):
+            for token in block.tokens_within(span.start, span.end) if place in queries else ():
+                yield token.end, queries[place]

@@ -196,6 +196,8 @@ class Wanted:
     runs: tuple[str, ...]
     # Of a fact that is text alone: its names, figures and quotations.
     marks: tuple[str, ...]
+    # What a count is of, as its text says: `25 of 45`.
+    whole: float | None
     # What its text names, for a fact that is about no run or task.
     names: tuple[str, ...] = ()
     # The tasks that the text of a fact names, where it is text alone.
@@ -380,11 +382,13 @@ def _wanted(fact: Fact, short: dict[str, frozenset[str]]) -> Wanted:
         marks += [each.text for each in figures(text)]
         marks += re.findall(r"\"([^\"]{3,})\"", text) + re.findall(r"\b\d{4,}\b", text)
         marks = [each for each in dict.fromkeys(marks) if citation.parse(each) is None]
+    of = re.search(rf"\b{fact.value}\b (?:out )?of (?:the |all )?([\d,]+)", fact.fact)
+    whole = float(of[1].replace(",", "")) if of and fact.predicate == "count" else None
     names = (run, *sorted(short.get(run, ()))) if run else ()
     named = [each.strip("`") for each in NAME.findall(fact.fact)]
     others = tuple(each for each in named if citation.parse(each) is None)
     tasks = frozenset() if fact.is_structured else frozenset(tasks_in(fact.fact))
-    return Wanted(fact, frozenset(rollouts), names, tuple(marks), others, tasks)
+    return Wanted(fact, frozenset(rollouts), names, tuple(marks), whole, others, tasks)
 
 
 def score(
@@ -474,8 +478,10 @@ def _value(each: Wanted, piece: Piece) -> str:
         return "" if is_said else "value: its quotation"
     if isinstance(value, (int, float)):
         printed = [token for token in piece.tokens if token.agrees(value)]
-        is_printed = any(isinstance(value, float) or token.value == value for token in printed)
-        return "" if is_printed else f"value: {value}"
+        if isinstance(value, int):
+            printed = [token for token in printed if token.value == value and not token.unit]
+        has_whole = each.whole is None or any(t.value == each.whole for t in piece.tokens)
+        return "" if printed and has_whole else f"value: {value}"
     if isinstance(value, str):
         if fact.predicate == "bucket":
             words = set(re.findall(r"[a-z]+", piece.flat)) & BUCKETS

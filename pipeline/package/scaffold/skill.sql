@@ -164,6 +164,7 @@ by_task as (
             when 'ARRAY' then 'list'
             else lower(json_type(value))
         end) filter (where json_type(value) != 'NULL') as types,
+        min(record_id) filter (where json_type(value) != 'NULL') as first_record,
         arg_min(left(value::varchar, 200), record_id)
             filter (where json_type(value) != 'NULL') as example
     from entries
@@ -177,7 +178,7 @@ fields as (
         max(n_entries) > 1 as is_repeated,
         sum(n_rows) as n_rows,
         list_sort(list_distinct(flatten(list(types)))) as types,
-        min(example) as example
+        arg_min(example, first_record) as example
     from by_task
     group by path
     having sum(n_rows) > 0
