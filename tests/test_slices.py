@@ -94,6 +94,24 @@ def test_without_repeats_names_decide() -> Given:
     assert (yield rows).column(SLICES) == ["topic"]
 
 
+@together
+def test_one_name_for_one_grouping() -> Given:
+    """Of fields that sort tasks alike the one in words; one task per group is no grouping."""
+    rows = [
+        rollout(
+            task,
+            0,
+            reward=float(task % 2),
+            canary=["key_B3M8R5T1", "key_9Q1Z7W22"][task % 2],
+            scenario=["refund", "outage"][task % 2],
+            area=["north", "south"][task // 4],
+            topic=f"number {task}",
+        )
+        for task in range(8)
+    ]
+    assert (yield rows).column(SLICES) == ["area", "scenario"]
+
+
 @pytest.mark.skipif(not TELECOM.exists(), reason="needs the corpora")
 def test_telecom_issues(tmp_path: Path) -> None:
     """Counted from the file: mms_issue 6 of 6, service_issue 4 of 6, mobile_data_issue 4 of 8."""

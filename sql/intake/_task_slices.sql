@@ -163,7 +163,7 @@ sizes as (
     from scalars
     group by all
 ),
-chosen as (
+groups as (
     select
         benchmark,
         name
@@ -174,6 +174,7 @@ chosen as (
         max(n_values) = 1
         and count(distinct value) between 2 and 20
         and 2 * count(*) >= n_tasks
+        and count(distinct value) < count(*)
         -- One task per group is no grouping, unless the field is named as one.
         and (
             2 * count(distinct value) <= n_tasks
@@ -183,6 +184,31 @@ chosen as (
                 || '|_(type|kind|category|level)$'
             )
         )
+),
+-- Of fields that sort the tasks in one and the same way one: the name that the ids have for it, else words
+-- rather than codes.
+chosen as (
+    select
+        benchmark,
+        name
+    from (
+        select
+            benchmark,
+            name,
+            -- Each task by the first of its group.
+            md5(string_agg(first_task || ' ' || task_id, chr(31) order by task_id)) as sorting,
+            count(*) filter (where contains(task_id, value)) as n_in_ids,
+            avg(length(regexp_replace(value, '[^0-9]', '', 'g'))) as n_digits
+        from (
+            select
+                *,
+                min(task_id) over (partition by benchmark, name, value) as first_task
+            from per_task
+            semi join groups using (benchmark, name)
+        )
+        group by benchmark, name
+    )
+    qualify row_number() over (partition by benchmark, sorting order by n_in_ids desc, n_digits, length(name), name) = 1
 ),
 -- Text between separators of a task's id, by the coarsest separator whose pieces sort tasks. What
 -- chunks put before an id is none of it.
