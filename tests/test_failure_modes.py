@@ -187,10 +187,46 @@ def test_recommendations(found: Results) -> None:
         select rank, mode, look_at, would_show from recommendations order by rank
     """) == [
         (1, "results is null", "verifier or harness", "fewer than 3 of 52"),
-        (2, "no row recorded", "harness", "fewer than 1 of 52"),
-        (3, "stop = timeout", "harness", "fewer than 10 of 52"),
-        (4, "error: quota <n> exceeded", "tool, prompt or training", "fewer than 16 of 52"),
+        (2, "stop = timeout", "harness", "fewer than 10 of 52"),
+        (3, "error: quota <n> exceeded", "tool, prompt or training", "fewer than 16 of 52"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("answers", "expected"),
+    [
+        # Tasks 0 and 1 get one wrong answer three times, task 2 two of them.
+        ("DDD BBB CBC AAA", [("key", 6, 2, 3, "A", 4)]),
+        ("DDD BBB CBC CCC", [("key", 6, 2, 3, None, None)]),
+        # Where nearly all answers are one of two, wrong ones are the same anyway.
+        ("BBB BBB AAA AAA", []),
+        ("DBD BDB CBC AAA", []),
+    ],
+    ids=["one key", "several keys", "two answers", "unlike answers"],
+)
+def test_keys_that_every_attempt_contradicts(
+    answers: str, expected: list[tuple[object, ...]], tmp_path: Path
+) -> None:
+    """Tasks that nobody passes, all attempts of which agree on an answer other than the key."""
+    tasks = answers.split()
+    keys = ["A"] * 3 + [tasks[3][0]]
+    rows = [
+        rollout(
+            task,
+            index,
+            output=said(answer),
+            reward=float(answer == keys[task]),
+            expected_answer=keys[task],
+        )
+        for task, given in enumerate(tasks)
+        for index, answer in enumerate(given)
+    ]
+    found = analyzed(tmp_path, {"a_rollouts.jsonl": rows}, needs=("recommendations",))
+    query = """
+        select reason, n_failures, n_tasks, n_never_tasks, only_key, n_only_key_tasks
+        from recommendations where reason = 'key'
+    """
+    assert found.rows(query) == expected
 
 
 @pytest.mark.parametrize(
