@@ -15,9 +15,16 @@ BENCHMARK = "desk"
 BUCKETS = ("always", "sometimes", "never", "missing")
 
 
+class Values(dict[str, Any]):
+    """Of the columns that are not given there is no value."""
+
+    def __missing__(self, _: str) -> None:
+        return None
+
+
 def row(relation: str, key: str, **values: Any) -> Row:
     """A row of a relation by its key."""
-    return Row(relation, tuple(key.split()), values)
+    return Row(relation, tuple(key.split()), Values(values))
 
 
 def run(
