@@ -2,6 +2,8 @@
 -- grain: run_id, agent, task_id, metric, source_file
 -- kind: table
 -- needs: main.reported_metrics
+-- computed by: pipeline.analysis.reported.checked
+-- columns: run_id, agent, task_id, metric, reported, ours, status, reason, explained_rate, source_file
 with
 -- What figures of other harnesses mean in Gym's words, where there are some.
 meanings as (
@@ -544,132 +546,45 @@ rejected as (
         and coalesce(scopes.seed, files.seed, -1) = coalesce(files.seed, -1)
         and coalesce(scopes.chunk, files.chunk, -1) = coalesce(files.chunk, -1)
     group by all
-),
--- How far the rejected lines of a scope could take a figure: each may be an additional row, or replace
--- another one, and so move a sum by no more than the range of its field.
-reached as (
-    select
-        valued.*,
-        rejected.n_rejects,
-        ranges.highest - ranges.lowest as width,
-        -- What one of them is worth to a mean, in percent where the figure is.
-        case when kind in ('pass', 'all pass') then 100.0 when k is not null then 100 * width else width end
-            / n_averaged as step,
-        case
-            when kind = 'count' then case meant
-                when 'num_rollouts' then [ours, ours + n_rejects]
-                when 'num_tasks' then [ours, ours + n_rejects]
-                when 'missing_num_rollouts' then [ours - n_rejects, ours]
-                when 'reward_profile_completion_pct' then [ours, ours + 100.0 * n_rejects / n_expected]
-                else [ours, ours]
-            end
-            when k is not null or statistic = 'mean'
-                then [ours - n_rejects * step, ours + n_rejects * step]
-            when statistic = 'median' and n_rejects < n_averaged // 2
-                then [sorted[(n_averaged + 1) // 2 - n_rejects], sorted[n_averaged // 2 + 1 + n_rejects]]
-            when statistic = 'std' then [
-                sqrt(
-                    greatest(0, ours ** 2 * (n_averaged - 1) - n_rejects * width ** 2)
-                    / (n_averaged - 1 + n_rejects)
-                ),
-                sqrt(ours ** 2 + n_rejects * width ** 2 / nullif(n_averaged - 1, 0))
-            ]
-        end as moved,
-        -- The highest and the lowest number may themselves have been rejected.
-        case
-            when kind = 'count' then [0, 'inf'::double]
-            when kind in ('pass', 'all pass') then [0.0, 100.0]
-            when k is not null then [100 * lowest, 100 * highest]
-            when statistic = 'std' then [0, width]
-            else [lowest, highest]
-        end as possible,
-        greatest(coalesce(moved[1], possible[1]), possible[1]) as least_reached,
-        least(coalesce(moved[2], possible[2]), possible[2]) as most_reached,
-        -- What part of the difference the rejected lines could explain.
-        case
-            when is_equal or n_rejects is null then null
-            when reported < ours
-                then least(1, greatest(0, ours - least_reached) / (ours - reported) * (1 + 1e-9))
-            else least(1, greatest(0, most_reached - ours) / (reported - ours) * (1 + 1e-9))
-        end as explained_rate
-    from valued
-    left join rejected using (scope)
-    left join ranges using (scope, field)
-),
--- Files that count other rollouts than ours, or have tasks that we have not, beyond what was rejected.
-foreign_files as (
-    select
-        run_id,
-        source_file
-    from reached
-    group by all
-    having
-        bool_or(
-            meant in ('num_rollouts', 'num_tasks') and not is_equal and coalesce(explained_rate, 0) < 1
-        )
-        or count(distinct task_id) filter (where task_id is not null and n_rollouts = 0)
-            > coalesce(max(n_rejects), 0)
-),
--- Why a reported figure may be other than ours: why we have none, or what explains a difference.
-reasoned as (
-    select
-        reached.*,
-        case
-            when ours is not null and reported is not null then is_equal
-            -- No values, or the deviation of one: both say that there is no number.
-            else kind = 'statistic' and ours is null and reported is null
-        end as is_same,
-        case
-            when kind = 'other' and stated_reason is not null then stated_reason
-            when kind = 'other' or (k is not null and task_id is not null)
-                then 'a figure we do not compute'
-            when ours is not null then null
-            when n_rollouts = 0 then 'no rows to compute it from'
-            when kind = 'statistic' and n_readings > 1 then 'several readings of its name'
-            when kind = 'statistic' and n_numbers = 0 then 'field not in the rows'
-            when kind in ('pass', 'all pass') and runs.pass_threshold is null then 'no pass threshold'
-            when kind in ('repeats', 'majority') or (kind in ('pass', 'all pass', 'average') and not is_scored)
-                then 'field not in the rows'
-            when kind in ('pass', 'all pass') then 'no task with that many repeats'
-            when kind = 'count' then 'nothing says what was expected'
-        end as obstacle,
-        case
-            when reported is null then 'reported as no number'
-            when stated_reason is not null then stated_reason
-            when kind = 'pass' and is_graded
-                then 'defined otherwise: the best of the first k rewards'
-            when kind = 'pass' and runs.pass_threshold <> 1
-                then 'defined otherwise: only a reward of 1 passes'
-            when kind in ('average', 'majority') and is_cut then 'order-dependent'
-            when explained_rate >= 1 then 'lines of the rollout file were rejected'
-            when kind <> 'count' and foreign_files.run_id is not null
-                then 'rows of the file are not those it was computed from'
-        end as excuse
-    from reached
-    inner join staging.run_benchmarks as runs using (run_id)
-    left join foreign_files
-        on foreign_files.run_id = reached.run_id and foreign_files.source_file = reached.source_file
 )
 select
-    run_id,
-    agent,
-    task_id,
-    metric,
-    value as reported,
-    ours * scale as ours,
+    valued.run_id,
+    valued.agent,
+    valued.task_id,
+    valued.metric,
+    valued.source_file,
+    valued.kind,
+    valued.meant,
+    valued.statistic,
+    valued.k,
+    valued.value,
+    valued.scale,
+    valued.reported,
+    valued.ours::double as ours,
+    valued.is_equal,
+    valued.stated_reason,
+    runs.pass_threshold,
+    valued.n_rollouts,
+    valued.n_expected,
+    valued.n_numbers,
+    valued.n_readings,
+    valued.n_averaged,
+    valued.is_scored,
+    valued.is_graded,
+    valued.is_cut,
+    rejected.n_rejects,
+    ranges.lowest,
+    ranges.highest,
+    -- The numbers that so many rejected lines could make the median.
     case
-        when is_same then 'equal'
-        when coalesce(obstacle, excuse) is not null then 'not comparable'
-        else 'differs'
-    end as status,
-    case
-        when not is_same then coalesce(
-            obstacle,
-            excuse,
-            case when explained_rate > 0 then 'rejected lines explain only part of it' end,
-            'no reason found'
-        )
-    end as reason,
-    explained_rate,
-    source_file
-from reasoned
+        when valued.statistic = 'median' and rejected.n_rejects < valued.n_averaged // 2
+            then [
+                valued.sorted[(valued.n_averaged + 1) // 2 - rejected.n_rejects],
+                valued.sorted[valued.n_averaged // 2 + 1 + rejected.n_rejects]
+            ]
+    end as around_median
+from valued
+inner join staging.run_benchmarks as runs using (run_id)
+left join rejected using (scope)
+left join ranges using (scope, field)
+order by valued.run_id, valued.agent, valued.task_id, valued.metric, valued.source_file
