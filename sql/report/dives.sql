@@ -171,7 +171,7 @@ last_words as (
         union all
         select record_id from passing
     ) using (record_id)
-    anti join (from raw.events where role = 'user') as spoken using (record_id)
+    anti join (from raw.events where role = 'user') as answered using (record_id)
 ),
 notes as (
     select
