@@ -85,7 +85,8 @@ def test_every_figure_shows_a_query_that_gives_it(tmp_path: Path) -> None:
     with open_warehouse(out / "warehouse.duckdb") as warehouse:
         for query, told in shown:
             (token,) = figures(told.rstrip(".,;:)"))
-            values = [value for row in warehouse.execute(query).fetchall() for value in row]
+            rows = warehouse.execute(query).fetchall()
+            values = [value for row in rows for value in row if not isinstance(value, str)]
             assert any(token.agrees(value) for value in values), (query, told, values)
 
 

@@ -38,7 +38,7 @@ def test_white_space_can_be_seen() -> Given:
 
 @together
 def test_what_the_verifier_says_is_no_answer() -> Given:
-    """Tallies, verdicts and what nearly all have are its own words, unless the text says them."""
+    """What the text does not say was not taken from it: tallies, verdicts, placeholders."""
     rows = [
         rollout(task, 0, output=said(f"Text {task}."), reward=1.0, extracted_answer="n/a (clean)")
         for task in range(10)
@@ -50,7 +50,7 @@ def test_what_the_verifier_says_is_no_answer() -> Given:
     ]
     found = notes((yield rows))
     taken = {note for listed in found.values() for note in listed if "verifier took" in note}
-    assert taken == {f'the verifier took "{answer}" as the answer' for answer in ("blue", "3/4")}
+    assert taken == {'the verifier took "3/4" as the answer'}
 
 
 @together

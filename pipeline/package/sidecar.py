@@ -13,8 +13,7 @@ from pipeline.package.blocks import Report, Token, plain
 from pipeline.package.facts import is_same
 from pipeline.package.findings import CONTRADICTED, JUDGED, UNCHECKED, Finding
 from pipeline.package.json_places import Path, lines
-from pipeline.package.sources import Source, sources_of
-from pipeline.package.values import token_of
+from pipeline.package.sources import Source
 from pipeline.report.sidecar import KEYS
 
 CHECK = "sidecar"
@@ -37,6 +36,11 @@ NAMES = {
     "total rollouts": "total_rollouts",
     "mean reward": "mean_reward",
 }
+METRIC_BEFORE = re.compile(
+    r"(?P<name>pass@1|mean reward|total tasks|total rollouts)\**\s*(?:\(.{0,40}?\))?\s*"
+    r"(?:of|is|was|:|=|\||at)\s*\**\s*\Z",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -170,31 +174,32 @@ def answering(sidecar: Sidecar) -> Answering:
 
 
 def beside(sidecar: Sidecar, report: Report) -> Iterator[Finding]:
-    """What a report binds to a figure of the sidecar, or heads so, beside the sidecar.
+    """What a report itself calls pass@1, total tasks and the like, beside the sidecar.
 
     A report on several runs gives several: the sidecar's must be one of them.
     """
     if len(sidecar.runs) != 1:
         return
     path, content = sidecar.runs[0]
-    printed: dict[str, list[Token]] = {}
+    printed: dict[str, list[tuple[int, Token]]] = {}
     for block in report.blocks:
-        for pair in (pair for source in sources_of(block) for pair in source.pairs):
-            named = token_of(pair.text)
-            for token in block.tokens if named and pair.expression in KEYS else ():
-                if named and token.printed == named.printed:
-                    printed.setdefault(KEYS[pair.expression], []).append(token)
-        for row in (row for row in block.rows if row and block.kind == "table"):
-            label = plain(report.text[row[0].start : row[0].end]).casefold()
-            for span in row:
+        for row in block.rows:
+            label = plain(report.text[row[0].start : row[0].end]).casefold() if row else ""
+            for token in block.tokens_within(row[0].start, row[-1].end) if row else ():
+                span = next(each for each in row if each.start <= token.start < each.end)
                 head = plain(span.head).casefold()
+                before = plain(report.text[max(span.start, token.start - 60) : token.start])
+                match = METRIC_BEFORE.search(f"{before} " if before else "")
                 name = NAMES.get(head) or (NAMES.get(label) if len(row) == 2 else None)
-                for token in block.tokens_within(span.start, span.end) if name else ():
-                    printed.setdefault(name or "", []).append(token)
+                if block.kind != "table" and match:
+                    name = NAMES[match["name"].casefold()]
+                if name and token.value is not None:
+                    printed.setdefault(name, []).append((token.line, token))
     for name, value in content.items():
         own = printed.get(SYNONYMS.get(name, name), [])
-        if own and isinstance(value, (int, float)) and not any(t.agrees(value) for t in own):
-            token, claim = own[0], f"{name}: {_json(value)}"
-            source = f"line {token.line} of the report"
+        if own and isinstance(value, (int, float)) and not any(t.agrees(value) for _, t in own):
+            line, token = own[0]
+            claim = f"{name}: {_json(value)}"
+            source = f"line {line} of the report"
             at = sidecar.line((*path, name))
             yield Finding(at, CONTRADICTED, claim, token.text, source, CHECK, sidecar.file)

@@ -51,7 +51,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._-]{0,99}")
 
 def validate(subject: Subject, phases: Sequence[str] = PHASES) -> list[Check]:
     """The checks of some phases; a rule without anything to check gives none."""
-    order = {rule.id: place for place, rule in enumerate(RULES)}
+    order = {rule: place for place, rule in enumerate(RULES)}
     checks = [each for phase in phases for each in CHECKS[phase](subject)]
     return sorted(checks, key=lambda each: order[each.id])
 
@@ -140,7 +140,7 @@ def _rollouts(subject: Subject) -> Checks:
     elif not subject.rows("from files"):
         yield verdict("rollouts.present", False, "no file holds rollouts")
     else:
-        for rule in RULES:
+        for rule in RULES.values():
             for row in subject.rows(rule.query) if rule.query else ():
                 yield outcome(rule.id, *row)
 
@@ -191,13 +191,7 @@ def _report(subject: Subject, golden: Golden) -> Checks:
         yield verdict("golden.present", False, str(text), file)
         return
     yield verdict("golden.present", True, "it is there", file)
-    whole = _sections("golden.sections", text, file)
-    yield whole
-    named = {_section(block.path[-1]) for block in blocks.read(text).blocks if block.path}
-    missing = [title for title in SECTIONS if title not in named]
-    if whole.status != FAIL and missing and not golden.is_comparison:
-        message = f"{file}: no heading names {listed(missing, most=11)}"
-        yield outcome("golden.sections", WARN, message, file)
+    yield _sections("golden.sections", text, file)
     yield _curated("golden.curated", text, file)
     findings = subject.findings.get(golden.report, [])
     others = [each for each in findings if each.file == golden.report.name]
@@ -312,14 +306,6 @@ def _titles(text: str) -> list[str]:
     """What the headings of a text say."""
     headings = (block for block in blocks.read(text).blocks if block.kind == "heading")
     return [text[span.start : span.end] for block in headings for span in block.spans]
-
-
-def _section(heading: str) -> str | None:
-    """BLADE's section that a heading opens, whatever words its author chose."""
-    words = TABLE["sections"].items()
-    return next(
-        (title for title, pattern in words if re.search(pattern, heading, re.IGNORECASE)), None
-    )
 
 
 def _sections(id_: str, text: str, file: str) -> Check:

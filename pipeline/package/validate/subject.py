@@ -21,17 +21,28 @@ from pipeline.text import one_line
 PASS, FAIL, WARN, SKIP = "PASS", "FAIL", "WARN", "SKIP"
 LONGEST, MOST_FAILURES = 400, 10
 T = TypeVar("T")
+# The phase of a rule, by how its id begins.
+PHASE_OF = {
+    "skill": "skill",
+    "rollouts": "rollouts",
+    **dict.fromkeys(("golden", "metrics", "facts", "shallow"), "golden"),
+    "sanitized": "sharing",
+}
 
 
 @dataclass(frozen=True)
 class Rule:
-    """What is asked: its phase, what it means where it does not hold, and how to fix it."""
+    """What is asked, what it means where it does not hold, and how to fix it."""
 
     id: str
-    phase: str
     title: str
     meaning: str
     fix: str
+
+    @property
+    def phase(self) -> str:
+        """The phase that asks it."""
+        return PHASE_OF[self.id.partition(".")[0]]
 
     @property
     def query(self) -> str | None:
@@ -40,7 +51,11 @@ class Rule:
 
 
 TABLE = tomllib.loads(Path(__file__).with_name("rules.toml").read_text(encoding="utf-8"))
-RULES = tuple(Rule(**row) for row in TABLE["rule"])
+RULES = {
+    f"{part}.{name}": Rule(f"{part}.{name}", **row)
+    for part, rules in TABLE["rules"].items()
+    for name, row in rules.items()
+}
 QUERIES = read_queries(Path(__file__).with_name("rules.sql"))
 # What the queries of rules read, each after those before it.
 RELATIONS = ", ".join(
@@ -113,7 +128,7 @@ def outcome(
     id_: str, status: str, message: str, file: str = "", line: int | None = None, fix: str = ""
 ) -> Check:
     """The check of a rule; `fix` where this case has one of its own."""
-    rule = next(rule for rule in RULES if rule.id == id_)
+    rule = RULES[id_]
     shown = one_line(f"not checked: {message}" if status == SKIP else message, LONGEST)
     advice = (rule.meaning, fix or rule.fix) if status in (FAIL, WARN) else ("", "")
     return Check(id_, rule.phase, status, rule.title, shown, *advice, one_line(file, LONGEST), line)
