@@ -67,7 +67,7 @@ def test_facts_come_from_what_is_bound() -> None:
     facts = {(fact.predicate, fact.subject.task, fact.value): fact for fact in drafted(CARD, 40)}
     assert set(facts) == {
         ("rate", None, 0.44), ("count", None, 17), ("count", None, 5), ("cause", "4", "BI"),
-        ("cause", "6", "KG"), ("expected_call", "4", "crm_update"), ("other", "4", None),
+        ("cause", "6", "KG"), ("other", "4", None),
         ("other", "5", None),
     }  # fmt: skip
     rate = facts["rate", None, 0.44]

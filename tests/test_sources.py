@@ -386,11 +386,6 @@ def test_a_citation_in_place_of_another(demo: Path) -> None:
     assert wrong(checked(f"Open `{other}`.\n{source}\n", demo)) == [(1, other, f"{ASTER}/10:3")]
 
 
-def test_days_are_no_figures() -> None:
-    """Months name days and years."""
-    assert tokens("Since May 2024, on 12 June and Sept. 3, 2025: 5 runs, may 7 pass.") == ["5", "7"]
-
-
 def test_a_cell_that_was_parted_or_merged() -> None:
     """What is left of a cell must be some of what is bound to it."""
     text = "| k | n |\n| - | - |\n| a | {} |\n<!-- from t by k: x as n, y as n -->\n"

@@ -46,13 +46,6 @@ NAMING = re.compile(
     r"\b(?:tasks?|rollout|attempt|run|event|repeat|stage|step|lines?|section|index|seed|k =)\s+\Z",
     re.IGNORECASE,
 )
-# "May 2024" and "12 May" are days.
-MONTHS = (
-    "Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|"
-    "Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?"
-)
-AFTER_MONTH = re.compile(rf"\b(?:{MONTHS})\.?\s+(?:\d{{1,2}},\s+)?\Z")
-BEFORE_MONTH = re.compile(rf"\s+(?:{MONTHS})\b")
 # "pass@1 (%)" heads rates; "95% CI" does not say what is below it.
 PERCENT_HEAD = re.compile(r"(?<!\d)%|\bpercent\b", re.IGNORECASE)
 NUMBER = "number"
@@ -454,8 +447,7 @@ class _Reader:
             is_plain = not (each.unit or each.is_signed or each.decimals or each.value is None)
             is_also = name_end >= 0 and ALSO.fullmatch(seen, name_end, each.start)
             is_part = PART_OF.match(seen, each.end)
-            is_day = AFTER_MONTH.search(before) or BEFORE_MONTH.match(seen, each.end)
-            if is_plain and not is_part and (NAMING.search(before) or is_also or is_day):
+            if is_plain and not is_part and (NAMING.search(before) or is_also):
                 name_end = each.end
                 continue
             name_end = -1

@@ -371,12 +371,6 @@ def _task(passage: Passage, known: Evidence, names: Sequence[str]) -> Iterator[F
     """What a heading, an item or a row says of a task: that it exists, passes, its cause."""
     owner = passage.title_task()
     line = passage.line
-    if passage.block.kind == "heading" and not owner:
-        for task in (
-            sorted(tasks_in(passage.text)) if passage.text.lower().startswith("tasks") else ()
-        ):
-            if any(map(str.isdigit, task)):
-                yield _exists(task, known, line)
     if passage.block.kind == "heading" and owner:
         task, rest = owner
         task = task.rstrip(":")

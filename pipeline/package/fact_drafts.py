@@ -24,11 +24,12 @@ from pipeline.package.facts import HIGH, LOW, MEDIUM, SHORTEST, Fact, Subject, V
 from pipeline.package.layout import UNSAFE
 from pipeline.package.score import lacking, standard
 from pipeline.package.sources import Pair, Source, sources_of
+from pipeline.package.values import token_of
 from pipeline.report.filters import literal
 
 LONGEST = 420
 # Parts of a report that are about files and settings.
-APART = re.compile(r"(?i)inventory|artifact|reproducib|dateien")
+APART = re.compile(r"(?i)inventory|artifact|reproducib")
 LITERAL = re.compile(r"\b(?P<column>\w+) = '(?P<value>(?:[^']|'')*)'")
 # How many there are to count, and how sure it is, say nothing of what was found.
 WHOLES = frozenset(
@@ -36,9 +37,8 @@ WHOLES = frozenset(
     "p_mean p_any p_holm".split()
 )
 SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[^\sa-z])")
-NOTE = re.compile(r"(?P<tool>\w+) (?:expected, never called|called otherwise|answered with)\b")
 # What each kind is worth; what was found out by reading is worth more than a figure.
-WORTH = {"cause": 4.0, "expected_call": 3.0, "mode": 3.0, "other": 3.0, "count": 2.0, "rate": 1.5}
+WORTH = {"cause": 4.0, "other": 3.0, "count": 2.0, "rate": 1.5}
 SPENT = {"section": 0.6, "task": 1.0, "predicate": 0.3}
 UNBOUND = "has no source, label or citation with words beside it"
 REPEATED = "says of its subject what another fact says"
@@ -158,17 +158,6 @@ def _labelled(
                 "", sentence, HIGH if each.seq else MEDIUM, subject=subject, citations=cited,
                 quotes=(words[-1].rstrip("…"),),
             )  # fmt: skip
-    elif not cited and len(codes) == 1 and (match := NOTE.match(codes[0])):
-        tool = match["tool"]
-        sql = (
-            f"select distinct tool from expected_calls where run_id = {literal(about.run)} "
-            f"and task_id = {literal(owner[0])} and tool = {literal(tool)}"
-        )
-        sentence = f"Task `{owner[0]}`: `{codes[0]}`"
-        yield Fact(
-            "", sentence, MEDIUM, subject=Subject(about.run, owner[0]), predicate="expected_call",
-            value=tool, sql=sql,
-        )  # fmt: skip
 
 
 def _quoted(passage: Passage) -> Iterator[Fact]:
@@ -223,7 +212,7 @@ def _of_pairs(passage: Passage, source: Source, run: str | None) -> Iterator[Fac
     sentences = SENTENCE.split(passage.text)
     # What follows the first figure of a query is what it is of, or how sure.
     for pair in [each for each in source.pairs if _is_finding(each, passage)][:1]:
-        token = _figure(pair.text)
+        token = token_of(pair.text)
         assert token is not None
         # Only the block says that a figure is in points.
         same = [each for each in passage.block.tokens if each.printed == token.printed]
@@ -246,7 +235,7 @@ def _of_pairs(passage: Passage, source: Source, run: str | None) -> Iterator[Fac
 
 def _is_finding(pair: Pair, passage: Passage) -> bool:
     """Whether a pair is a figure that says something: not what others are counted of."""
-    if not pair.expression or pair.expression in WHOLES or _figure(pair.text) is None:
+    if not pair.expression or pair.expression in WHOLES or token_of(pair.text) is None:
         return False
     return not re.search(rf"\bof (?:the |all )?{re.escape(pair.text or '')}\b", passage.plain, re.I)
 
@@ -280,10 +269,10 @@ def _of_row(passage: Passage, source: Source, run: str | None) -> Iterator[Fact]
             conditions = conditions.replace(literal(cell), literal(cell.split()[0]))
     columns = [each for each in source.columns if each[0] not in WHOLES]
     for expression, head in columns[:1]:
-        token = _figure(cells.get(plain(head), ""), is_first=True)
-        if token is None:
+        tokens = [each for each in figures(cells.get(plain(head), "")) if each.value is not None]
+        if not tokens:
             continue
-        value = _value(token)
+        value = _value(tokens[0])
         yield Fact(
             "", _row(passage), MEDIUM if cited or subject.task else LOW, subject=subject,
             predicate="count" if isinstance(value, int) else "rate", value=value,
@@ -311,12 +300,6 @@ def _subject(source: Source, run: str | None) -> tuple[Subject, list[str]]:
     ]
     about = named.get("run_id") or named.get("candidate")
     return Subject(about or (run if named.get("task_id") else None), named.get("task_id")), others
-
-
-def _figure(text: str | None, *, is_first: bool = False) -> Token | None:
-    tokens = [each for each in figures(text or "") if each.value is not None]
-    is_whole = len(tokens) == 1 and tokens[0].text == text
-    return tokens[0] if is_whole or (is_first and tokens) else None
 
 
 def _value(token: Token) -> Value:

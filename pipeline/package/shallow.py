@@ -10,31 +10,24 @@ from pipeline.package.evidence import passages
 
 COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 # What the rows of a table of aggregates are, by the head of their column, and what they never are.
-KEY = re.compile(
-    r"runs?|models?|agents?|buckets?|metrics?|stages?|steps?|slices?|k|l[aä]ufe?|modelle?"
-    r"|kennzahl(?:en)?|metrik(?:en)?|stufen?|schritte?|[eé]tapes?|etapas?|m[eé]tricas?",
-    re.IGNORECASE,
-)
+KEY = re.compile(r"runs?|models?|agents?|buckets?|metrics?|stages?|steps?|slices?|k", re.IGNORECASE)
 DETAIL = re.compile(
     r"\b(?:tasks?|problem|question|instance|ids?|attempt|modes?|failures?|errors?|causes?|why|reasons?"
-    r"|evidence|examples?|quotes?|see|found|files?|fix|aufgaben?|fehler\w*|ursachen?|gr[uü]nde?"
-    r"|belege?|beispiele?|zitate?|warum)\b",
+    r"|evidence|examples?|quotes?|see|found|files?|fix)\b",
     re.IGNORECASE,
 )
 METRIC = re.compile(
     r"\bpass[@^_]|\bpass(?:ed)?[- ](?:at|rate)\b|accurac|success rate|\brewards?\b|\bscores?\b"
-    r"|coverage|consistency|\btokens\b|\bturns\b|belohnung|\b(?:always|sometimes|never|immer|nie)\b",
+    r"|coverage|consistency|\btokens\b|\bturns\b|\b(?:always|sometimes|never)\b",
     re.IGNORECASE,
 )
 # A label of a cause or a mode, a citation, or words that somebody said.
 EVIDENCE = re.compile(
     r"\b(?:KG|UK|BI|TI|IR|DA|[A-Z]{2,}(?:_[A-Z0-9]+)+)\b|\w=\w|[^\s/]/.*:\d|[\"“„«]"
 )
-NUMBER = re.compile(r"[\s\d.,:/%+−–()±~<>-]*(?:(?:of|to|von|bis)[\s\d.,%+-]*)?|n/a")
+NUMBER = re.compile(r"[\s\d.,:/%+−–()±~<>-]*(?:(?:of|to)[\s\d.,%+-]*)?|n/a")
 # A heading that is a sentence, or says why, is a finding.
-CLAIM = re.compile(
-    r"(?:\S+\s+){9}|\b(?:because|causes?d?|why|ursachen?|weil|warum|grund)\b", re.IGNORECASE
-)
+CLAIM = re.compile(r"(?:\S+\s+){9}|\b(?:because|causes?d?|why)\b", re.IGNORECASE)
 MOST_WORDS = 6
 
 
