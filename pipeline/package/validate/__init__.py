@@ -15,7 +15,7 @@ from pipeline.package.evidence import QUERIES, passages
 from pipeline.package.facts import DIFFICULTIES, SHORTEST
 from pipeline.package.files import names_in, object_of, text_of
 from pipeline.package.findings import CONTRADICTED, VERIFIED, Finding
-from pipeline.package.layout import DRAFTS, GOLDEN_REPORTS, SECTIONS, Golden
+from pipeline.package.layout import DRAFTS, GOLDEN_REPORTS, Golden
 from pipeline.package.validate.subject import (
     FAIL,
     PASS,
