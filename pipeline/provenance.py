@@ -44,10 +44,13 @@ def _stated_thresholds(db: duckdb.DuckDBPyConnection) -> str | None:
 
 def _columns_of_tables(db: duckdb.DuckDBPyConnection) -> list[tuple[str, str]]:
     query = """
-        select files.path, config_values.value
+        select
+            min(files.path) || if(count(*) > 1, ' and ' || (count(*) - 1) || ' more', '') as name,
+            config_values.value
         from raw.config_values
         join raw.files using (file_no)
         where config_values.name = 'read_as'
+        group by config_values.value
         order by all
     """
     return db.execute(query).fetchall()

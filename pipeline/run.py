@@ -165,8 +165,9 @@ def _profile(settings: Settings) -> Profile:
 def _for_tables(chosen: Profile, artifacts: Sequence[Artifact], progress: Progress) -> Profile:
     """Show how tables of one's own are read. Their rows have the chosen task and score already."""
     tables = [artifact for artifact in artifacts if artifact.format == OWN_TABLE]
-    for name, columns in own_table.readings(tables):
-        progress.note(f"{name}: read as {columns}")
+    for columns, names in own_table.readings(tables).items():
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        progress.note(f"{names[0]}{more}: read as {columns}")
     return replace(chosen, task_id=None, reward=None) if tables else chosen
 
 

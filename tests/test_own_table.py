@@ -268,3 +268,30 @@ def test_nothing_is_lost(tmp_path_factory: pytest.TempPathFactory, rows: list[An
         entry for entry in own_table.read(artifact) if isinstance(entry, (Row, Reject, Line))
     ]
     assert len(entries) == len(rows)
+
+
+def test_one_document_per_attempt(tmp_path: Path) -> None:
+    """A folder of JSON documents is one run; their parts are not attempts, an index is none."""
+    folder = tmp_path / "sweep" / "tasks"
+    folder.mkdir(parents=True)
+    for place, verdict in enumerate(VERDICTS):
+        document = {
+            "task_id": f"t{place}",
+            "messages": [
+                {"role": "assistant", "content": "hello"},
+                {"role": "user", "content": f"do {place}"},
+            ],
+            "grade": {"reward": float(verdict), "reason": "checked"},
+            "run_info": {"reward": None, "reason": "other"},
+        }
+        (folder / f"task_{place}.json").write_text(json.dumps(document))
+    (folder / "index.json").write_text('{"total": 12}')
+    artifacts = discover.artifacts((tmp_path,))
+    tables = [one for one in artifacts if one.format == "own_table"]
+    assert {one.run_name for one in tables} == {"tasks"}
+    rows = [
+        entry.value for one in tables for entry in own_table.read(one) if isinstance(entry, Row)
+    ]
+    assert {row["_ng_task_index"]: row["reward"] for row in rows} == {
+        f"t{place}": float(verdict) for place, verdict in enumerate(VERDICTS)
+    }

@@ -14,6 +14,7 @@ import itertools
 import json
 import os
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,7 @@ from pipeline.ingest.formats.table_columns import (
     Columns,
     described,
     is_score_name,
+    messages_of,
     paths,
     possible_scores,
     question,
@@ -74,6 +76,7 @@ LISTS = "results data rows samples examples records predictions outputs items".s
 OF_GYM = re.compile(rb'"(responses_create_params|agent_ref|ng_trajectory|_ng_\w+)"\s*:')
 RESPONSE_OF_GYM = frozenset({"output", "object"})
 SNIFFED_ROWS = 50
+FEWEST_DOCUMENTS = 2
 MOST_LISTED = 20
 # Columns beside the output that hold its answer alone.
 ANSWERS = "extracted_answer predicted_answer parsed_answer final_answer prediction pred".split()
@@ -92,16 +95,54 @@ Entry = dict[str, Any] | Reject | Line
 def claims(
     files: Sequence[ListedFile], chosen: Mapping[str, str], *, is_named: bool
 ) -> Iterable[Claim]:
-    """The tables with scores; a table that nobody named must also have something to score."""
+    """The tables with scores; a table that nobody named must also have something to score.
+
+    The documents of a folder that are one attempt each are one table.
+    """
+    documents = defaultdict(list)
     for file in files:
         table = sample(file.path)
-        columns = recognise(table, chosen)
-        is_scored = "score" in columns and bool(values_of(table, columns["score"]))
-        if is_scored and (is_named or _is_evaluation(table, columns)):
+        if _is_one_attempt(file.path, table):
+            documents[file.folder].append((file, table[0]))
+        elif _is_scored(table, recognise(table, chosen), is_named=is_named):
             stem = NAMES.sub("", file.base)
             yield Claim(
                 file, Kind.ROLLOUTS, file.folder, stem, fields=tuple(sorted(chosen.items()))
             )
+    for folder, attempts in documents.items():
+        rows = [row for _, row in attempts]
+        columns = recognise(rows[:SAMPLED_ROWS], chosen)
+        if _is_scored(rows, columns, is_named=is_named) and len(rows) >= FEWEST_DOCUMENTS:
+            above, _, stem = folder.rpartition("/")
+            fields = tuple(sorted((role, ".".join(path)) for role, path in columns.items()))
+            for file, row in attempts:
+                # An index or a summary beside them has neither.
+                if any(
+                    values_of([row], columns[role]) for role in ("score", "task") if role in columns
+                ):
+                    yield Claim(file, Kind.ROLLOUTS, above, stem, fields=fields)
+
+
+def _is_scored(table: Sequence[dict[str, Any]], columns: Columns, *, is_named: bool) -> bool:
+    has_scores = "score" in columns and bool(values_of(table, columns["score"]))
+    return has_scores and (is_named or _is_evaluation(table, columns))
+
+
+def _is_one_attempt(path: Path, table: Sequence[dict[str, Any]]) -> bool:
+    """Whether a JSON document is an object without rows."""
+    return _ending(path) == "json" and len(table) == 1 and not _starts_list(path)
+
+
+def _starts_list(path: Path) -> bool:
+    begun = head(path)
+    is_list = begun.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"["
+    return is_list or _listed_name(begun) is not None
+
+
+def _listed_name(begun: bytes) -> str | None:
+    """The name of the list of rows in an object."""
+    names = (name for name in LISTS if re.search(rb'"%s"\s*:\s*\[\s*\{' % name.encode(), begun))
+    return next(names, None)
 
 
 def is_candidate(path: Path) -> bool:
@@ -153,11 +194,13 @@ def sample(path: Path, n_rows: int = SAMPLED_ROWS) -> list[dict[str, Any]]:
     return table
 
 
-def readings(artifacts: Iterable[Artifact]) -> Iterator[tuple[str, str]]:
-    """How each table is read: its name, and the column of each role."""
+def readings(artifacts: Iterable[Artifact]) -> dict[str, list[str]]:
+    """How tables are read, the column of each role, and the files that are read so."""
+    names = defaultdict(list)
     for artifact in artifacts:
         table = sample(artifact.path)
-        yield artifact.name, described(recognise(table, dict(artifact.fields)), table)
+        names[described(recognise(table, dict(artifact.fields)), table)].append(artifact.name)
+    return names
 
 
 def column_names(path: Path) -> list[str]:
@@ -195,20 +238,28 @@ def _ending(path: Path) -> str:
 
 
 def _of_json(path: Path) -> Iterator[Entry]:
-    """A list of rows, a list of rows inside an object, or an object with a row per id."""
+    """A list of rows, a list of rows inside an object, a row per id, or one row."""
     begun = head(path)
-    if begun.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"[":
+    elements: Iterator[Any]
+    if listed := _listed_name(begun):
+        elements = (value for name, value in packed.fields(path, listed) if name == listed)
+    elif _starts_list(path):
         elements = packed.elements(path)
     else:
-        inside = (name for name in LISTS if re.search(rb'"%s"\s*:\s*\[' % name.encode(), begun))
-        listed = next(inside, "")
-        elements = (
-            value if listed else {"id": name, **fields(value)}
-            for name, value in packed.fields(path, listed)
-            if name == listed or (not listed and isinstance(value, dict))
-        )
+        document = dict(packed.fields(path, ""))
+        elements = iter(_rows_by_id(document) or [document])
     for element in elements:
         yield element if isinstance(element, dict) else Reject("not a JSON object")
+
+
+def _rows_by_id(document: dict[str, Any]) -> list[dict[str, Any]]:
+    """The rows of an object that has one per id: all are objects with about the same keys."""
+    rows = [value for value in document.values() if isinstance(value, dict)]
+    common = set.intersection(*map(set, rows)) if rows else set()
+    most_keys = max(map(len, rows), default=0)
+    if len(rows) < max(2, len(document)) or len(common) < max(2, most_keys / 2):
+        return []
+    return [{"id": name, **row} for name, row in document.items()]
 
 
 def _of_csv(path: Path) -> Iterator[Entry]:
@@ -303,7 +354,7 @@ def _transcript(
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """What was asked, and `output`: what followed; without a column of it, there is none."""
     prompt, output = cells.get("prompt"), cells.get("output")
-    if listed := listed_messages(cells.get("messages")):
+    if listed := messages_of(cells.get("messages")):
         prompt = question(listed)
         output = listed[len(prompt) :] or output
     request = list(chat(_content(prompt), "user")) if prompt is not None else []

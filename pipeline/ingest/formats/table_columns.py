@@ -20,6 +20,12 @@ Columns = dict[str, tuple[str, ...]]
 
 LONGEST_ID = 200
 MOST_COLUMNS = 200
+ROLES_OF_CHAT = {
+    **dict.fromkeys("agent ai model bot gpt".split(), "assistant"),
+    **dict.fromkeys("human customer".split(), "user"),
+}
+# Roles whose columns may be inside an object.
+NESTED = ("score", "key", "task", "model")
 SINGLE_SHARE = 0.8
 PASSING = frozenset("true yes pass passed correct right success successful solved resolved".split())
 FAILING = frozenset("false no fail failed incorrect wrong failure unsolved unresolved".split())
@@ -30,6 +36,18 @@ def score_of(value: Any) -> float | None:
     if isinstance(value, str) and (word := value.strip().casefold()) in PASSING | FAILING:
         return float(word in PASSING)
     return number(value)
+
+
+def messages_of(value: Any) -> list[dict[str, Any]]:
+    """A chat with the usual roles: other tools say `agent` or `human`, or `from` and `value`."""
+    chat = []
+    for one in listed_messages(value):
+        role = text(get(one, "role")) or text(get(one, "from"))
+        if role is None:
+            return []
+        content = get(one, "content") if "content" in one else get(one, "value")
+        chat.append({**one, "role": ROLES_OF_CHAT.get(role.casefold(), role), "content": content})
+    return chat
 
 
 def repeat_of(value: Any) -> int | None:
@@ -78,7 +96,7 @@ ROLES = (
     _role(
         "messages",
         "messages conversation trajectory transcript dialogue dialog history chat turns trace",
-        lambda value: bool(listed_messages(value)),
+        lambda value: bool(messages_of(value)),
     ),
     _role("model", "model model_name model_id llm engine deployment generator", _is_word),
     _role("agent", "agent agent_name scaffold solver harness method strategy", _is_word),
@@ -156,6 +174,7 @@ def recognise(table: Table, chosen: Mapping[str, str]) -> Columns:
             path
             for name in role.names
             for path in by_name.get(name, ())
+            if len(path) == 1 or role.name in NESTED
             if path not in columns.values() and _fits(role, values_of(table, path))
         ]
         best = _task(table, fitting, columns) if role.name == "task" else next(iter(fitting), None)
@@ -188,9 +207,10 @@ def _task(
     does and there is a prompt: it identifies the task itself.
     """
     varying = [path for path in candidates if _n_distinct(table, [path]) > 1]
-    if not columns.keys() & {"prompt", "messages"}:
-        return next(iter(varying or candidates), None)
     n_questions = len({as_json(_question(row, columns)) for row in table})
+    # A chat may begin with the same words everywhere: then it says nothing about the task.
+    if n_questions == 1:
+        return next(iter(varying or candidates), None)
     counts = {path: _n_distinct(table, [path]) for path in varying}
     exact = (path for path, n_values in counts.items() if n_values == n_questions)
     # Two tasks may ask the same: then there are more ids than questions, but fewer than rows.
@@ -204,8 +224,8 @@ def _task(
 
 def _question(row: Mapping[str, Any], columns: Columns) -> Any:
     if "messages" in columns:
-        return question(listed_messages(get(row, *columns["messages"])))
-    return get(row, *columns["prompt"])
+        return question(messages_of(get(row, *columns["messages"])))
+    return get(row, *columns["prompt"]) if "prompt" in columns else None
 
 
 def question(messages: Sequence[Any]) -> Sequence[Any]:
@@ -221,11 +241,11 @@ def possible_scores(table: Table) -> list[str]:
 
 
 def _is_numbering(table: Table, columns: Columns) -> bool:
-    """Whether a column numbers the repeats of tasks: no two rows of a run have the same number."""
-    roles = ("benchmark", "model", "agent", "repeat", "task" if "task" in columns else "prompt")
+    """Whether a column numbers the repeats of tasks: there are some, and each has its number."""
+    roles = ("benchmark", "model", "agent", "task" if "task" in columns else "prompt")
     named = [columns[role] for role in roles if role in columns]
-    is_varying = _n_distinct(table, [columns["repeat"]]) > 1
-    return is_varying and _n_distinct(table, named) == len(table)
+    has_repeats = _n_distinct(table, named) < len(table)
+    return has_repeats and _n_distinct(table, [*named, columns["repeat"]]) == len(table)
 
 
 def _n_distinct(table: Table, wanted: Sequence[tuple[str, ...]]) -> int:
