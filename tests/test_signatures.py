@@ -118,6 +118,8 @@ def test_error_signatures(tmp_path: Path) -> None:
     unsettled = [rollout(0, 0, ask="other", **no(full[0])), rollout(0, 1, ask="other", **no())]
     files = {
         "a_rollouts.jsonl": rows,
+        # The same error in another run of the benchmark.
+        "c_rollouts.jsonl": [rollout(task, 0, **no(full[task], "Done.")) for task in (0, 2)],
         "a_rollouts_failures.jsonl": failures,
         "b_rollouts.jsonl": [{**row, "reward": -5.0} for row in unsettled],
     }

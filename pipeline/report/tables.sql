@@ -63,8 +63,17 @@ from main.root_causes
 where source = 'label'
 order by run_id, try_cast(task_id as bigint), task_id;
 
+-- all_signatures: the most frequent errors of each benchmark
+from main.error_signatures
+where run_id is null
+qualify row_number() over (
+    partition by benchmark order by n_failed desc, n_rollouts desc, source, signature
+) <= 8
+order by benchmark, n_failed desc, n_rollouts desc, source, signature;
+
 -- signatures: the most frequent errors of each run
 from main.error_signatures
+where run_id is not null
 qualify row_number() over (
     partition by run_id order by n_failed desc, n_rollouts desc, source, signature
 ) <= 8

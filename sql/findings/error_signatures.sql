@@ -1,7 +1,9 @@
 -- The same error as one row: its message without numbers, paths and ids, and whom it hits.
--- grain: run_id, source, signature
+-- Of each run; where run_id is null, over all runs of the benchmark.
+-- grain: benchmark, run_id, source, signature
 with hit as (
     select
+        benchmark,
         run_id,
         source,
         signature,
@@ -12,20 +14,22 @@ with hit as (
             as n_failed,
         arg_min((message, citation), (rollout_index, place)) as first_error
     from staging.errors
+    inner join staging.run_benchmarks using (run_id)
     left join staging.attempts using (run_id, task_id, rollout_index)
     group by all
 )
 select
+    benchmark,
     run_id,
     source,
     signature,
     cast(sum(n_events) as bigint) as n_events,
     cast(sum(n_rollouts) as bigint) as n_rollouts,
     cast(sum(n_failed) as bigint) as n_failed,
-    count(*) as n_tasks,
-    list(task_id order by task_id)[1:20] as task_ids,
-    arg_min(first_error, task_id)[1] as message,
-    arg_min(first_error, task_id)[2] as example
+    count(distinct task_id) as n_tasks,
+    list(distinct task_id order by task_id)[1:20] as task_ids,
+    arg_min(first_error, (task_id, run_id))[1] as message,
+    arg_min(first_error, (task_id, run_id))[2] as example
 from hit
-group by all
-order by run_id, source, signature
+group by grouping sets ((benchmark, run_id, source, signature), (benchmark, source, signature))
+order by benchmark, run_id, source, signature
