@@ -75,6 +75,32 @@ def test_what_one_run_alone_records_is_no_difference() -> Given:
     assert f"Not recorded by `{silent}`: `temperature`, `top_p`." in results.report
 
 
+@with_pages
+def test_tasks_that_look_the_same_are_named() -> Given:
+    """Unlike questions under one id by where they differ, equal ones under other ids by example."""
+    stem = "Choose exactly one option of those that are listed below this long question "
+    base = [rollout(task, 0, ask=f"{stem}{task} (A, B, C)") for task in range(2)]
+    other = [rollout(task, 0, ask=f"{stem}{task} (A, B)") for task in range(2)]
+    for rows_of, name in ((base, "one"), (other, "two")):
+        rows_of.append(rollout(7, 0, ask="the same"))
+        rows_of[-1]["_ng_task_index"] = name
+    results = yield {"a": base, "b": other}
+    assert results.rows(DIFFERING) == [
+        ("model", None, None, None),
+        ("questions", "…ong question 0 (A, B, C)", "…ong question 0 (A, B)", 2),
+        ("task ids", "one", "two", 1),
+    ]
+    ours, theirs = (f"`{results.name}_{name}`" for name in "ab")
+    assert (
+        f"2 tasks of {ours} and {theirs} are not compared: one id, unlike questions "
+        "(`…ong question 0 (A, B, C)` and `…ong question 0 (A, B)`)."
+    ) in results.report
+    assert (
+        f"1 task of {ours} and {theirs} is not compared: the same questions under other ids "
+        "(`one` and `two`)."
+    ) in results.report
+
+
 def tool(name: Any, *, is_nested: bool = False) -> Row:
     """The definition of a tool in one of its two forms."""
     named = {"name": name, "parameters": {"type": "object", "properties": {}}}

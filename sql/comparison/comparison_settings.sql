@@ -5,7 +5,8 @@ with prompts as (
     select
         run_id,
         task_id,
-        min(nullif(system_prompt, '')) as system_prompt
+        min(nullif(system_prompt, '')) as system_prompt,
+        min(prompt) as prompt
     from main.task_prompts
     group by all
 ),
@@ -163,8 +164,17 @@ every as (
         tasks.base,
         tasks.candidate,
         if(tasks.is_paired, 'system prompt', 'questions') as setting,
-        min(left(bases.system_prompt, 200)) filter (tasks.is_paired) as base_value,
-        min(left(candidates.system_prompt, 200)) filter (tasks.is_paired) as candidate_value,
+        -- Of unlike questions the first, where they begin to differ.
+        if(
+            tasks.is_paired,
+            min(left(bases.system_prompt, 200)),
+            arg_min(cut_around(bases.prompt, candidates.prompt, 60, 120), (try_cast(tasks.task_id as bigint), tasks.task_id))
+        ) as base_value,
+        if(
+            tasks.is_paired,
+            min(left(candidates.system_prompt, 200)),
+            arg_min(cut_around(candidates.prompt, bases.prompt, 60, 120), (try_cast(tasks.task_id as bigint), tasks.task_id))
+        ) as candidate_value,
         count(*) as n_tasks
     from main.comparison_tasks as tasks
     left join prompts as bases on bases.run_id = tasks.base and bases.task_id = tasks.task_id
@@ -174,7 +184,27 @@ every as (
     where
         tasks.pairing = 'contradicted'
         or (tasks.is_paired and bases.system_prompt is distinct from candidates.system_prompt)
-    group by all
+    group by tasks.base, tasks.candidate, tasks.is_paired
+    union all
+    -- What each run asks under an id that the other lacks, and is not sure to be one task.
+    select
+        lone.base,
+        lone.candidate,
+        'task ids' as setting,
+        min(lone.task_id) as base_value,
+        arg_min(others.task_id, (lone.task_id, others.task_id)) as candidate_value,
+        count(distinct lone.task_id) as n_tasks
+    from main.comparison_tasks as lone
+    inner join staging.task_sides as bases on bases.run_id = lone.base and bases.task_id = lone.task_id
+    inner join staging.task_sides as candidates
+        on candidates.run_id = lone.candidate
+        and candidates.question = bases.question
+    inner join main.comparison_tasks as others
+        on others.base = lone.base
+        and others.candidate = lone.candidate
+        and others.task_id = candidates.task_id
+    where lone.pairing = 'base only' and others.pairing = 'candidate only'
+    group by lone.base, lone.candidate
     union all
     -- Only where the questions are the same: a prefill is then put to the same task.
     select
