@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 from tests.conftest import ROOT
@@ -66,6 +67,25 @@ def test_import_table() -> None:
                 used[stage].add(parts[1])
         used[stage].discard(stage)
     assert used == allowed()
+
+
+def test_modules_of_the_report_form_no_circle() -> None:
+    """None imports, wherever in it, one that imports it; a package's own module is no other."""
+    names = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+        for stage, path in modules()
+        if stage == "report"
+    }
+    graph = {
+        name: {
+            module
+            for imported in imports(path)
+            for module in (imported if imported in names else imported.rpartition(".")[0],)
+            if module in names and not f"{name}.".startswith(f"{module}.")
+        }
+        for name, path in names.items()
+    }
+    TopologicalSorter(graph).prepare()
 
 
 def test_libraries_have_homes() -> None:

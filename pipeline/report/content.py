@@ -7,13 +7,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain, count
 from typing import Any
 
 from pipeline.report.cited import Sources
 from pipeline.report.comparisons import Comparison, compared
 from pipeline.report.declared import EVERY, OF_RUNS
 from pipeline.report.figures import Row, grouped
+from pipeline.report.filters import unused
 from pipeline.report.tables import Source, read
 
 UNPLAIN = re.compile(r"[^A-Za-z0-9._-]")
@@ -101,8 +101,7 @@ class Content:
         for name in self.benchmarks:
             plain = UNPLAIN.sub("_", name).strip(".") or "benchmark"
             taken = {folder.lower() for folder in folders.values()}
-            names = chain([plain], (f"{plain}_{number}" for number in count(2)))
-            folders[name] = next(each for each in names if each.lower() not in taken)
+            folders[name] = plain + unused(plain.lower(), taken)[len(plain) :]
         return folders
 
     @property

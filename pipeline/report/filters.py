@@ -9,8 +9,9 @@ import hashlib
 import math
 import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from functools import lru_cache
+from itertools import chain, count
 from typing import Any
 from urllib.parse import parse_qsl, quote
 
@@ -211,6 +212,12 @@ def target(name: str) -> str:
         return id_
     digest = hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()
     return f"{id_[:LONGEST_ID]}~{digest[:16]}"
+
+
+def unused(name: str, taken: Set[str], mark: str = "_") -> str:
+    """A name that is not taken: with the first number from 2 where it is."""
+    names = chain([name], (f"{name}{mark}{number}" for number in count(2)))
+    return next(each for each in names if each not in taken)
 
 
 def href(name: str) -> str:

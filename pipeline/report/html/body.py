@@ -15,7 +15,7 @@ from markdown_it.rules_block.table import getLine, table
 from markdown_it.token import Token
 
 from pipeline.report.figures import BOUND, MARK
-from pipeline.report.filters import CHART, href, link, restored, target
+from pipeline.report.filters import CHART, href, link, restored, target, unused
 
 # What a marker is about: the last word before it.
 LAST_WORD = re.compile(r"[^\s(]+$")
@@ -189,11 +189,7 @@ class Body(RendererHTML):
 
     def _id(self, wanted: str) -> str:
         """An id without spaces, once a page."""
-        base = target("_".join(wanted.split()))
-        chosen, count = base, 1
-        while chosen in self.used_ids:
-            count += 1
-            chosen = f"{base}~{count}"
+        chosen = unused(target("_".join(wanted.split())), self.used_ids, "~")
         self.used_ids.add(chosen)
         return chosen
 

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from itertools import chain, count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -66,17 +65,18 @@ class Page:
     """All that the page's templates print."""
 
     title: Markup
-    opening: Markup
-    benchmarks: list[Benchmark]
-    n_benchmarks: int
     summary: list[Part]
-    strips: list[Strip]
-    parts: list[Part]
     evidence: list[Evidence]
     n_cited: int
     # The text of each, and the hash by which the content-security policy lets it through.
     style: tuple[Markup, str]
     script: tuple[Markup, str]
+    # Of a draft.
+    opening: str = ""
+    benchmarks: Sequence[Benchmark] = ()
+    n_benchmarks: int = 0
+    strips: Sequence[Strip] = ()
+    parts: Sequence[Part] = ()
     # Of a curated report: what comes before its first section, and how it was compared.
     preface: str = ""
     curated: Curated | None = None
@@ -159,12 +159,13 @@ def _draft(content: Content, document: Document, folder: Path | None) -> Draft:
 
 def _page(source: Source, draft: Draft, evidence: list[Evidence], folder: Path | None) -> str:
     content = draft.content
-    templates_ = environment(folder)
     drawing = Drawing(content, draft.tables)
+    # Before the sections: a chart is drawn where it first is.
     benchmarks = _benchmarks(content, drawing)
     writer = body.Body(drawing.placed, {target for each in evidence for target in each.targets})
     parts = [_part(*each, writer) for each in draft.sections.items()]
-    page = Page(
+    return _written(
+        folder,
         title=Markup(body.inline(draft.document.title)),
         opening=Markup(body.inline(draft.document.opening)),
         benchmarks=benchmarks,
@@ -174,9 +175,13 @@ def _page(source: Source, draft: Draft, evidence: list[Evidence], folder: Path |
         parts=[part for part in parts if part.name not in OPEN],
         evidence=evidence,
         n_cited=len(draft.cited),
-        style=_asset(templates_, "style.css", "charts.css"),
-        script=_asset(templates_, "script.js"),
     )
+
+
+def _written(folder: Path | None, **fields: Any) -> str:
+    templates_ = environment(folder)
+    style, script = _asset(templates_, "style.css", "charts.css"), _asset(templates_, "script.js")
+    page = Page(**fields, style=style, script=script)
     with templates.explained(folder):
         text = templates_.get_template("page.html.j2").render(page=page)
     text = text.replace(filters.PIPE, "|").replace(filters.OPENING, "&lt;!--")
@@ -197,36 +202,20 @@ def curated(report: Curated, source: Source | None) -> str:
     used = set(RESERVED)
     parts = []
     for title, text in report.sections:
-        name = _slug(title, used)
+        slug = re.sub(r"[^a-z0-9]+", "_", MARK.sub("", title).lower()).strip("_")[:80]
+        name = filters.unused(slug or "section", used)
+        used.add(name)
         lead, rest = map(Markup, writer.section(text, name=name))
         parts.append(Part(name, Markup(writer.line(title)), lead, rest, ""))
-    templates_ = environment()
-    page = Page(
+    return _written(
+        None,
         title=Markup(writer.line(report.title)),
-        opening=Markup(""),
-        benchmarks=[],
-        n_benchmarks=0,
         summary=parts,
-        strips=[],
-        parts=[],
         evidence=evidence,
         n_cited=len(citations),
-        style=_asset(templates_, "style.css", "charts.css"),
-        script=_asset(templates_, "script.js"),
         preface=Markup("".join(writer.section(report.preface, name="preface"))),
         curated=replace(report, has_data=source is not None),
     )
-    text = templates_.get_template("page.html.j2").render(page=page)
-    return text.replace(filters.PIPE, "|").replace(filters.OPENING, "&lt;!--")
-
-
-def _slug(title: str, used: set[str]) -> str:
-    """An id of plain letters, once a page."""
-    base = re.sub(r"[^a-z0-9]+", "_", MARK.sub("", title).lower()).strip("_")[:80] or "section"
-    names = chain([base], (f"{base}_{number}" for number in count(2)))
-    name = next(each for each in names if each not in used)
-    used.add(name)
-    return name
 
 
 @cache
