@@ -46,7 +46,7 @@ COLUMNS = """
 VERDICTS = (IMPROVED, REGRESSED, NO_CHANGE, INCONCLUSIVE, NOT_COMPARABLE)
 # What columns of few texts may be.
 VALUES = {
-    "metric": wording.WORDS["metrics"],
+    "metric": ("pass_at_1", "mean_reward"),
     "test": wording.WORDS["tests"],
     "difference": wording.PARTINGS,
     "verdict": VERDICTS,

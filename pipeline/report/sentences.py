@@ -14,7 +14,7 @@ from pipeline.report.comparisons import Change, Ledger
 from pipeline.report.figures import Figure, Row
 from pipeline.text import one_line
 
-METRICS, EFFECTS = wording.WORDS["metrics"], wording.WORDS["effects"]
+EFFECTS = wording.WORDS["effects"]
 # What one metric says, each label with the macro of its name.
 LABELS = (
     "verdict, change, new tasks, same tasks, missing, significance, decided by, pairing, why"

@@ -8,7 +8,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from pipeline.report.declared import METRICS
+
 WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
+WORDS["metrics"] = {name: metric.words for name, metric in METRICS.items()}
 PARTINGS, CAUSES = WORDS["partings"], WORDS["causes"]
 SMALLEST_CHANCE = 0.0001
 # Of numbers in JSON: enough for any comparison.
