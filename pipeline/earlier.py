@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import pipeline
 from pipeline import files, outputs, provenance, report, user_cache
 from pipeline.artifact import Artifact
 from pipeline.profile import Profile
@@ -153,7 +152,7 @@ def _sha256(artifact: Artifact) -> str | None:
 
 def _code() -> str:
     """A digest of the program: any of its files may change what it makes of the results."""
-    folders = (Path(pipeline.__file__).parent, SQL_DIR, data_folder("report_templates"))
+    folders = (Path(__file__).parent, SQL_DIR, data_folder("report_templates"))
     return _digest(
         [path.name, hashlib.sha256(path.read_bytes()).hexdigest()]
         for folder in folders

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 # -P: the folder of the job may have a package of the same name.
-BLADE = (sys.executable, "-P", "-c", "from pipeline.cli import main; main()")
+BLADE = (sys.executable, "-P", "-m", "blade")
 PER_PAGE = 100
 MOST_PAGES = 50
 

@@ -52,10 +52,9 @@ SLACK = 1.25
 ALLOWANCE = 256 << 20
 # A worker that has grown by this much since its start is replaced.
 MOST_GROWTH = 128 << 20
-# The code of a worker; its argument is the folder of this package.
-START = (
-    "import sys; sys.path.insert(0, sys.argv[1]); from pipeline.query_worker import work; work()"
-)
+# The code of a worker; its argument is the folder that this package is imported from.
+START = f"import sys; sys.path.insert(0, sys.argv[1]); from {__name__} import work; work()"
+FOLDER = Path(__file__).resolve().parents[__name__.count(".")]
 # Types of values in rows that are not built in.
 VALUE_CLASSES = {
     ("datetime", "date"),
@@ -151,7 +150,7 @@ class Worker:
         self._deadline = time.monotonic() + START_SECONDS
         self._process = subprocess.Popen(
             # -P: no module is imported from the working folder.
-            [sys.executable, "-P", "-c", START, str(Path(__file__).resolve().parent.parent)],
+            [sys.executable, "-P", "-c", START, str(FOLDER)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -37,13 +37,16 @@ def parsed(path: Path) -> ast.Module:
 
 @cache
 def imports(path: Path) -> set[str]:
-    """Dotted names a module imports, wherever in it."""
+    """Dotted names a module imports, wherever in it; relative ones with the names above them."""
     found = set()
+    above = path.relative_to(ROOT).parts
     for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            package = above[: -node.level] if node.level else ()
+            names = [*package, *([node.module] if node.module else [])]
+            found |= {".".join([*names, alias.name]) for alias in node.names}
     return found
 
 

@@ -63,7 +63,7 @@ class LazyGroup(click.Group):
             hint = f"{did_you_mean(cmd_name, COMMANDS)}Commands: {', '.join(COMMANDS)}"
             raise UsageError(f"{one_line(cmd_name, LONGEST_NAME)}: no such command.", hint=hint)
         name = cmd_name.replace("-", "_")
-        command = getattr(importlib.import_module(f"pipeline.cli.{name}"), name)
+        command = getattr(importlib.import_module(f"{__name__}.{name}"), name)
         assert isinstance(command, click.Command)
         return command
 

@@ -28,7 +28,7 @@ def mcp(warehouse: Path, timeout: float, memory_limit: str | None) -> None:
     try:
         from pipeline.view.mcp import serve
     except ModuleNotFoundError as error:
-        if (error.name or "").startswith("pipeline"):
+        if "pipeline" in (error.name or "").split("."):
             raise
         message = f"blade mcp needs the MCP SDK: {error.name} is not installed."
         raise UsageError(message, hint="Install it with: pip install 'blade-eval[mcp]'") from error

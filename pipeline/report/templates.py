@@ -28,7 +28,7 @@ KINDS = ("markdown", "html")
 LONGEST = 300
 SECONDS = 60.0
 MEMORY = 2 << 30
-OBJECT = re.compile(r"'pipeline\.[\w.]*?(\w+) object'")
+OBJECT = re.compile(r"'(?:blade\.)?pipeline\.[\w.]*?(\w+) object'")
 HINT = "docs/report.md tells what a template can read and which filters there are."
 
 

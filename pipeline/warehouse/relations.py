@@ -47,7 +47,9 @@ def relations(sql_dir: Path, python: Iterable[Relation | Compute] = ()) -> list[
         if isinstance(part, Relation):
             by_name[part.name] = part
         else:
-            functions[f"{part.__module__}.{part.__qualname__}"] = part
+            # In a wheel, `pipeline` is inside `blade`.
+            module = part.__module__.removeprefix("blade.")
+            functions[f"{module}.{part.__qualname__}"] = part
     for relation in _sql_files(sql_dir):
         resolved = [
             replace(each, compute=functions.get(each.function)) for each in relation.computations

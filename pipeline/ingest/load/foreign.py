@@ -36,7 +36,7 @@ WORTH_PROCESSES = 32 << 20
 AHEAD = 2
 # A sample of another harness may be much longer than a line of Gym; memory grows with it.
 LONGEST_ROW = 128 << 20
-WORKER = "from pipeline.ingest.load import foreign; foreign.work()"
+WORKER = f"from {__name__} import work; work()"
 # Other contents of a file go into the tables that sidecars of Gym fill.
 TABLES = {
     formats.Figure: "raw.figures",
