@@ -1,17 +1,23 @@
-"""What pyproject.toml cannot say: in a wheel the data files lie inside the package."""
+"""What pyproject.toml cannot say: in a wheel everything is inside the one package `blade`."""
+
+import sys
 
 from setuptools import find_packages, setup
 
-setup(
-    packages=[
-        *find_packages(include=["blade", "pipeline*"]),
-        *("pipeline.sql", "pipeline.report_templates"),
-    ],
-    package_dir={"pipeline.sql": "sql", "pipeline.report_templates": "report_templates"},
-    package_data={
-        "": ["py.typed"],
-        "pipeline": ["**/*.toml", "**/*.sql"],
-        "pipeline.sql": ["**/*.sql"],
-        "pipeline.report_templates": ["**/*.j2", "**/*.css", "**/*.js", "**/*.svg"],
-    },
-)
+packages = find_packages(include=["blade", "pipeline*"])
+if "editable_wheel" in sys.argv:
+    # For development `pipeline` stays beside `blade`, where the tests import it.
+    setup(packages=packages)
+else:
+    folders = ["pipeline", "sql", "report_templates"]
+    inside = [name for name in packages if name != "blade"] + folders[1:]
+    setup(
+        packages=["blade", *(f"blade.{name}" for name in inside)],
+        package_dir={f"blade.{name}": name for name in folders},
+        package_data={
+            "": ["py.typed"],
+            "blade.pipeline": ["**/*.toml", "**/*.sql"],
+            "blade.sql": ["**/*.sql"],
+            "blade.report_templates": ["**/*.j2", "**/*.css", "**/*.js", "**/*.svg"],
+        },
+    )

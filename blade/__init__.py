@@ -10,8 +10,30 @@ blade.rollout("blade_out", "base/17:0")
 page = blade.render("blade_out", as_html=True)
 """
 
-from pipeline import __version__, analyze, compare, open_warehouse, render, rollout
-from pipeline.errors import BladeError, InputError, UsageError
+from __future__ import annotations
+
+TYPE_CHECKING = False  # type checkers treat it as true; importing typing takes long
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .pipeline import (
+        BladeError,
+        InputError,
+        UsageError,
+        __version__,
+        analyze,
+        compare,
+        open_warehouse,
+        render,
+        rollout,
+    )
+
+try:
+    from . import pipeline as pipeline
+except ImportError:
+    # In the repository it is beside this package, not inside it.
+    import pipeline as pipeline
 
 __all__ = [
     "BladeError",
@@ -24,3 +46,10 @@ __all__ = [
     "render",
     "rollout",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """What `pipeline` has, imported on first use."""
+    if name in __all__:
+        return getattr(pipeline, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,6 +1,6 @@
 """`python -m blade`: the command."""
 
-from pipeline.cli import main
+from blade import pipeline
 
 if __name__ == "__main__":
-    main()
+    pipeline.main()

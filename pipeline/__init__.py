@@ -39,6 +39,13 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+def main() -> None:
+    """Run the command `blade`."""
+    from .cli import main as run_command
+
+    run_command()
+
+
 def analyze(
     results: str | Path | Sequence[str | Path],
     *,

@@ -1,7 +1,7 @@
 """Post the output of `blade compare` as a comment on a pull request, and update it later.
 
-action.yml runs it as `python -P -m pipeline.pull_request BASE CANDIDATE ...`. The exit code is that
-of the comparison, whether or not the comment could be written.
+action.yml runs it as `python -P -m blade.pipeline.pull_request BASE CANDIDATE ...`. The exit code
+is that of the comparison, whether or not the comment could be written.
 """
 
 from __future__ import annotations

@@ -7,10 +7,8 @@ from pathlib import Path
 
 
 def data_folder(name: str) -> Path:
-    """A folder of data files: inside the installed package, or next to it in the repository."""
-    package = Path(__file__).resolve().parent
-    inside = package / name
-    return inside if inside.is_dir() else package.parent / name
+    """A folder of data files, beside this package: in the repository, or inside `blade`."""
+    return Path(__file__).resolve().parent.with_name(name)
 
 
 DEFAULT_MAX_LINE_BYTES = 16 * 1024 * 1024

@@ -60,7 +60,10 @@ def test_the_wheel_analyzes_as_the_repository_does(tmp_path: Path, demo: Path) -
     (tmp_path / "floors.txt").write_text(floors(), encoding="utf-8")
     lowest = ("--constraint", tmp_path / "floors.txt", f"{wheel}[mcp]")
     run(python, *pip, "install", "--no-compile", *lowest, cwd=tmp_path)
-    (package,) = (tmp_path / "clean").glob("lib/*/site-packages/pipeline")
+    (package,) = (tmp_path / "clean").glob("lib/*/site-packages/blade")
+    (files,) = package.parent.glob("blade_eval-*.dist-info/RECORD")
+    own = {line.partition("/")[0] for line in files.read_text(encoding="utf-8").splitlines()}
+    assert own == {"blade", files.parent.name, ".."}  # the last one is bin/blade
     for folder in ("sql", "report_templates"):
         held = {each.relative_to(ROOT) for each in (ROOT / folder).glob("*/*.*")}
         installed = {each.relative_to(package) for each in (package / folder).glob("*/*.*")}
@@ -80,5 +83,11 @@ def test_the_wheel_analyzes_as_the_repository_does(tmp_path: Path, demo: Path) -
     )
     asked = "import blade; print(len(blade.compare('blade_out', 'office_desk_aster', 'birch')))"
     assert run(python, "-c", asked, cwd=elsewhere) == "2\n"
+    outside = "from importlib.util import find_spec; print(find_spec('pipeline'))"
+    assert run(python, "-c", outside, cwd=elsewhere) == "None\n"
+    # In so many processes that each imports the package by its name.
+    run(python.with_name("blade"), "analyze", DEMO, "--no-cache", "--jobs", "9", cwd=elsewhere)
+    got = (elsewhere / "blade_out" / "report.md").read_bytes()
+    assert got == demo.with_name("report.md").read_bytes()
     told = run(python.with_name("blade"), "mcp", cwd=elsewhere, input=messages(("runs", {})))
     assert json.loads(told.splitlines()[-1])["result"]["structuredContent"]["n_runs"] == 4
