@@ -32,6 +32,7 @@ ROOMS = (
     "pipeline/warehouse/*",
     "sql/assertions/*",
     "sql/comparison/*",
+    "sql/findings/*",
     "sql/health/*",
     "sql/intake/*",
     "sql/macros.sql",

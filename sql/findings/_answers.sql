@@ -35,7 +35,9 @@ compared as (
 ),
 -- A field that the format names as the key, else the one that behaves as one.
 keys as (
-    select benchmark, path
+    select
+        benchmark,
+        path
     from compared
     group by benchmark, path
     having

@@ -16,7 +16,8 @@ with events as (
 -- What has each id, most often one call and its result.
 ids as (
     select
-        record_id, id_key,
+        record_id,
+        id_key,
         count(*) = 2 and min(is_result) <> max(is_result) as is_pair,
         min(is_result) <> max(is_result) as is_shared,
         min(seq) filter (not is_result) as seq,
@@ -38,16 +39,21 @@ numbered as (
     where not coalesce(is_pair, false)
 ),
 answers as (
-    select record_id, seq, if(result_seq > seq, result_seq, null) as result_seq, is_error and result_seq > seq as is_error
+    select
+        record_id,
+        seq,
+        if(result_seq > seq, result_seq, null) as result_seq,
+        is_error and result_seq > seq as is_error
     from ids
     where is_pair
     union all
     select
-        calls.record_id, calls.seq,
+        calls.record_id,
+        calls.seq,
         results.seq as result_seq,
         coalesce(results.is_error, false) as is_error
     from numbered as calls
-    -- What stands before a call does not answer it.
+    -- What comes before a call does not answer it.
     left join numbered as results
         on results.record_id = calls.record_id
         and results.pair_key is not distinct from calls.pair_key
@@ -57,7 +63,10 @@ answers as (
     where not calls.is_result
 ),
 messages as (
-    select record_id, seq, error_message(text) as message
+    select
+        record_id,
+        seq,
+        error_message(text) as message
     from raw.events
     where kind = 'tool_result' and is_error
 ),
@@ -74,7 +83,8 @@ arguments as (
 -- Arguments are long: what is asked of them is asked here, and keys tell calls apart.
 calls as (
     select
-        record_id, seq,
+        record_id,
+        seq,
         tool,
         hash(arguments) as arguments_key,
         -- The order of keys and the spacing of arguments do not matter.
@@ -103,7 +113,8 @@ calls as (
 )
 select
     calls.*,
-    answers.result_seq, answers.is_error,
+    answers.result_seq,
+    answers.is_error,
     left(messages.message, 300) as message,
     error_signature(messages.message) as signature,
     is_unknown_tool(messages.message, calls.tool) as is_unknown_tool

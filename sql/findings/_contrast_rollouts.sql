@@ -27,7 +27,7 @@ flips as (
     where is_scored and n_tool_calls is not null
     qualify row_number() over (partition by flip_no, is_pass order by rollout_index) <= 8
 ),
--- A rollout stands once in each task that it is contrasted in.
+-- A rollout is listed once in each task that it is contrasted in.
 rollouts as (
     from staging.sometimes_rollouts
     union all by name

@@ -1,6 +1,6 @@
 -- The fields of each rollout's row that its format does not own: objects opened, lists by item.
 -- A key of a map, an object whose keys differ from row to row, is `*` in the path. Keys may hold dots:
--- `parent` is the path of the object that a field stands in, `name` the field's own.
+-- `parent` is the path of the object that a field is in, `name` the field's own.
 -- grain: record_id, place, item_no
 -- kind: table
 with recursive
@@ -32,7 +32,7 @@ fields as (
         where starts_with(value, '{') and len(keys) < 7 and length(value) < 200000
     )
 ),
--- Where an object stands, by its own name: what is below a map has paths of its own otherwise.
+-- Where an object is, by its own name: what is below a map has paths of its own otherwise.
 objects as (
     select
         keys[-1] as name,
@@ -97,7 +97,9 @@ every as (
         unnest(elements) as value,
         generate_subscripts(elements, 1) as item_no
     from (
-        select *, from_json(value, '["JSON"]')[1:500] as elements
+        select
+            *,
+            from_json(value, '["JSON"]')[1:500] as elements
         from named
         where starts_with(value, '[') and value <> '[]' and length(value) < 1000000
     )

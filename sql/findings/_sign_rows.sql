@@ -1,5 +1,5 @@
 -- Attempts by sign, for what tests signs.
--- A row for each sign that an attempt bears, each check that it passes, and one for the attempt itself.
+-- A row for each sign that an attempt has, each check that it passes, and one for the attempt itself.
 -- grain: attempt_no, kind, name, value
 -- kind: step
 with attempts as (
@@ -72,7 +72,7 @@ select
 from passed_checks
 inner join attempts using (run_id, task_id, rollout_index)
 union all by name
--- Who is told what to call, though all of it was called.
+-- Attempts of which calls are expected, though all were made.
 select distinct
     attempts.*,
     'expected' as kind,

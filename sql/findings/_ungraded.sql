@@ -143,13 +143,17 @@ own_values as (
     inner join totals using (benchmark)
     anti join own_paths using (benchmark, path)
     inner join (
-        select benchmark, path
+        select
+            benchmark,
+            path
         from words
         group by all
         having count(distinct value) between 2 and 8
     ) as few using (benchmark, path)
     inner join (
-        select distinct benchmark, path
+        select distinct
+            benchmark,
+            path
         from words
         group by benchmark, path, task_id
         having count(distinct value) > 1

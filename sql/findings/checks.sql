@@ -15,9 +15,11 @@ item_fields as (
         generate_subscripts(keys, 1) as place,
         unnest(json_extract(item, '$.*')) as value
     from (
-        select *, json_keys(item) as keys
+        select
+            *,
+            json_keys(item) as keys
         from staging.entries
-        -- Definitions of tools are told by the schemas in them.
+        -- Definitions of tools are recognised by the schemas in them.
         where item is not null and not contains(item, '"properties"')
             -- What is expected of an attempt is compared with its calls.
             and path <> 'expected_calls'
@@ -71,7 +73,9 @@ item_keys as (
     group by all
 ),
 list_sizes as (
-    select path, count(*) as n_items
+    select
+        path,
+        count(*) as n_items
     from staging.entries
     where item is not null
     group by all
@@ -129,7 +133,9 @@ members as (
     where item_no = 0 and parent <> ''
 ),
 objects as (
-    select record_id, source
+    select
+        record_id,
+        source
     from members
     group by all
     having
@@ -206,7 +212,11 @@ beside as (
         and entries.path = verdicts.path
         and entries.item_no > 0
     left join (
-        select record_id, parent, n_items, min(path) as path
+        select
+            record_id,
+            parent,
+            n_items,
+            min(path) as path
         from lists
         where is_text
         group by all
@@ -255,10 +265,12 @@ components as (
         'reward_components' as source,
         entry.key as check_name,
         json_as_measure(entry.value) as score,
-        -- What lies between is a measure.
+        -- What is between is a measure.
         case when score in (0, 1) then score = 1 end as is_passed
     from (
-        select record_id, unnest(map_entries(json_fields(reward_components))) as entry
+        select
+            record_id,
+            unnest(map_entries(json_fields(reward_components))) as entry
         from staging.rollout_keys
         inner join staging.records using (record_id)
         where reward_components is not null
@@ -277,7 +289,7 @@ every as (
     union all by name
     from components
 ),
--- A name that stands twice in a list is two checks; a log tells of one test twice.
+-- A name that is twice in a list is two checks; a log tells of one test twice.
 numbered as (
     select
         *,

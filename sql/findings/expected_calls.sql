@@ -17,7 +17,9 @@ with attempts as (
     inner join staging.run_benchmarks using (run_id)
 ),
 tools as (
-    select distinct benchmark, tool
+    select distinct
+        benchmark,
+        tool
     from staging.calls
     inner join attempts using (record_id)
     where tool <> ''
@@ -31,11 +33,17 @@ item_fields as (
         unnest(json_keys(item)) as key,
         unnest(json_extract(item, '$.*')) as value
     from staging.entries
-    -- Lists of tool definitions are told by the schemas in them.
+    -- Lists of tool definitions are recognised by the schemas in them.
     where item is not null and not contains(item, '"properties"')
 ),
 opened as (
-    select record_id, path, item_no, '' as within, key, value
+    select
+        record_id,
+        path,
+        item_no,
+        '' as within,
+        key,
+        value
     from item_fields
     union all
     select
@@ -87,7 +95,10 @@ shapes as (
     group by all
 ),
 item_counts as (
-    select benchmark, path, count(distinct (record_id, item_no)) as n_items
+    select
+        benchmark,
+        path,
+        count(distinct (record_id, item_no)) as n_items
     from valued
     group by all
 ),
@@ -138,7 +149,9 @@ wanted as (
 -- What was done, not what was asked for: a list that differs between attempts of one task, or whose
 -- calls were all made in nearly every attempt.
 logs as (
-    select benchmark, path
+    select
+        benchmark,
+        path
     from (
         select
             attempts.benchmark,
@@ -150,7 +163,11 @@ logs as (
         from wanted
         inner join attempts using (record_id)
         left join (
-            select record_id, tool, arguments, min(seq) as seq
+            select
+                record_id,
+                tool,
+                arguments,
+                min(seq) as seq
             from made
             group by all
         ) as made using (record_id, tool, arguments)
@@ -163,7 +180,9 @@ logs as (
 ),
 -- One list of a benchmark says what is expected: the one that most attempts have.
 chosen as (
-    select benchmark, path
+    select
+        benchmark,
+        path
     from lists
     anti join logs using (benchmark, path)
     inner join item_counts using (benchmark, path)
@@ -201,7 +220,10 @@ done as (
     semi join asked using (record_id)
 ),
 matched as (
-    select expected.*, done.seq, done.is_error
+    select
+        expected.*,
+        done.seq,
+        done.is_error
     from expected
     left join done
         on done.record_id = expected.record_id

@@ -1,5 +1,5 @@
 -- How often failures bear each mode, and passes beside them; where run_id is null, over all runs.
--- A mode with a parent is a part of it; one that is not told says the score again.
+-- A mode with a parent is a part of it; one that is not listed repeats the score.
 -- grain: benchmark, run_id, mode, parent
 -- kind: table
 with listed as (
@@ -67,12 +67,26 @@ totals as (
     from attempts
     group by all
 ),
--- Who bears a mode, and a part of one.
+-- Attempts with a mode, and with a part of one.
 bearing as (
-    select benchmark, mode, null as parent, run_id, task_id, rollout_index, seq
+    select
+        benchmark,
+        mode,
+        null as parent,
+        run_id,
+        task_id,
+        rollout_index,
+        seq
     from staging.attempt_modes
     union all
-    select benchmark, part as mode, mode as parent, run_id, task_id, rollout_index, seq
+    select
+        benchmark,
+        part as mode,
+        mode as parent,
+        run_id,
+        task_id,
+        rollout_index,
+        seq
     from staging.attempt_modes
     where part is not null
     union all
@@ -104,7 +118,10 @@ bearing as (
     where mode = 'no shared sign'
 ),
 primaries as (
-    select run_id, mode, count(*) as n_primary
+    select
+        run_id,
+        mode,
+        count(*) as n_primary
     from main.rollout_modes
     semi join attempts using (run_id, task_id, rollout_index)
     where is_primary
@@ -125,11 +142,17 @@ known_checks as (
     group by all
 ),
 known_runs as (
-    select distinct run_id, kind, if(kind in ('field', 'call'), name, '') as name
+    select distinct
+        run_id,
+        kind,
+        if(kind in ('field', 'call'), name, '') as name
     from main.signs
     where kind in ('field', 'call')
     union
-    select distinct run_id, 'expected' as kind, '' as name
+    select distinct
+        run_id,
+        'expected' as kind,
+        '' as name
     from main.expected_calls
 ),
 counted as (

@@ -252,7 +252,10 @@ answers as materialized (
     inner join staging.final_texts using (record_id)
 ),
 same as (
-    select benchmark, kind, name
+    select
+        benchmark,
+        kind,
+        name
     from staging.modes
     where reason in ('same as score', 'part of score', 'measure')
 ),
@@ -292,7 +295,10 @@ rare as (
         group by all
     ) as of_task using (benchmark, task_id, kind, name, value)
     inner join (
-        select benchmark, task_id, count(*) as n_task_attempts
+        select
+            benchmark,
+            task_id,
+            count(*) as n_task_attempts
         from staging.rollouts
         inner join staging.run_benchmarks using (run_id)
         group by all
@@ -347,7 +353,7 @@ filled as (
         count(distinct record_id) filter (where is_pass) = 0
         and count(distinct record_id) filter (where not is_pass) >= 2
         and median(n_characters) between 41 and 4000
-        -- Without a pass only what several failures say can be told from what the task says.
+        -- Without a pass only what several failures say can be distinguished from what the task says.
         and (
             any_value(n_all_passes) > 0
             or count(distinct traceback) > 0
@@ -406,7 +412,9 @@ last_events as materialized (
         right(coalesce(words, text), 2000) as ending
     from raw.events
     inner join (
-        select record_id, n_events
+        select
+            record_id,
+            n_events
         from failing
         qualify count(*) over (partition by benchmark) < 100
     ) using (record_id)
@@ -488,7 +496,7 @@ graded as (
             run_id,
             task_id,
             rollout_index,
-            -- Of a text that was cut what stands behind the cut.
+            -- Of a text that was cut what follows the cut.
             regexp_replace(
                 regexp_replace(arg_min(message, (source, check_name)), '^.* … \S*\s*', '…', 's'), '\s+', ' ', 'g'
             ) as message

@@ -66,7 +66,9 @@ never as (
         group by all
     )
     inner join (
-        select benchmark, count(*) as n_failures_observed
+        select
+            benchmark,
+            count(*) as n_failures_observed
         from staging.attempts
         inner join staging.run_benchmarks using (run_id)
         where coalesce(not is_pass, not is_scored) and not is_never_run

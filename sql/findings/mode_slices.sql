@@ -26,7 +26,9 @@ with bearing as (
     where not is_pass
 ),
 attempts as (
-    select benchmark, task_id
+    select
+        benchmark,
+        task_id
     from staging.attempts
     inner join staging.run_benchmarks using (run_id)
 ),
@@ -41,12 +43,17 @@ sizes as (
     group by all
 ),
 totals as (
-    select benchmark, count(*) as n_all_attempts
+    select
+        benchmark,
+        count(*) as n_all_attempts
     from attempts
     group by all
 ),
 modes as (
-    select benchmark, mode, count(*) as n_mode_failures
+    select
+        benchmark,
+        mode,
+        count(*) as n_mode_failures
     from bearing
     group by all
 )

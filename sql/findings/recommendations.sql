@@ -74,7 +74,9 @@ keys as (
     semi join (
         select benchmark
         from (
-            select benchmark, count(*) as n
+            select
+                benchmark,
+                count(*) as n
             from staging.answers
             inner join staging.rollouts using (record_id)
             inner join staging.run_benchmarks using (run_id)

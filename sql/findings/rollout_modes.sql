@@ -1,4 +1,4 @@
--- How an attempt failed: every listed mode that it bears, the first of which is primary.
+-- How an attempt failed: every listed mode that it has, the first of which is primary.
 -- grain: run_id, task_id, rollout_index, mode
 -- kind: table
 with bearing as (
@@ -46,7 +46,12 @@ shown as (
         case when kind = 'tool_call' then arguments else coalesce(words, text) end as text
     from raw.events
     inner join (
-        select distinct run_id, task_id, rollout_index, record_id, seq
+        select distinct
+            run_id,
+            task_id,
+            rollout_index,
+            record_id,
+            seq
         from every
         inner join staging.rollout_keys using (run_id, task_id, rollout_index)
         where seq is not null

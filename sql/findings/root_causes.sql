@@ -2,7 +2,10 @@
 -- grain: run_id, task_id
 -- kind: table
 with tasks as (
-    select run_id, task_id, bucket
+    select
+        run_id,
+        task_id,
+        bucket
     from main.task_outcomes
     where bucket in ('sometimes', 'never', 'missing')
 ),

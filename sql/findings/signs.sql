@@ -45,7 +45,9 @@ others as (
         and not (is_member and path in (select source from main.checks))
         -- A map by the id of its own task says nothing.
         and not (is_member and (record_id, substr(value, 5)) in (
-            select record_id, value
+            select
+                record_id,
+                value
             from staging.entries
             where item_no = 0 and kind = 'VARCHAR'
         ))
@@ -73,7 +75,9 @@ field_paths as (
 ),
 -- The answer itself is compared with its key.
 answer_fields as (
-    select benchmark, path
+    select
+        benchmark,
+        path
     from others
     inner join staging.rollouts using (record_id)
     inner join staging.run_benchmarks using (run_id)
@@ -170,7 +174,9 @@ checks as (
     where
         not is_passed
         and (run_id, regexp_replace(check_name, ' [(][0-9]+[)]$', '')) not in (
-            select run_id, tool
+            select
+                run_id,
+                tool
             from main.expected_calls
             where expected_no is not null
         )
@@ -477,7 +483,10 @@ counts as (
     group by all
 ),
 task_counts as (
-    select benchmark, task_id, sum(n) as n
+    select
+        benchmark,
+        task_id,
+        sum(n) as n
     from counts
     group by all
     having sum(n) > 1
@@ -499,7 +508,13 @@ by_task as (
         name,
         bool_and(n_bearing = n) as is_same
     from (
-        select benchmark, kind, name, value, task_id, count(*) as n_bearing
+        select
+            benchmark,
+            kind,
+            name,
+            value,
+            task_id,
+            count(*) as n_bearing
         from borne
         inner join rollouts using (record_id)
         where kind = 'field'
@@ -521,7 +536,13 @@ by_run as (
         count(*) as n_runs,
         any_value(n_all_runs) as n_all_runs
     from (
-        select benchmark, kind, name, value, run_id, count(*) as n_bearing
+        select
+            benchmark,
+            kind,
+            name,
+            value,
+            run_id,
+            count(*) as n_bearing
         from borne
         inner join rollouts using (record_id)
         group by all

@@ -14,7 +14,12 @@ with comparisons as (
 ),
 -- The task that changed most, where no other changed as much.
 examples as (
-    select base, candidate, metric, is_gain, candidate_example
+    select
+        base,
+        candidate,
+        metric,
+        is_gain,
+        candidate_example
     from report.changed_tasks
     qualify
         rank = 1
@@ -74,7 +79,9 @@ unsettled as (
 ),
 -- Failed attempts that no rollout made good.
 failed as (
-    select failures.run_id, count(distinct (failures.task_id, failures.rollout_index)) as n_failed
+    select
+        failures.run_id,
+        count(distinct (failures.task_id, failures.rollout_index)) as n_failed
     from main.failures
     left join staging.rollouts using (run_id, task_id, rollout_index)
     where rollouts.run_id is null
@@ -122,7 +129,9 @@ missing as (
 -- Only figures of passes and rewards are on the scale of the score; pass@k is reported in percent.
 reported as (
     select
-        run_id, status, metric,
+        run_id,
+        status,
+        metric,
         reported as value,
         ours,
         case
@@ -148,7 +157,10 @@ misreported as (
         true as is_overturning,
         stake,
         metric as subject,
-        value, ours, n_concerned, n_total
+        value,
+        ours,
+        n_concerned,
+        n_total
     from reported
     where rank = 1 and status = 'differs'
 ),
@@ -163,7 +175,8 @@ unhealthy_found as (
 ),
 checks as (
     select
-        run_id, check_id,
+        run_id,
+        check_id,
         count(*) as n_rollouts,
         arg_min(example, (length(example), example)) as example
     from unhealthy_found
@@ -194,7 +207,9 @@ unhealthy as (
     where health.n_unhealthy > 0
 ),
 attempts as (
-    select run_id, max(n_reached) as n_attempts
+    select
+        run_id,
+        max(n_reached) as n_attempts
     from main.funnel
     group by all
 ),
@@ -202,7 +217,9 @@ attempts as (
 -- is lost there.
 stages as (
     select
-        run_id, stage, n_lost,
+        run_id,
+        stage,
+        n_lost,
         n_reached + n_lost as n_before,
         max(n_reached) over (partition by run_id) as n_attempts,
         lag(stage_no) over (partition by run_id order by stage_no) as stage_before,
@@ -214,7 +231,8 @@ stages as (
 ),
 lost as (
     select
-        stages.run_id, stages.stage,
+        stages.run_id,
+        stages.stage,
         min(run_id || '/' || ends.task_id || ':' || ends.rollout_index) as example
     from stages
     inner join main.rollout_stages as ends using (run_id)
@@ -345,9 +363,27 @@ select
             round(stake, 9) desc,
             kind_no, benchmark, run_place, run_id
     ) as finding_no,
-    run_rank, kind, run_id, benchmark,
+    run_rank,
+    kind,
+    run_id,
+    benchmark,
     coalesce(metric, 'pass_at_1') as metric,
-    stake, subject, base, verdict, value, ours, low, high, n_concerned, n_total, n_beside,
-    n_beside_of, is_graded, share, n_tasks, n_alike, example
+    stake,
+    subject,
+    base,
+    verdict,
+    value,
+    ours,
+    low,
+    high,
+    n_concerned,
+    n_total,
+    n_beside,
+    n_beside_of,
+    is_graded,
+    share,
+    n_tasks,
+    n_alike,
+    example
 from opening
 order by finding_no

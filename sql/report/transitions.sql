@@ -36,6 +36,7 @@ left join moved
     and moved.candidate = noise.candidate
     and moved.bucket_before || ' to ' || moved.bucket_after = noise.line
 order by
-    noise.base, noise.candidate,
+    noise.base,
+    noise.candidate,
     list_position(['always', 'sometimes', 'never'], bucket_before),
     list_position(['always', 'sometimes', 'never'], bucket_after)
