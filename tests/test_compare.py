@@ -202,36 +202,20 @@ def test_json_keeps_the_contract(say: Say) -> None:
     assert other == {"comparisons": [first, second], "flip_signs": []}
 
 
-def test_flips_are_counted_by_sign(tmp_path: Path) -> None:
+def test_flips_are_counted_by_sign(crashing: Path) -> None:
     """What a run shows on tasks that it alone fails, and on how many others; the rest is silent.
 
     Of 12 tasks the candidate alone fails 0 to 3, of which 0 to 2 end in an error; so does task 4,
     which it passes. Every attempt calls `look`, and the base never fails.
     """
-    full = "Error: the disk is full"
-
-    def attempt(task: int, *, is_candidate: bool) -> Row:
-        fails = is_candidate and task < 4
-        has_error = is_candidate and task in (0, 1, 2, 4)
-        output = [*called("look"), *called("save", {}, full if has_error else "ok"), *said("done")]
-        return rollout(task, 0, reward=float(not fails), output=output)
-
-    files = {
-        f"desk_{name}_rollouts.jsonl": [
-            attempt(task, is_candidate=name == "candidate") for task in range(12)
-        ]
-        for name in ("base", "candidate")
-    }
-    with without_pages():
-        path = analyzed(tmp_path, files).path
-    pair = ("compare", "desk_base", "desk_candidate", "--warehouse", path)
+    pair = ("compare", "flip_base", "flip_candidate", "--warehouse", crashing)
     (sign,) = told(call(*pair, "--json"))["flip_signs"]
     assert (sign["side"], sign["sign"]) == ("lost", "error: the disk is full")
     assert [sign[name] for name in ("n_tasks", "n_of", "n_others", "n_others_of")] == [3, 4, 1, 8]
-    assert sign["examples"] == [f"desk_candidate/{task}" for task in range(3)]
+    assert sign["examples"] == [f"flip_candidate/{task}" for task in range(3)]
     assert (
-        "in 3 of the 4 tasks that only desk_candidate fails, and 1 of the 8 others, "
-        "desk_candidate: error: the disk is full (desk_candidate/0)" in words(call(*pair).stdout)
+        "in 3 of the 4 tasks that only flip_candidate fails, and 1 of the 8 others, "
+        "flip_candidate: error: the disk is full (flip_candidate/0)" in words(call(*pair).stdout)
     )
 
 
@@ -315,8 +299,15 @@ def test_markdown(say: Say) -> None:
 def crashing(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Runs whose failures end in an error but for three tasks: one has few, one nearly as many.
 
-    `near` has lost the rows of its first task, and its last three tasks are its own.
+    `near` has lost the rows of its first task, and its last three tasks are its own. Of the runs
+    of flips, one fails four tasks.
     """
+
+    def flip(task: int, *, is_candidate: bool) -> Row:
+        fails = is_candidate and task < 4
+        answer = "Error: the disk is full" if is_candidate and task in (0, 1, 2, 4) else "ok"
+        output = [*called("look"), *called("save", {}, answer), *said("done")]
+        return rollout(task, 0, ask=f"flip {task}", reward=float(not fails), output=output)
 
     def attempts(n_failing: int, tasks: range) -> list[Row]:
         def attempt(task: int, index: int) -> Row:
@@ -330,6 +321,8 @@ def crashing(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "desk_base_rollouts.jsonl": attempts(30, range(40)),
         "desk_sound_rollouts.jsonl": attempts(2, range(40)),
         "desk_near_rollouts.jsonl": attempts(29, range(43))[2:],
+        "flip_base_rollouts.jsonl": [flip(task, is_candidate=False) for task in range(12)],
+        "flip_candidate_rollouts.jsonl": [flip(task, is_candidate=True) for task in range(12)],
     }
     for name, n_tasks in (("base", 40), ("sound", 40), ("near", 43)):
         files[f"desk_{name}_rollouts_materialized_inputs.jsonl"] = [

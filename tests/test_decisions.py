@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -9,8 +11,10 @@ from pipeline.analysis import stats
 from tests.bench import decisions
 from tests.bench.decisions import broken, constant, few_hard, looks, lossy, simulated, uniform
 
+slow = partial(pytest.param, marks=pytest.mark.slow)
 
-@pytest.mark.parametrize("repeats", [(5, 5), (8, 4), (8, 1)])
+
+@pytest.mark.parametrize("repeats", [slow((5, 5)), slow((8, 4)), (8, 1)])
 def test_equal_runs_are_seldom_told_apart(repeats: tuple[int, int]) -> None:
     """Whatever their repeats, a change is called about once in twenty."""
     assert simulated(100, repeats, n_pairs=200).fired() <= 0.09
@@ -26,7 +30,7 @@ def test_losing_failures_is_no_improvement() -> None:
             assert (lost.column("verdict") == "improved").mean() <= 0.05
 
 
-@pytest.mark.parametrize("repeats", [(1, 8), (8, 1)])
+@pytest.mark.parametrize("repeats", [slow((1, 8)), (8, 1)])
 def test_one_repeat_against_eight(repeats: tuple[int, int]) -> None:
     """Twenty tasks that pass nearly always: neither interval nor gate finds a change."""
     pairs = simulated(20, repeats, rates=constant(0.95), n_pairs=300)
@@ -42,6 +46,7 @@ def test_tasks_that_leave_no_row_do_not_pass_a_gate() -> None:
     assert whole.passed() == 1
 
 
+@pytest.mark.slow
 def test_few_tasks_do_not_show_that_nothing_broke() -> None:
     """Two tasks in a hundred break: fifty seldom show one, and the gate does not pass."""
     whole = simulated(50, (8, 8), rates=constant(0.99), n_pairs=200)

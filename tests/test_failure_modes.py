@@ -11,6 +11,7 @@ from scipy.stats import binom, hypergeom
 
 from pipeline.analysis.concentration import at_least, concentrations, size_contrasts
 from tests.results import Results, Row, analyzed, asked, called, rollout, said
+from tests.together import Given, with_pages
 
 TASKS, N_REPEATS = range(20), 2
 NEEDS = (
@@ -421,7 +422,8 @@ def sized(differences: list[float]) -> pa.Table:
     )
 
 
-def test_a_check_that_most_runs_fail_is_not_one_runs(tmp_path: Path) -> None:
+@with_pages.each(("abcd", 0), ("ad", 2))
+def test_a_check_that_most_runs_fail_is_not_one_runs(names: str, n_tasks: int) -> Given:
     """Of four runs three never pass two tasks, on one check each: none is named for it."""
 
     def rows(*, is_passing: bool) -> list[Row]:
@@ -435,8 +437,6 @@ def test_a_check_that_most_runs_fail_is_not_one_runs(tmp_path: Path) -> None:
             for index in range(2)
         ]
 
-    runs = {f"{name}.jsonl": rows(is_passing=name == "d") for name in "abcd"}
+    found = yield {name: rows(is_passing=name == "d") for name in names}
     query = "select coalesce(max(n_tasks), 0) from findings where kind = 'stuck'"
-    assert analyzed(tmp_path / "most", runs, needs=("findings",)).one(query) == 0
-    few = {name: runs[name] for name in ("a.jsonl", "d.jsonl")}
-    assert analyzed(tmp_path / "few", few, needs=("findings",)).one(query) == 2
+    assert found.one(query) == n_tasks

@@ -27,7 +27,8 @@ from pipeline.text import is_redacted
 from pipeline.warehouse import create_macros
 from tests.case_files import cases
 from tests.lean import only
-from tests.results import Results, analyzed, asked, called, rollout, said, write
+from tests.results import Results, asked, called, rollout, said, write
+from tests.together import Given, with_pages
 
 MARKER = re.compile(r"<!--.*?-->")
 LONGEST = 220
@@ -317,11 +318,12 @@ def test_an_analysis_tells_its_stages(planted: tuple[Results, list[str]]) -> Non
     ]
 
 
-def test_a_selector_chooses_among_the_attempts_there_are(tmp_path: Path) -> None:
+@with_pages
+def test_a_selector_chooses_among_the_attempts_there_are() -> Given:
     """Over all scored tasks, also those with fewer attempts: one of three can pass."""
     rows = [rollout(1, 0, reward=1.0), rollout(1, 1, reward=0.0), rollout(2, 0, reward=0.0)]
     rows += [rollout(3, repeat, reward=0.0) for repeat in (0, 1)]
-    found = analyzed(tmp_path, {"r.jsonl": rows}, needs=("report.findings",))
+    found = yield rows
     query = "select value, n_concerned, n_total from report.findings where kind = 'retries'"
     ((value, n_concerned, n_total),) = found.rows(query)
     assert (value, n_concerned, n_total) == (pytest.approx(1 / 3 - 1 / 6), 1, 3)

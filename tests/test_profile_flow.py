@@ -17,6 +17,7 @@ from tests.case_files import cases
 from tests.fact_files import fact
 from tests.lean import CHECKED, only
 from tests.results import Content, Results, asked, call, called, rollout, write
+from tests.together import Given, with_pages
 
 analyzed = partial(results.analyzed, needs=("rollouts", "runs", "expected"))
 
@@ -199,7 +200,8 @@ def test_a_column_of_nulls_can_be_compared(tmp_path: Path) -> None:
         plain.execute(query)
 
 
-def test_a_mode_may_ask_which_tools_answered(tmp_path: Path) -> None:
+@with_pages
+def test_a_mode_may_ask_which_tools_answered() -> Given:
     """A call that was answered with an error, or not at all, is none that a tool accepted."""
     attempts = [
         [*called("search", {}, "ok"), *called("book", {}, "Error: no seat")],
@@ -208,6 +210,6 @@ def test_a_mode_may_ask_which_tools_answered(tmp_path: Path) -> None:
         [],
     ]
     rows = [rollout(task, 0, reward=0.0, output=output) for task, output in enumerate(attempts)]
-    found = analyzed(tmp_path, {"a_rollouts.jsonl": rows}, needs=["rollout_features"])
+    found = yield rows
     answered = found.column("select answered_tools from rollout_features order by task_id")
     assert answered == [["search"], ["search"], ["book"], []]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from random import Random
 
 import numpy as np
 
 from pipeline.analysis.sign_contrasts import _differing_runs, _low_rewards, _ranks
 from pipeline.analysis.signs import Attempts, Sign, max_t
-from tests.results import Results, Row, analyzed, rollout
+from tests.results import Row, rollout
+from tests.together import Given, with_pages
 
 N_TASKS, N_REPEATS = 12, 4
 
@@ -113,19 +113,20 @@ def test_a_sign_of_low_rewards() -> None:
     assert row[6] == np.median(reward[bears]) and row[7] == np.median(reward[~bears])
 
 
-def graded(tmp_path: Path, is_low: Callable[[int], bool]) -> Results:
+def graded(is_low: Callable[[int], bool]) -> list[Row]:
     """Forty rewards between 0 and 1, those with an empty note lower."""
     random = Random(7)
     rows: list[Row] = []
     for task in range(40):
         reward = random.uniform(0.1, 0.4) if is_low(task) else random.uniform(0.5, 0.9)
         rows.append(rollout(task, 0, reward=reward, note="" if is_low(task) else f"n{task}"))
-    return analyzed(tmp_path, {"graded.jsonl": rows}, needs=("findings", "reward_contrasts"))
+    return rows
 
 
-def test_continuous_rewards_have_findings(tmp_path: Path) -> None:
+@with_pages
+def test_continuous_rewards_have_findings() -> Given:
     """Through the whole warehouse: the sign, its attempts and both medians."""
-    found = graded(tmp_path, lambda task: task % 4 == 0)
+    found = yield graded(lambda task: task % 4 == 0)
     ((kind, mode, n_with, n_without, low, high),) = found.rows(
         "select kind, mode, n_attempts, n_all_attempts, reward_with, reward_without "
         "from findings where kind = 'low'"
@@ -134,6 +135,7 @@ def test_continuous_rewards_have_findings(tmp_path: Path) -> None:
     assert low < 0.4 < 0.5 < high
 
 
-def test_continuous_rewards_without_a_sign(tmp_path: Path) -> None:
-    found = graded(tmp_path, lambda _task: False)
+@with_pages
+def test_continuous_rewards_without_a_sign() -> Given:
+    found = yield graded(lambda _task: False)
     assert found.rows("from reward_contrasts") == []

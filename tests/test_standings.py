@@ -13,6 +13,7 @@ from pipeline.analysis.standings import ranks, rerun_spread, shares_of_best, sta
 from pipeline.analysis.stats import Numbers
 from tests.bench.decisions import near_ties
 from tests.results import Row, analyzed, rollout
+from tests.together import Given, with_pages
 
 # Four standard errors of a share of 2,000 draws.
 NEAR = 4 * 0.5 / np.sqrt(2000)
@@ -118,21 +119,25 @@ def passes(counts: list[int], model: str, **fields: object) -> list[Row]:
 QUERY = "select run_id, n_ranked_tasks, rank_low, rank_high, p_best, n_reruns from run_metrics"
 
 
-def test_runs_of_a_benchmark(tmp_path: Path) -> None:
+@with_pages
+def test_runs_of_a_benchmark() -> Given:
     """Ranks are over the tasks that all have; reruns share settings; one run has neither."""
-    files = {
-        "x_a_rollouts.jsonl": passes([2] * 12 + [0], "m"),
-        "x_b_rollouts.jsonl": passes([1] * 12, "m"),
-        "x_c_rollouts.jsonl": passes([0] * 12 + [2, 2], "n"),
-        "y_rollouts.jsonl": [rollout(9, 0, ask="alone", model="m")],
+    found = yield {
+        "a": passes([2] * 12 + [0], "m"),
+        "b": passes([1] * 12, "m"),
+        "c": passes([0] * 12 + [2, 2], "n"),
     }
-    found = analyzed(tmp_path, files, needs=("run_metrics",)).rows(QUERY)
-    assert found == [
-        ("x_a", 12, 1, 1, 1.0, 2),
-        ("x_b", 12, 2, 2, 0.0, 2),
-        ("x_c", 12, 3, 3, 0.0, None),
-        ("y", None, None, None, None, None),
+    assert [row[1:] for row in found.rows(f"{QUERY} order by run_id")] == [
+        (12, 1, 1, 1.0, 2),
+        (12, 2, 2, 0.0, 2),
+        (12, 3, 3, 0.0, None),
     ]
+
+
+@with_pages
+def test_a_run_alone_has_no_rank() -> Given:
+    found = yield [rollout(9, 0, model="m")]
+    assert [row[1:] for row in found.rows(QUERY)] == [(None, None, None, None, None)]
 
 
 @pytest.mark.slow
