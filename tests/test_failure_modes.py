@@ -230,28 +230,24 @@ def test_keys_that_every_attempt_contradicts(
     assert found.rows(query) == expected
 
 
-@pytest.mark.parametrize(
-    ("ungraded", "look_at", "parts"),
-    [
-        (
-            {"calls": 15, "error": None},
-            "limit that ended the attempts",
-            [("tool calls at 15, the largest of the run", 2)],
-        ),
-        (
-            {"calls": 2, "error": "Error code: 429 - quota exceeded"},
-            "error that ended the attempts",
-            [("error = Error code: 429 - quota exceeded", 2)],
-        ),
-        ({"calls": 2, "error": None}, "verifier or harness", [("no error recorded", 2)]),
-        # A word may be the verifier's own.
-        ({"calls": 2, "error": "timeout"}, "verifier or harness", [("error = timeout", 2)]),
-    ],
-    ids=["limit", "error", "nothing", "word"],
+@with_pages.each(
+    (
+        {"calls": 15, "error": None},
+        "limit that ended the attempts",
+        [("tool calls at 15, the largest of the run", 2)],
+    ),
+    (
+        {"calls": 2, "error": "Error code: 429 - quota exceeded"},
+        "error that ended the attempts",
+        [("error = Error code: 429 - quota exceeded", 2)],
+    ),
+    ({"calls": 2, "error": None}, "verifier or harness", [("no error recorded", 2)]),
+    # A word may be the verifier's own.
+    ({"calls": 2, "error": "timeout"}, "verifier or harness", [("error = timeout", 2)]),
 )
 def test_what_ended_attempts_without_a_grade(
-    ungraded: Row, look_at: str, parts: list[tuple[str, int]], tmp_path: Path
-) -> None:
+    ungraded: Row, look_at: str, parts: list[tuple[str, int]]
+) -> Given:
     """Who ran into a limit, or met an error, was never seen by a verifier."""
 
     def attempt(task: int) -> Row:
@@ -269,15 +265,11 @@ def test_what_ended_attempts_without_a_grade(
             **words,
         )
 
-    found = analyzed(
-        tmp_path,
-        # Each run alone has one attempt at its largest number.
-        {
-            "a_rollouts.jsonl": [attempt(task) for task in range(24) if task != 1],
-            "b_rollouts.jsonl": [attempt(task) for task in range(24) if task != 0],
-        },
-        needs=["failure_modes"],
-    )
+    # Each run alone has one attempt at its largest number.
+    found = yield {
+        "a": [attempt(task) for task in range(24) if task != 1],
+        "b": [attempt(task) for task in range(24) if task != 0],
+    }
     assert found.rows("""
         select look_at from failure_modes where run_id is null and mode = 'results is null'
     """) == [(look_at,)]

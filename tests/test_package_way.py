@@ -12,16 +12,11 @@ from tests.conftest import ROOT
 from tests.results import call
 
 SHARED = ROOT.parent / "shared"
-# Folders with two scored runs of one benchmark, of every corpus and many formats.
+# Folders with two scored runs of one benchmark: of Gym, ungraded attempts, another harness.
 FOLDERS = [
-    "corpus/gym/anyswe_agent",
     "corpus/gym/structeval",
     "findings_corpus/terminal_agents",
-    "findings_corpus/gym_anyswe_agent",
     "formats_corpus/inspect/generated",
-    "formats_corpus/lm_eval/generated",
-    "formats_corpus/verifiers/v0.4.0",
-    "corpus/tau_airline",
 ]
 
 

@@ -78,7 +78,11 @@ def test_spread_of_a_pair_by_hand() -> None:
 
 @pytest.mark.parametrize(
     ("rates", "n"),
-    [(u_shaped, 20), pytest.param(uniform, 50, marks=pytest.mark.slow), (u_shaped, 80)],
+    [
+        (u_shaped, 20),
+        pytest.param(uniform, 50, marks=pytest.mark.slow),
+        pytest.param(u_shaped, 80, marks=pytest.mark.slow),
+    ],
 )
 def test_a_change_of_the_printed_size_is_seen(rates: Rates, n: int) -> None:
     """By all three parts of the rule, about four times in five, tasks near 0 and 1 or not."""

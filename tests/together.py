@@ -13,6 +13,7 @@ test are runs of a benchmark of their own, so that those of other tests change n
 
 from __future__ import annotations
 
+import atexit
 import inspect
 import json
 import re
@@ -35,7 +36,11 @@ RELATION = re.compile(r"\b(from|join) ((?:main\.|report\.|staging\.)?[a-z_]+)(?!
 @cache
 def _opened(path: Path) -> pipeline.Warehouse:
     """Kept open: to open it takes longer than to ask it."""
-    return pipeline.open_warehouse(path)
+    warehouse = pipeline.open_warehouse(path)
+    # What is still open at the very end is reported as a leak.
+    atexit.register(_opened.cache_clear)
+    atexit.register(warehouse.close)
+    return warehouse
 
 
 @cache
