@@ -1,4 +1,4 @@
-"""A headless Chromium spoken to through a pipe: no port, no driver, nothing to download."""
+"""A headless Chromium driven through a pipe: no port, no driver, nothing to download."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-PATH = next((found for name in NAMES if (found := shutil.which(name))), None)
+PATH = next((path for name in NAMES if (path := shutil.which(name))), None)
 FLAGS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
@@ -46,24 +46,24 @@ class Tab:
         if self.session:
             message["sessionId"] = self.session
         os.write(self.to_browser, json.dumps(message).encode() + b"\0")
-        while (told := self._next()).get("id") != number:
-            self._note(told)
-        assert "error" not in told, (method, told["error"])
-        return told["result"]
+        while (reported := self._next()).get("id") != number:
+            self._note(reported)
+        assert "error" not in reported, (method, reported["error"])
+        return reported["result"]
 
     def wait_for(self, event: str) -> None:
         """Until the event comes."""
-        while (told := self._next()).get("method") != event:
-            self._note(told)
-        self._note(told)
+        while (reported := self._next()).get("method") != event:
+            self._note(reported)
+        self._note(reported)
 
     def run(self, script: str) -> Any:
         """The value of an expression in the page."""
-        told = self.ask(
+        reported = self.ask(
             "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
         )
-        assert "exceptionDetails" not in told, told["exceptionDetails"]
-        return told["result"].get("value")
+        assert "exceptionDetails" not in reported, reported["exceptionDetails"]
+        return reported["result"].get("value")
 
     def open(self, path: Path, fragment: str = "") -> None:
         """Load a file, and what it links to inside itself."""
@@ -92,15 +92,15 @@ class Tab:
             assert read, "the browser ended"
             self.rest += read
         message, _, self.rest = self.rest.partition(b"\0")
-        told: dict[str, Any] = json.loads(message)
-        return told
+        answer: dict[str, Any] = json.loads(message)
+        return answer
 
-    def _note(self, told: dict[str, Any]) -> None:
-        method, given = told.get("method"), told.get("params", {})
+    def _note(self, reported: dict[str, Any]) -> None:
+        method, inputs = reported.get("method"), reported.get("params", {})
         if method == "Network.requestWillBeSent":
-            self.requests.append(given["request"]["url"])
+            self.requests.append(inputs["request"]["url"])
         elif method in COMPLAINTS:
-            self.complaints.append(json.dumps(given))
+            self.complaints.append(json.dumps(inputs))
 
 
 @contextmanager

@@ -17,8 +17,8 @@ FOLDER = Path(__file__).parent / "cases"
 def _file(name: str) -> dict[str, Any]:
     path = FOLDER / f"{name}.yaml"
     if path.exists():
-        found: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
-        return found
+        actual: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+        return actual
     return tomllib.loads(path.with_suffix(".toml").read_text(encoding="utf-8"))
 
 
@@ -27,18 +27,18 @@ def cases(name: str, table: str) -> Any:
     return _file(name)[table]
 
 
-def filled(name: str, table: str, /, **given: Any) -> Any:
-    """A table in which what is given stands for its $name, as a whole value or within a text."""
-    return _filled(cases(name, table), given)
+def filled(name: str, table: str, /, **inputs: Any) -> Any:
+    """A table in which each value replaces its $name, as a whole value or within a text."""
+    return _filled(cases(name, table), inputs)
 
 
-def _filled(value: Any, given: dict[str, Any]) -> Any:
+def _filled(value: Any, inputs: dict[str, Any]) -> Any:
     if isinstance(value, dict):
-        return {key: _filled(each, given) for key, each in value.items()}
+        return {key: _filled(each, inputs) for key, each in value.items()}
     if isinstance(value, list):
-        return [_filled(each, given) for each in value]
+        return [_filled(each, inputs) for each in value]
     if not isinstance(value, str):
         return value
-    if value[:1] == "$" and value[1:] in given:
-        return given[value[1:]]
-    return Template(value).safe_substitute(given)
+    if value[:1] == "$" and value[1:] in inputs:
+        return inputs[value[1:]]
+    return Template(value).safe_substitute(inputs)

@@ -54,10 +54,10 @@ def run(
     return RunContent(head, {**{table.name: [] for table in OF_RUNS}, **tables})
 
 
-def content(runs: Sequence[RunContent] = (), found: Sequence[Comparison] = ()) -> Content:
+def content(runs: Sequence[RunContent] = (), actual: Sequence[Comparison] = ()) -> Content:
     """Of these runs and comparisons."""
     empty: dict[str, Any] = {each.name: [] for each in fields(Content)}
-    return Content(**{**empty, "runs": list(runs), "comparisons": list(found)})
+    return Content(**{**empty, "runs": list(runs), "comparisons": list(actual)})
 
 
 def bands(
@@ -151,7 +151,7 @@ def compared(
 ) -> Comparison:
     """Base and candidate by pass@1: over all tasks of each, and over those of both."""
     pair = {"base": "a", "candidate": "b", **names}
-    told = row(
+    reported = row(
         "comparisons",
         "base candidate metric",
         **pair,
@@ -161,7 +161,7 @@ def compared(
         base_common=common[0],
         candidate_common=common[1],
     )
-    change = Change(told, list(ledgers), [])
+    change = Change(reported, list(ledgers), [])
     return Comparison(
         **pair, changes=[change], settings=[], transitions=[], refused=[], metrics=[], flips=[]
     )

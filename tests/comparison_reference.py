@@ -46,10 +46,10 @@ class Side:
     @cached_property
     def keys(self) -> dict[str, list[Key]]:
         """Every repeat of every task, expected or recorded."""
-        found: dict[str, list[Key]] = defaultdict(list)
+        actual: dict[str, list[Key]] = defaultdict(list)
         for key in self.run.grid():
-            found[key[0]].append(key)
-        return dict(found)
+            actual[key[0]].append(key)
+        return dict(actual)
 
     @cached_property
     def scored(self) -> dict[Key, Fraction]:
@@ -131,14 +131,14 @@ class Pair:
             return "base only"
         if not has_base:
             return "candidate only"
-        asked = [side.questions[task] for side in self.sides]
-        if any(len(own) > 1 or not min(own)[0] for own in asked):
+        request = [side.questions[task] for side in self.sides]
+        if any(len(own) > 1 or not min(own)[0] for own in request):
             return "unverified"
-        return "verified" if asked[0] == asked[1] else "contradicted"
+        return "verified" if request[0] == request[1] else "contradicted"
 
     @cached_property
     def paired(self) -> list[str]:
-        """The tasks in which both runs ask the same, as far as can be told."""
+        """The tasks in which both runs ask the same, as far as is known."""
         return [task for task in self.tasks if self.pairing(task) in ("verified", "unverified")]
 
     @cached_property
@@ -156,25 +156,25 @@ class Pair:
 
     @cached_property
     def _changes(self) -> dict[tuple[str, str], Fraction]:
-        found = {}
+        by_name = {}
         for metric in METRICS if self.is_settled() else METRICS[1:]:
             for task in self.common:
                 before, after = (side.value(task, metric) for side in self.sides)
                 assert before is not None and after is not None
-                found[task, metric] = after - before
-        return found
+                by_name[task, metric] = after - before
+        return by_name
 
     def groups(self, tasks: Iterable[str]) -> dict[str, list[str]]:
         """Tasks that belong together; one that names no group is its own."""
-        found: dict[str, list[str]] = defaultdict(list)
+        actual: dict[str, list[str]] = defaultdict(list)
         for task in tasks:
-            found[self.base.run.groups.get(task, f"task {task}")].append(task)
-        return dict(found)
+            actual[self.base.run.groups.get(task, f"task {task}")].append(task)
+        return dict(actual)
 
 
 def comparison_tasks(pair: Pair) -> dict[str, dict[str, Any]]:
     """How each task of either run fared."""
-    found = {}
+    by_name = {}
     for task in pair.tasks:
         row: dict[str, Any] = {
             "pairing": pair.pairing(task),
@@ -195,8 +195,8 @@ def comparison_tasks(pair: Pair) -> dict[str, dict[str, Any]]:
         is_told = row["is_common"]
         row["pass_change"] = pair.change(task, "pass_at_1") if is_told and settled else None
         row["reward_change"] = pair.change(task, "mean_reward") if is_told else None
-        found[task] = row
-    return found
+        by_name[task] = row
+    return by_name
 
 
 def comparison(pair: Pair, metric: str) -> dict[str, Any]:
@@ -209,7 +209,7 @@ def comparison(pair: Pair, metric: str) -> dict[str, Any]:
     mixed = [any(len(set(s.repeats(t, metric))) > 1 for s in pair.sides) for t in common]
     before, after = mean(base), mean(candidate)
     assert before is not None and after is not None
-    found = {
+    by_name = {
         "n_base_tasks": len(base),
         "n_candidate_tasks": len(candidate),
         "n_common_tasks": len(common),
@@ -235,9 +235,9 @@ def comparison(pair: Pair, metric: str) -> dict[str, Any]:
         "is_expected_known": all(side.run.expected is not None for side in pair.sides),
     }
     is_graded = any(not set(s.rewards(t)) <= {0, 1} for s in pair.sides for t in common)
-    found["is_lead"] = (metric == "mean_reward") == (is_graded or not pair.is_settled())
+    by_name["is_lead"] = (metric == "mean_reward") == (is_graded or not pair.is_settled())
     return (
-        found | _sureness(pair, metric, changes, sum(mixed)) | _counted(pair, metric, pair.paired)
+        by_name | _sureness(pair, metric, changes, sum(mixed)) | _counted(pair, metric, pair.paired)
     )
 
 
@@ -256,7 +256,7 @@ def _sureness(pair: Pair, metric: str, changes: Sequence[Fraction], n_mixed: int
     low, high = interval(delta, new, sizes(groups), is_bounded=bounded)
     has_interval = same is not None and n_mixed >= FEWEST_MIXED
     half = z((1 + LEVEL) / 2) * (root(same) or 0) if has_interval else None
-    found = {
+    by_name = {
         "se_new_tasks": root(new),
         "se_same_tasks": root(same),
         "ci_new_tasks_low": low,
@@ -270,13 +270,13 @@ def _sureness(pair: Pair, metric: str, changes: Sequence[Fraction], n_mixed: int
     is_passes = pair.is_settled() and (metric == "pass_at_1" or not is_graded)
     # By the rule itself, which a simulation holds; of rewards that are no passes by the error.
     if is_passes and len(groups) == len(pair.common):
-        del found["mde_new_tasks"]
-    if new and "mde_new_tasks" in found:
+        del by_name["mde_new_tasks"]
+    if new and "mde_new_tasks" in by_name:
         shares = [float(stdtrit(degrees(sizes(groups)), s)) for s in ((1 + LEVEL) / 2, POWER)]
-        found["mde_new_tasks"] = sum(shares) * (root(new) or 0)
+        by_name["mde_new_tasks"] = sum(shares) * (root(new) or 0)
     if same:
-        found["mde_same_tasks"] = (z((1 + LEVEL) / 2) + z(POWER)) * (root(same) or 0)
-    return found
+        by_name["mde_same_tasks"] = (z((1 + LEVEL) / 2) + z(POWER)) * (root(same) or 0)
+    return by_name
 
 
 def _with_hidden(
@@ -284,7 +284,7 @@ def _with_hidden(
     changes: Mapping[str, Fraction],
     attempts: Mapping[str, list[list[Fraction]]],
 ) -> Fraction | None:
-    """Tasks with unequal repeats vary at least as much as their attempts, dealt out anew, would."""
+    """Tasks with unequal repeats vary at least as their attempts, dealt out again, would."""
     n = len(changes)
     middle = mean(list(changes.values()))
     if square is None or middle is None or n < 2:
@@ -384,8 +384,8 @@ def verdict(
     shared, whole = every_end(pair, metric)
     both = [shared, whole]
     is_tested = all(p is not None and p <= 0.05 for p in p_values)
-    first, said = (_told(ends, margin, is_tested=is_tested) for ends in ([shared], both))
-    return said, said == "inconclusive" != first
+    first, message = (_tested(ends, margin, is_tested=is_tested) for ends in ([shared], both))
+    return message, message == "inconclusive" != first
 
 
 def lost(pair: Pair) -> list[str]:
@@ -406,21 +406,21 @@ def every_end(pair: Pair, metric: str) -> list[list[tuple[float, float]] | None]
 
 def _ends(pair: Pair, metric: str, tasks: Sequence[str]) -> list[tuple[float, float]] | None:
     """The interval, the bounds, and the interval with unseen tasks; None where one is unknown."""
-    found = _counted(pair, metric, tasks)
+    actual = _counted(pair, metric, tasks)
     names = ("ci_counted_as_fail_low", "ci_counted_as_fail_high", "bound_low", "bound_high")
-    if any(found[name] is None for name in names):
+    if any(actual[name] is None for name in names):
         return None
-    low, high, bound_low, bound_high = (float(found[name]) for name in names)
+    low, high, bound_low, bound_high = (float(actual[name]) for name in names)
     unseen = 1 - 0.025 ** (1 / len(pair.groups(tasks)))
     values = [float(reward) for side in pair.sides for reward in side.scored.values()]
     is_rate = metric == "pass_at_1" or pair.base.run.is_bounded
     reach = 1.0 if is_rate else max(values) - min(values)
-    delta = float(found["delta_counted_as_fail"])
+    delta = float(actual["delta_counted_as_fail"])
     wide = delta - unseen * (reach + delta), delta + unseen * (reach - delta)
     return [(low, high), (bound_low, bound_high), (min(low, wide[0]), max(high, wide[1]))]
 
 
-def _told(
+def _tested(
     every: Sequence[list[tuple[float, float]] | None], margin: float, *, is_tested: bool
 ) -> str:
     """A change needs the tests, and ends beyond 0; none needs all ends within the margin.
@@ -443,7 +443,7 @@ def _told(
 
 
 def p_mean(pair: Pair, metric: str) -> tuple[float | None, str | None]:
-    """How often a mean that did not change moves as far, and how that is told.
+    """How often a mean that did not change moves as far, and by which test.
 
     By the signs of tasks, of whole groups where there are any; where repeats differ by t. None
     where signs are more than can be enumerated here.
@@ -457,8 +457,8 @@ def p_mean(pair: Pair, metric: str) -> tuple[float | None, str | None]:
     seen = abs(sum(changes.values(), NOTHING))
     if all(len({len(side.rewards(t)) for side in pair.sides}) == 1 for t in common):
         method = "signs of tasks" if len(groups) == len(common) else "signs of groups"
-        found = share_at_least(seen, [Counter((move, -move)) for move in moved if move])
-        return (None if found is None else float(found)), method
+        actual = share_at_least(seen, [Counter((move, -move)) for move in moved if move])
+        return (None if actual is None else float(actual)), method
     method = "t of tasks' differences"
     square = _with_hidden(
         clustered_variance([[changes[t] for t in own] for own in groups.values()]),
@@ -474,11 +474,11 @@ def p_mean(pair: Pair, metric: str) -> tuple[float | None, str | None]:
 
 
 def p_any(pair: Pair, metric: str) -> float | None:
-    """How often the rollouts of tasks that did not change, dealt out anew, move as far."""
+    """How often the rollouts of tasks that did not change, dealt out again, move as far."""
     seen = abs(sum((pair.change(t, metric) for t in pair.common), NOTHING))
     dealt = [_dealt(*(side.repeats(t, metric) for side in pair.sides)) for t in pair.common]
-    found = share_at_least(seen, dealt)
-    return None if found is None or not pair.common else float(found)
+    actual = share_at_least(seen, dealt)
+    return None if actual is None or not pair.common else float(actual)
 
 
 def _dealt(base: list[Fraction], candidate: list[Fraction]) -> Counter[Fraction]:
@@ -506,7 +506,7 @@ def share_at_least(seen: Fraction, parts: Sequence[Counter[Fraction]]) -> Fracti
 
 def metrics(pair: Pair) -> dict[str, dict[str, Any]]:
     """What else changed: pass@k and pass^k at a common k, what tasks took, what was recorded."""
-    found: dict[str, dict[str, Any]] = {}
+    by_name: dict[str, dict[str, Any]] = {}
     k = min(modal_repeats(side.run) or 0 for side in pair.sides)
     if pair.is_settled() and k > 1:
         for name, at in (("pass_at_k", pass_at), ("pass_hat_k", pass_hat)):
@@ -514,16 +514,16 @@ def metrics(pair: Pair) -> dict[str, dict[str, Any]]:
                 task: [at(list(map(bool, s.repeats(task, "pass_at_1"))), k) for s in pair.sides]
                 for task in pair.common
             }
-            found |= _changed(name, both, k=k, is_bounded=True)
+            by_name |= _changed(name, both, k=k, is_bounded=True)
     for name in MEASURES:
         both = {t: [side.measured(t, name) for side in pair.sides] for t in pair.common}
-        found |= _changed(name, both, k=None, is_bounded=False)
+        by_name |= _changed(name, both, k=None, is_bounded=False)
     recorded = [_recorded(side.run) for side in pair.sides]
     for name in recorded[0]:
         before, after = (own[name] for own in recorded)
         delta = None if before is None or after is None else after - before
-        found[name] = {"base_value": before, "candidate_value": after, "delta": delta}
-    return found
+        by_name[name] = {"base_value": before, "candidate_value": after, "delta": delta}
+    return by_name
 
 
 def _changed(

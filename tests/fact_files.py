@@ -23,13 +23,13 @@ class Fact:
     """What is so, and the queries that show it."""
 
     says: str
-    asked: tuple[tuple[str, str], ...]
+    queries: tuple[tuple[str, str], ...]
 
-    def check(self, found: Results) -> None:
+    def check(self, actual: Results) -> None:
         """Every query gives its rows, in their order."""
-        for query, rows in self.asked:
-            told = "\n".join(" | ".join(map(_shown, row)) for row in found.rows(query))
-            assert told == rows, f"{query}\n----\n{told}"
+        for query, rows in self.queries:
+            values = "\n".join(" | ".join(map(_shown, row)) for row in actual.rows(query))
+            assert values == rows, f"{query}\n----\n{values}"
 
 
 def _shown(value: Any) -> str:
@@ -54,11 +54,11 @@ def read(name: str) -> list[Fact]:
 
 def facts(name: str) -> pytest.MarkDecorator:
     """A test for each fact of a file."""
-    found = read(name)
-    return pytest.mark.parametrize("fact", found, ids=[fact.says for fact in found])
+    actual = read(name)
+    return pytest.mark.parametrize("fact", actual, ids=[fact.says for fact in actual])
 
 
-def check(found: Results, name: str) -> None:
+def check(actual: Results, name: str) -> None:
     """Every fact of a file holds."""
     for each in read(name):
-        each.check(found)
+        each.check(actual)

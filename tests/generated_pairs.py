@@ -16,7 +16,7 @@ GRADED = (0.0, 0.1, 0.3, 0.7, 0.25, 1.0)
 UNBOUNDED = (-1.0, 0.1, 0.3, 1.0, 7.5)
 UNUSABLE = (None, float("nan"), "N/A", True)
 CLASSES = ("timeout_exceeded", "transient", "judge_failed", "legitimate")
-# How a task stands in both runs; most are shared, and ask the same.
+# How a task is in both runs; most are shared, and ask the same.
 STANDINGS = (
     *["shared"] * 8,
     *("base only", "candidate only", "other question", "other truth"),
@@ -89,7 +89,7 @@ def pair(random: Random, name: str, settings: Settings, *, kind: str | None = No
 
 
 def _standings(random: Random, kind: str) -> dict[str, str]:
-    """How each task stands in both runs."""
+    """How each task is in both runs."""
     if kind == "reversed":
         shared = dict.fromkeys(("0", "1", "2"), "shared")
         return shared | {task: standing for task, (standing, _) in REVERSED.items()}
@@ -181,9 +181,9 @@ class _Writer:
             for index in range(n_repeats or (random.randint(1, most) if is_ragged else most))
         }
         self.expected = wanted if n_repeats is None and random.random() < 0.6 else None
-        kept = random.choice((0.5, 0.8, 1.0)) if self.expected else 1.0
+        remaining = random.choice((0.5, 0.8, 1.0)) if self.expected else 1.0
         for key in sorted(wanted):
-            if random.random() < kept or not self.rows:
+            if random.random() < remaining or not self.rows:
                 self.record(key, is_sure=not self.rows)
             elif random.random() < 0.5:
                 self.fail(key)
@@ -216,8 +216,8 @@ class _Writer:
     def fail(self, key: Key) -> None:
         """A failed attempt."""
         kind = self.random.choice(CLASSES)
-        told = {"_ng_failure_class": kind, "_ng_attempt_index": 0, "reward": 0.0}
-        self.failed_rows.append({**self._request(key), "response": {"output": []}, **told})
+        by_name = {"_ng_failure_class": kind, "_ng_attempt_index": 0, "reward": 0.0}
+        self.failed_rows.append({**self._request(key), "response": {"output": []}, **by_name})
         self.failures[key] = kind
 
     def _request(self, key: Key) -> Row:
@@ -253,9 +253,9 @@ class _Writer:
             if self.fixed:
                 extra["total_run_time"] = 0.1 if self.side_name == "base" else 123.4
             measures["duration_s"] = extra["total_run_time"]
-        told = reward if is_scored else random.choice(UNUSABLE)
+        reported = reward if is_scored else random.choice(UNUSABLE)
         request = self.ask(key, is_input=False)
-        self.rows.append({**request, **extra, "response": response, "reward": told})
+        self.rows.append({**request, **extra, "response": response, "reward": reported})
         self.rollouts[key] = Rollout(float(reward) if is_scored else None, measures=measures)
 
     def _output(self) -> tuple[list[Row], dict[str, float]]:
@@ -275,7 +275,7 @@ class _Writer:
         return items, {**measures, "n_tool_errors": n_errors}
 
     def is_bounded(self) -> bool:
-        """Every reward lies within 0 and 1."""
+        """Every reward is within 0 and 1."""
         return all(r.reward is None or 0 <= r.reward <= 1 for r in self.rollouts.values())
 
     def side(self, threshold: float | None, groups: dict[str, str], *, is_bounded: bool) -> Side:
@@ -289,9 +289,9 @@ class _Writer:
     def files(self, name: str) -> dict[str, list[Row]]:
         """Rows by path; `<benchmark>/data/` names the benchmark."""
         stem = f"{name}/data/{name}_{self.side_name}_rollouts"
-        found = {
+        by_name = {
             f"{stem}.jsonl": self.rows,
             f"{stem}_materialized_inputs.jsonl": self.input_rows,
             f"{stem}_failures.jsonl": self.failed_rows,
         }
-        return {path: list(rows) for path, rows in found.items() if rows}
+        return {path: list(rows) for path, rows in by_name.items() if rows}

@@ -38,9 +38,9 @@ def written(seed: int, name: str, *, suite: str | None = None, most: int = 6) ->
     writer = _Writer(random, suite or name, rewards, has_answers=random.random() < 0.5)
     expected = _expected(random, n_tasks, most) if random.random() < 0.6 else None
     asked_for = expected or _expected(random, n_tasks, most)
-    kept = random.choice((0.8, 1.0)) if expected else 1.0
+    remaining = random.choice((0.8, 1.0)) if expected else 1.0
     for key in sorted(asked_for):
-        if random.random() < kept:
+        if random.random() < remaining:
             writer.record(key)
         elif random.random() < 0.7:
             writer.fail(key)
@@ -115,8 +115,8 @@ class _Writer:
             return
         for attempt in range(self.random.randint(1, 3)):
             kind = self.random.choice(CLASSES)
-            told = {"_ng_failure_class": kind, "_ng_attempt_index": attempt, "reward": 0.0}
-            self.failed_rows.append({**self.ask(key), "response": {"output": []}, **told})
+            by_name = {"_ng_failure_class": kind, "_ng_attempt_index": attempt, "reward": 0.0}
+            self.failed_rows.append({**self.ask(key), "response": {"output": []}, **by_name})
             self.failures[key] = kind
 
     def record(self, key: Key) -> None:
@@ -153,8 +153,8 @@ class _Writer:
         if self.random.random() < 0.7:
             extra["total_run_time"] = self.random.randint(1, 999) / 7
             measures["duration_s"] = extra["total_run_time"]
-        told = reward if is_scored else self.random.choice(UNUSABLE)
-        self.rows.append({**row, **extra, "response": response, "reward": told})
+        reported = reward if is_scored else self.random.choice(UNUSABLE)
+        self.rows.append({**row, **extra, "response": response, "reward": reported})
         self.rollouts[key] = Rollout(
             float(reward) if is_scored else None,
             extra.get("extracted_answer"),
@@ -233,7 +233,7 @@ def odd(seed: int) -> dict[str, list[Row]]:
 def _odd_row(
     random: Random, kind: str, task: int, index: int, reward: Any, *, is_named: bool
 ) -> Row:
-    said = WORDS[task] if kind == "equal" else random.choice(WORDS)
+    message = WORDS[task] if kind == "equal" else random.choice(WORDS)
     output: list[Any] = []
     for number in range(random.randint(0, 3) if kind == "tools" else 0):
         name, call = random.choice(("read", "write<b>", "run_tests")), {"call_id": f"c{number}"}
@@ -242,10 +242,10 @@ def _odd_row(
     if kind == "odd":
         output = _items(random)
     elif kind != "none":
-        output.append({"type": "message", "role": "assistant", "content": said})
+        output.append({"type": "message", "role": "assistant", "content": message})
     row = rollout(None if is_named else task, index, reward=reward, output=output, ask=f"q {task}")
     fields: dict[str, Any] = {
-        "tests": [{"name": said or "x", "passed": False, "message": random.choice(ERRORS)}],
+        "tests": [{"name": message or "x", "passed": False, "message": random.choice(ERRORS)}],
         "error": random.choice(ERRORS),
         "category": random.choice(("a", "b|c", "<i>")),
         "predicted": random.choice(WORDS),
@@ -262,12 +262,12 @@ LONG = {"<deep>": "[" * 60 + "]" * 60} | {f"<{n}>": "x" * n for n in (300, 2000,
 
 def _table(name: str) -> tuple[Any, ...]:
     """The values of a table, with what is long at its length."""
-    found = []
+    actual = []
     for value in cases("odd_rows", name):
         for mark, text in LONG.items():
             value = value.replace(mark, text) if isinstance(value, str) else value
-        found.append(value)
-    return tuple(found)
+        actual.append(value)
+    return tuple(actual)
 
 
 IDS, TOOLS, ARGUMENTS, OUTPUTS, TEXTS = map(
@@ -277,10 +277,10 @@ IDS, TOOLS, ARGUMENTS, OUTPUTS, TEXTS = map(
 
 def _items(rng: Random) -> list[Any]:
     """A response's output of up to a dozen items in any order."""
-    found = [_item(rng) for _ in range(rng.randint(0, 12))]
-    if found and rng.random() < 0.1:
-        return [found[:2], *found[2:]]
-    return found
+    actual = [_item(rng) for _ in range(rng.randint(0, 12))]
+    if actual and rng.random() < 0.1:
+        return [actual[:2], *actual[2:]]
+    return actual
 
 
 def _item(rng: Random) -> Any:

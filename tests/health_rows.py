@@ -15,25 +15,25 @@ def call(name: str, start: float | None = 1.0, **changes: Any) -> Row:
     """A model call that went well; `changes` are of its metadata, tokens or itself."""
     metadata = {"response_id": f"resp_{name}", "status_code": 200, "response_status": "completed"}
     tokens: Row = {"prompt_tokens": 10, "completion_tokens": 5}
-    made: Row = {"model_call_id": name, "started_at": start, "token_stats": tokens}
+    created: Row = {"model_call_id": name, "started_at": start, "token_stats": tokens}
     for key, value in changes.items():
-        place = tokens if key in OF_TOKENS else made if key in OF_CALLS else metadata
+        place = tokens if key in OF_TOKENS else created if key in OF_CALLS else metadata
         place[key] = value
-    return {**made, "response_metadata": metadata}
+    return {**created, "response_metadata": metadata}
 
 
 def turn(of: tuple[str, ...] = (), **changes: Any) -> Row:
     """A turn that answered, and the calls it names as its own."""
     named = [{"model_call_id": name} for name in of]
-    told = {"invocation_id": "root", "turn_no": 1, "answer": "done", "reasoning_content": None}
-    return {**told, "model_calls": named, **changes}
+    by_name = {"invocation_id": "root", "turn_no": 1, "answer": "done", "reasoning_content": None}
+    return {**by_name, "model_calls": named, **changes}
 
 
 def observed(
     turns: list[Row] | None, calls: list[Row] | None, *, gaps: tuple[str, ...] = (), **changes: Any
 ) -> Row:
     """A rollout with a trajectory: one call of a tool, "done" at the end, usage of its calls."""
-    known = [made["token_stats"] for made in calls or []]
+    known = [created["token_stats"] for created in calls or []]
     usage = {
         f"{ours}_tokens": sum(tokens.get(f"{theirs}_tokens") or 0 for tokens in known)
         for ours, theirs in (("input", "prompt"), ("output", "completion"))
@@ -62,35 +62,35 @@ def plain(reward: Any = 1.0, **response: Any) -> Row:
     return rollout(reward=reward, response=whole)
 
 
-def _row(turns: Any = (), calls: Any = (), row: Row | None = None, **given: Any) -> Row:
+def _row(turns: Any = (), calls: Any = (), row: Row | None = None, **inputs: Any) -> Row:
     """A case of the file as a row: of a trajectory, unless it says which other it is."""
-    if "says" in given:
-        given["output"] = said(given.pop("says"))
-    if "rollout" in given:
-        made = rollout(**given["rollout"])
-    elif "plain" in given:
-        fields = given["plain"]
+    if "says" in inputs:
+        inputs["output"] = said(inputs.pop("says"))
+    if "rollout" in inputs:
+        created = rollout(**inputs["rollout"])
+    elif "plain" in inputs:
+        fields = inputs["plain"]
         words = {"output": said(fields["says"])} if "says" in fields else {}
-        made = plain(**{name: fields[name] for name in fields if name != "says"}, **words)
+        created = plain(**{name: fields[name] for name in fields if name != "says"}, **words)
     else:
-        made = observed(
+        created = observed(
             None if turns is None else [turn(**each) for each in turns],
             None if calls is None else [call(**each) for each in calls],
-            **given,
+            **inputs,
         )
-    return {**made, **(row or {})}
+    return {**created, **(row or {})}
 
 
 def _flat(names: list[Any]) -> set[str]:
     return {one for each in names for one in (_flat(each) if isinstance(each, list) else [each])}
 
 
-def _cases(table: str, told: str) -> dict[str, tuple[Row, set[str]]]:
+def _cases(table: str, reported: str) -> dict[str, tuple[Row, set[str]]]:
     return {
-        name: (_row(**{key: case[key] for key in case if key != told}), _flat(case[told]))
+        name: (_row(**{key: case[key] for key in case if key != reported}), _flat(case[reported]))
         for name, case in cases("health_rows", table).items()
     }
 
 
 # Rows with the checks that find something on them, and with those that have nothing to read.
-FOUND, UNOBSERVED = _cases("found", "finds"), _cases("unobserved", "lacks")
+FINDINGS, UNOBSERVED = _cases("found", "finds"), _cases("unobserved", "lacks")

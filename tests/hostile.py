@@ -56,7 +56,7 @@ def row(task: int, index: int, *, passes: bool, run: int) -> Row:
         {"type": text(3), "payload": text(4)},
         {"type": "message", "role": "assistant", "content": f"{text(task + run)} {passes}"},
     ]
-    made = rollout(
+    created = rollout(
         None,
         index,
         ask=text(task),
@@ -71,9 +71,9 @@ def row(task: int, index: int, *, passes: bool, run: int) -> Row:
         reward_components={SHORT: float(passes), text(1): 0.5},
         **{text(7): text(8)},
     )
-    made["response"] |= {"status": text(1), "incomplete_details": {"reason": text(2)}}
-    made["response"]["usage"] = {"input_tokens": 10 + task, "output_tokens": 5 + index}
-    return made
+    created["response"] |= {"status": text(1), "incomplete_details": {"reason": text(2)}}
+    created["response"]["usage"] = {"input_tokens": 10 + task, "output_tokens": 5 + index}
+    return created
 
 
 def rows(run: int) -> list[Row]:
@@ -114,16 +114,16 @@ def files() -> Mapping[str, Content]:
     """Two runs, failed attempts, labels, reported figures and a profile."""
     names = [f"{FILE}{run}_rollouts.jsonl" for run in (0, 1)]
     broken = b"not JSON <script> \xff \x1b\n"
-    made: dict[str, Content] = {
+    created: dict[str, Content] = {
         name: "".join(json.dumps(each) + "\n" for each in rows(run)).encode() + broken
         for run, name in enumerate(names)
     }
     failed = [failure(0, 0, text(2), task_id=task_id(9), _ng_error_message=text(3))]
-    made[names[0].replace("rollouts", "rollouts_failures")] = failed
+    created[names[0].replace("rollouts", "rollouts_failures")] = failed
     labels = [
         {"run": SHORT, "task": SHORT, "cause": SHORT, "note": SHORT},
         {"run": RUN, "task": task_id(2), "cause": "BI", "note": HOSTILE, "by": HOSTILE},
     ]
-    made["labels.jsonl"] = labels
-    made["blade.toml"] = PROFILE
-    return made
+    created["labels.jsonl"] = labels
+    created["blade.toml"] = PROFILE
+    return created

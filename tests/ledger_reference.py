@@ -48,21 +48,21 @@ def ledgers(
     for metric in ("pass_at_1", "mean_reward") if pair.is_settled() else ("mean_reward",):
         if not pair.common:
             continue
-        told = comparison(pair, metric)
+        reported = comparison(pair, metric)
         parts = {
-            ("dropped", "task mix"): (task_mix(pair, metric, told), told["total_change"]),
-            ("dropped", "bucket transitions"): (transitions(pair, metric), told["delta"]),
-            ("dropped", "failure modes"): (modes(pair, metric), told["delta"]),
-            ("dropped", "funnel"): (funnel(pair, metric, stages), told["delta"]),
+            ("dropped", "task mix"): (task_mix(pair, metric, reported), reported["total_change"]),
+            ("dropped", "bucket transitions"): (transitions(pair, metric), reported["delta"]),
+            ("dropped", "failure modes"): (modes(pair, metric), reported["delta"]),
+            ("dropped", "funnel"): (funnel(pair, metric, stages), reported["delta"]),
         }
         if slices is not None:
             by_slice = kitagawa(pair, metric, slices)
-            parts["dropped", "slices"] = (by_slice, told["total_change"])
-        counted = told["delta_counted_as_fail"]
+            parts["dropped", "slices"] = (by_slice, reported["total_change"])
+        counted = reported["delta_counted_as_fail"]
         if (
-            told["is_expected_known"]
+            reported["is_expected_known"]
             and counted is not None
-            and told["bound_low"] < told["bound_high"]
+            and reported["bound_low"] < reported["bound_high"]
         ):
             key = ("counted_as_fail", "failure modes")
             parts[key] = (modes(pair, metric, is_counted=True), counted)
@@ -77,11 +77,11 @@ def ledgers(
 Own = dict[tuple[str, str], Line]
 
 
-def task_mix(pair: Pair, metric: str, told: Mapping[str, Any]) -> Own:
+def task_mix(pair: Pair, metric: str, reported: Mapping[str, Any]) -> Own:
     """What shared tasks changed, and what the others add to or take from each run's mean."""
     common = pair.common
-    ci = (told["ci_new_tasks_low"], told["ci_new_tasks_high"])
-    found: Own = {("tasks of both", ""): Line(told["delta"], len(common), ci)}
+    ci = (reported["ci_new_tasks_low"], reported["ci_new_tasks_high"])
+    by_name: Own = {("tasks of both", ""): Line(reported["delta"], len(common), ci)}
     apart = [("base", "candidate", pair.base, -1), ("candidate", "base", pair.candidate, 1)]
     for name, other, side, sign in apart:
         values = {t: v for t in pair.tasks if (v := side.value(t, metric)) is not None}
@@ -95,11 +95,11 @@ def task_mix(pair: Pair, metric: str, told: Mapping[str, Any]) -> Own:
             else:
                 reason = f"not scored in the {other}"
             reasons[reason].append(values[task])
-        centre = told[f"{name}_common"]
+        centre = reported[f"{name}_common"]
         for reason, own in reasons.items():
             amount = sign * Fraction(len(own), len(values)) * ((mean(own) or NOTHING) - centre)
-            found[reason, ""] = Line(amount, len(own))
-    return found
+            by_name[reason, ""] = Line(amount, len(own))
+    return by_name
 
 
 def _averaged(parts: Mapping[str, Fraction], n_units: int, n_tasks: int) -> Line:
@@ -120,19 +120,19 @@ def transitions(pair: Pair, metric: str) -> Own:
         cells[f"{before} to {after}"][task] = pair.change(task, metric)
     noise = transition_noise(pair)
     n = len(pair.common)
-    found = {}
+    by_name = {}
     for cell, own in cells.items():
         line = _averaged(own, n, len(own))
         n_tasks, amount = noise[cell]
         # What noise moves is known of passes, not of rewards.
         beside = (n_tasks, amount if metric == "pass_at_1" else None)
-        found[cell, ""] = Line(line.amount, line.n_tasks, line.ci, beside)
-    return found
+        by_name[cell, ""] = Line(line.amount, line.n_tasks, line.ci, beside)
+    return by_name
 
 
 def transition_noise(pair: Pair) -> dict[str, tuple[Fraction, Fraction]]:
     """Tasks and change by cell if every rollout of a task could as well be the other run's."""
-    found: dict[str, tuple[Fraction, Fraction]] = defaultdict(lambda: (NOTHING, NOTHING))
+    actual: dict[str, tuple[Fraction, Fraction]] = defaultdict(lambda: (NOTHING, NOTHING))
     common = pair.common
     for task in common:
         base, candidate = (side.repeats(task, "pass_at_1") for side in pair.sides)
@@ -142,10 +142,10 @@ def transition_noise(pair: Pair) -> dict[str, tuple[Fraction, Fraction]]:
             chance = Fraction(ways, math.comb(n + m, passed))
             rates = Fraction(x, n), Fraction(passed - x, m)
             names = ["always" if r == 1 else "never" if r == 0 else "sometimes" for r in rates]
-            n_tasks, amount = found[" to ".join(names)]
+            n_tasks, amount = actual[" to ".join(names)]
             moved = chance * (rates[1] - rates[0]) / len(common)
-            found[" to ".join(names)] = (n_tasks + chance, amount + moved)
-    return found
+            actual[" to ".join(names)] = (n_tasks + chance, amount + moved)
+    return actual
 
 
 def modes(pair: Pair, metric: str, *, is_counted: bool = False) -> Own:
@@ -158,12 +158,12 @@ def modes(pair: Pair, metric: str, *, is_counted: bool = False) -> Own:
         for task in tasks:
             for mode, share in _losses(side, task, metric, is_counted=is_counted).items():
                 taken[mode][task] += sign * share
-    found = {}
+    by_name = {}
     for mode, own in taken.items():
         moved = {task: share for task, share in own.items() if share}
         if moved:
-            found[mode, ""] = _averaged(moved, len(tasks), len(moved))
-    return found
+            by_name[mode, ""] = _averaged(moved, len(tasks), len(moved))
+    return by_name
 
 
 def _losses(side: Side, task: str, metric: str, *, is_counted: bool) -> dict[str, Fraction]:
@@ -172,7 +172,7 @@ def _losses(side: Side, task: str, metric: str, *, is_counted: bool) -> dict[str
     scored = [key for key in keys if key in side.scored]
     counted = keys if is_counted else scored
     most = max(Fraction(1), Fraction(str(side.run.threshold)))
-    found: dict[str, Fraction] = defaultdict(Fraction)
+    actual: dict[str, Fraction] = defaultdict(Fraction)
     for key in counted:
         reward = NOTHING
         is_pass = False
@@ -180,8 +180,8 @@ def _losses(side: Side, task: str, metric: str, *, is_counted: bool) -> dict[str
             reward = side.scored[key]
             is_pass = side.run.passes(float(reward))
         loss = most - reward if metric == "mean_reward" else Fraction(not is_pass)
-        found["passed" if is_pass else side.modes[key]] += loss / len(counted)
-    return found
+        actual["passed" if is_pass else side.modes[key]] += loss / len(counted)
+    return actual
 
 
 def funnel(pair: Pair, metric: str, stages: Sequence[str]) -> Own:
@@ -194,17 +194,17 @@ def funnel(pair: Pair, metric: str, stages: Sequence[str]) -> Own:
     steps = _filled(*(_rates(own) for own in shares))
     values = _filled(*worth)
     middle = [(a + b) / 2 for a, b in zip(*values, strict=True)]
-    found: Own = {}
+    by_name: Own = {}
     amounts = shapley(*steps, middle)
     for stage, amount in zip(stages, amounts, strict=True):
-        found[stage, "step"] = Line(amount)
+        by_name[stage, "step"] = Line(amount)
     reached = [_shares(own) for own in steps]
     for number, stage in enumerate(["none", *stages]):
         weight = (reached[0][number] + reached[1][number]) / 2
         amount = weight * (values[1][number] - values[0][number])
         if amount:
-            found[stage, "reward"] = Line(amount)
-    return found
+            by_name[stage, "reward"] = Line(amount)
+    return by_name
 
 
 def _ends(
@@ -245,11 +245,11 @@ def _filled(
 
 def _shares(rates: Sequence[Fraction]) -> list[Fraction]:
     """The share that ends at each stage, from the rates."""
-    found, left = [], Fraction(1)
+    actual, remaining = [], Fraction(1)
     for rate in rates:
-        found.append(left * (1 - rate))
-        left *= rate
-    return [*found, left]
+        actual.append(remaining * (1 - rate))
+        remaining *= rate
+    return [*actual, remaining]
 
 
 def shapley(
@@ -273,11 +273,11 @@ def shapley(
 @cache
 def _orders(n_steps: int) -> Counter[tuple[frozenset[int], int]]:
     """In how many orders each step comes right after these others."""
-    found: Counter[tuple[frozenset[int], int]] = Counter()
+    actual: Counter[tuple[frozenset[int], int]] = Counter()
     for order in permutations(range(n_steps)):
         for place, step in enumerate(order):
-            found[frozenset(order[:place]), step] += 1
-    return found
+            actual[frozenset(order[:place]), step] += 1
+    return actual
 
 
 def kitagawa(pair: Pair, metric: str, slices: Mapping[str, str]) -> Own:
@@ -288,7 +288,7 @@ def kitagawa(pair: Pair, metric: str, slices: Mapping[str, str]) -> Own:
     ]
     common = set(pair.common)
     names = sorted({slices.get(task, "") for task in pair.tasks})
-    found: Own = {}
+    by_name: Own = {}
     rates: list[Fraction] = []
     for name in names:
         own = [{t: v for t, v in side.items() if slices.get(t, "") == name} for side in values]
@@ -304,16 +304,16 @@ def kitagawa(pair: Pair, metric: str, slices: Mapping[str, str]) -> Own:
             if spread is not None:
                 square = spread / len(shared) * ((weights[0] + weights[1]) / 2) ** 2
                 ci = interval(rate, square, [1] * len(shared), is_bounded=False)
-        found[name, "rate"] = Line(rate, len(shared), ci)
+        by_name[name, "rate"] = Line(rate, len(shared), ci)
         rates.append(candidate - base)
         if weights[0] != weights[1]:
             amount = (base + candidate) / 2 * (weights[1] - weights[0])
-            found[name, "mix"] = Line(amount, len(own[0]) + len(own[1]) - len(shared))
-    total = sum((line.amount for line in found.values()), NOTHING)
+            by_name[name, "mix"] = Line(amount, len(own[0]) + len(own[1]) - len(shared))
+    total = sum((line.amount for line in by_name.values()), NOTHING)
     is_reversal = (total > 0 and max(rates) <= 0 > min(rates)) or (
         total < 0 and min(rates) >= 0 < max(rates)
     )
     return {
         key: Line(line.amount, line.n_tasks, line.ci, is_reversal=is_reversal)
-        for key, line in found.items()
+        for key, line in by_name.items()
     }

@@ -17,7 +17,7 @@ Place = tuple[str, int]
 
 @dataclass
 class Loaded:
-    """The public relations of one analysis, keyed by where each row stood."""
+    """The public relations of one analysis, keyed by where each row was."""
 
     artifacts: dict[str, Row] = field(default_factory=dict)
     rollouts: dict[Place, Row] = field(default_factory=dict)
@@ -31,17 +31,17 @@ def load(results: Path, out: Path, **options: Any) -> Loaded:
     """Analyze a folder and read everything back through the public schema."""
     with only("rollouts", "events", "failures", "rejects", "expected"):
         pipeline.analyze(results, out=out, **options)
-    found = Loaded()
+    actual = Loaded()
     with pipeline.open_warehouse(out / "warehouse.duckdb") as warehouse:
 
         def rows(query: str) -> list[Row]:
             return warehouse.arrow(query).to_pylist()
 
-        found.artifacts = {row["path"]: row for row in rows("from artifacts")}
+        actual.artifacts = {row["path"]: row for row in rows("from artifacts")}
         for row in rows("from rollouts"):
             place = (row["source_file"], row["source_line"])
-            assert place not in found.rollouts, f"{place} is two rollouts"
-            found.rollouts[place] = row
+            assert place not in actual.rollouts, f"{place} is two rollouts"
+            actual.rollouts[place] = row
         events = """
             select rollouts.source_file, rollouts.source_line, events.*
             from events
@@ -52,36 +52,36 @@ def load(results: Path, out: Path, **options: Any) -> Loaded:
             order by rollouts.source_file, rollouts.source_line, events.seq
         """
         for row in rows(events):
-            found.events[row["source_file"], row["source_line"]].append(row)
+            actual.events[row["source_file"], row["source_line"]].append(row)
         for row in rows("from failures"):
-            found.failures[row["source_file"], row["source_line"]] = row
+            actual.failures[row["source_file"], row["source_line"]] = row
         for row in rows("from rejects"):
             place = (row["source_file"], row["source_line"])
-            assert place not in found.rejects, f"{place} is two rejects"
-            found.rejects[place] = row["reason"]
+            assert place not in actual.rejects, f"{place} is two rejects"
+            actual.rejects[place] = row["reason"]
         for row in rows("from expected where source = 'inputs'"):
-            found.expected.add((row["run_id"], row["task_id"], row["rollout_index"]))
-    return found
+            actual.expected.add((row["run_id"], row["task_id"], row["rollout_index"]))
+    return actual
 
 
-def differences(found: Loaded, results: Path) -> list[str]:
+def differences(actual: Loaded, results: Path) -> list[str]:
     """Every way in which the warehouse and a plain reading of its files disagree."""
     wrong = []
-    for path, artifact in found.artifacts.items():
+    for path, artifact in actual.artifacts.items():
         if artifact["kind"] in ("rollouts", "inputs", "failures"):
             data = (results / path).read_bytes()
-            wrong += file_differences(found, artifact, reference.lines(data, artifact["kind"]))
+            wrong += file_differences(actual, artifact, reference.lines(data, artifact["kind"]))
         counted = [artifact[name] for name in ("n_rows", "n_rejects", "n_other", "n_blank")]
         if sum(counted) != artifact["n_lines"] or min(counted) < 0:
             wrong.append(f"{path}: {counted} of {artifact['n_lines']} lines")
     return wrong
 
 
-def file_differences(found: Loaded, artifact: Row, read: list[reference.Line]) -> list[str]:
+def file_differences(actual: Loaded, artifact: Row, read: list[reference.Line]) -> list[str]:
     """The same for one file, row by row."""
     path, kind = artifact["path"], artifact["kind"]
     wrong = []
-    duplicates = {n for (file, n), why in found.rejects.items() if file == path and is_repeat(why)}
+    duplicates = {n for (file, n), why in actual.rejects.items() if file == path and is_repeat(why)}
     lost = reference.losers(read)
     if not lost <= duplicates:
         wrong.append(f"{path}: lines {sorted(lost - duplicates)} repeat a key")
@@ -106,18 +106,18 @@ def file_differences(found: Loaded, artifact: Row, read: list[reference.Line]) -
     ]
     for line in used:
         place = (path, line.number)
-        held = {
-            "rollout": place in found.rollouts,
-            "failure": place in found.failures,
-            "reject": place in found.rejects,
+        by_name = {
+            "rollout": place in actual.rollouts,
+            "failure": place in actual.failures,
+            "reject": place in actual.rejects,
         }
-        as_read = {name: name == line.verdict for name in held}
-        if held != as_read:
-            why = found.rejects.get(place)
-            wrong.append(f"{path}:{line.number}: {line.verdict}, held as {held} {why or ''}")
+        as_read = {name: name == line.verdict for name in by_name}
+        if by_name != as_read:
+            why = actual.rejects.get(place)
+            wrong.append(f"{path}:{line.number}: {line.verdict}, held as {by_name} {why or ''}")
         elif line.verdict == "rollout":
             assert line.row is not None
-            row, events = found.rollouts[place], found.events[place]
+            row, events = actual.rollouts[place], actual.events[place]
             wrong += [f"{path}:{line.number}: {w}" for w in row_differences(line.row, row, events)]
     return wrong
 
@@ -140,7 +140,7 @@ def may_repeat(line: reference.Line, read: list[reference.Line]) -> bool:
     )
 
 
-def row_differences(row: Row, held: Row, events: list[Row]) -> list[str]:
+def row_differences(row: Row, stored: Row, events: list[Row]) -> list[str]:
     """How a rollout in the warehouse differs from its row."""
     input_tokens, output_tokens = reference.tokens(row)
     expected = {
@@ -155,33 +155,33 @@ def row_differences(row: Row, held: Row, events: list[Row]) -> list[str]:
     # A number below 0 could not be cited: such a row is numbered by what it says.
     if type(index) is int and index >= 0:
         expected["rollout_index"] = index
-        expected["rollout_id"] = f"{held['task_id']}:{index}"
+        expected["rollout_id"] = f"{stored['task_id']}:{index}"
     task = row.get("_ng_task_index")
     if type(task) is int and "stage_index" not in row:
         expected["task_id"] = str(task)
     if reference.finish_reason(row) is not None:
         expected["finish_reason"] = reference.finish_reason(row)
     wrong = [
-        f"{name} is {held[name]!r}, expected {value!r}"
+        f"{name} is {stored[name]!r}, expected {value!r}"
         for name, value in expected.items()
-        if held[name] != value
+        if stored[name] != value
     ]
-    if not reference.same(reference.verifier(row), reference.parse(held["verifier"])):
-        wrong.append(f"verifier is {held['verifier']}, expected {reference.verifier(row)}")
-    if not reference.agrees(reference.final_text(row), held["final_text"]):
-        wrong.append(f"final_text is {held['final_text']!r}")
-    return wrong + event_differences(reference.events(row), events, held)
+    if not reference.same(reference.verifier(row), reference.parse(stored["verifier"])):
+        wrong.append(f"verifier is {stored['verifier']}, expected {reference.verifier(row)}")
+    if not reference.agrees(reference.final_text(row), stored["final_text"]):
+        wrong.append(f"final_text is {stored['final_text']!r}")
+    return wrong + event_differences(reference.events(row), events, stored)
 
 
-def event_differences(expected: list[reference.Event], held: list[Row], row: Row) -> list[str]:
+def event_differences(expected: list[reference.Event], stored: list[Row], row: Row) -> list[str]:
     """How the events in the warehouse differ from the items of the output."""
-    if [event["seq"] for event in held] != list(range(1, len(expected) + 1)):
-        return [f"{len(held)} events, expected {len(expected)}"]
+    if [event["seq"] for event in stored] != list(range(1, len(expected) + 1)):
+        return [f"{len(stored)} events, expected {len(expected)}"]
     wrong = []
     n_calls = sum(event.kind == "tool_call" for event in expected)
     if (row["n_tool_calls"] or 0) != n_calls:
         wrong.append(f"n_tool_calls is {row['n_tool_calls']}, expected {n_calls}")
-    for event, got in zip(expected, held, strict=True):
+    for event, got in zip(expected, stored, strict=True):
         if event.kind != got["kind"]:
             wrong.append(f"#{got['seq']}: {got['kind']}, expected {event.kind}")
         for name in ("role", "tool", "call_id", "arguments", "text"):

@@ -37,7 +37,7 @@ def curve(run: Run) -> dict[int, dict[str, Any]]:
     points = {}
     for k in range(1, max(map(len, rewards.values()), default=0) + 1):
         points[k] = {
-            "n_tasks": sum(len(found) >= k for found in rewards.values()),
+            "n_tasks": sum(len(actual) >= k for actual in rewards.values()),
             "pass_at": _over_tasks(verdicts, k, pass_at),
             "pass_hat": _over_tasks(verdicts, k, pass_hat),
             "max_at": _over_tasks(rewards, k, max_at),
@@ -49,8 +49,8 @@ def curve(run: Run) -> dict[int, dict[str, Any]]:
 def _over_tasks(
     tasks: Mapping[str, Sequence[Any]], k: int, figure: Callable[[Any, int], Fraction | None]
 ) -> Fraction | None:
-    found = [figure(things, k) for things in tasks.values() if len(things) >= k]
-    return mean([value for value in found if value is not None])
+    actual = [figure(items, k) for items in tasks.values() if len(items) >= k]
+    return mean([value for value in actual if value is not None])
 
 
 def modal_repeats(run: Run) -> int | None:
@@ -62,12 +62,12 @@ def modal_repeats(run: Run) -> int | None:
 def task_outcomes(run: Run) -> dict[str, dict[str, Any]]:
     """How each task of the grid fared."""
     rewards, verdicts = run.rewards(), run.verdicts()
-    found = {}
+    by_name = {}
     for task in run.tasks():
         cells = [key for key in run.grid() if key[0] == task]
         own, passed = rewards.get(task, []), verdicts.get(task, [])
         is_known = run.threshold is not None
-        found[task] = {
+        by_name[task] = {
             "n_expected": None
             if run.expected is None
             else sum(key in run.expected for key in cells),
@@ -83,7 +83,7 @@ def task_outcomes(run: Run) -> dict[str, dict[str, Any]]:
             "is_partial": len(own) < len(cells),
             "is_consistent": is_consistent(run, cells) if is_known else None,
         }
-    return found
+    return by_name
 
 
 def bucket(n_scored: int, passed: Sequence[bool], *, is_known: bool) -> str | None:
@@ -98,8 +98,10 @@ def bucket(n_scored: int, passed: Sequence[bool], *, is_known: bool) -> str | No
 
 def is_consistent(run: Run, cells: Sequence[Key]) -> bool:
     """Did all that was expected of the task pass? Of what was recorded, where nothing says so."""
-    asked = [k for k in cells if (k in run.rollouts if run.expected is None else k in run.expected)]
-    return bool(asked) and all(_is_pass(run, key) for key in asked)
+    request = [
+        k for k in cells if (k in run.rollouts if run.expected is None else k in run.expected)
+    ]
+    return bool(request) and all(_is_pass(run, key) for key in request)
 
 
 def _is_pass(run: Run, key: Key) -> bool:
@@ -110,28 +112,28 @@ def _is_pass(run: Run, key: Key) -> bool:
 def bucket_counts(run: Run) -> dict[str, dict[str, Any]]:
     """Tasks by bucket; without a threshold only the missing can be counted."""
     outcomes = list(task_outcomes(run).values())
-    found: dict[str, dict[str, Any]] = {}
+    by_name: dict[str, dict[str, Any]] = {}
     for name in BUCKETS:
         inside = [outcome for outcome in outcomes if outcome["bucket"] == name]
         is_known = run.threshold is not None or name == "missing"
-        found[name] = {
+        by_name[name] = {
             "n_tasks": len(inside) if is_known else None,
             "task_rate": ratio(len(inside), len(outcomes)) if is_known else None,
             "n_partial_tasks": sum(o["is_partial"] for o in inside) if is_known else None,
         }
-    return found
+    return by_name
 
 
 def bucket_matrix(runs: Mapping[str, Run]) -> dict[str, dict[str, Any]]:
     """How each task fared across the runs of a benchmark."""
     by_run = {name: task_outcomes(run) for name, run in runs.items()}
-    found = {}
+    by_name = {}
     for task in sorted({task for outcomes in by_run.values() for task in outcomes}):
-        held = {name: outcomes[task] for name, outcomes in by_run.items() if task in outcomes}
-        buckets = {name: outcome["bucket"] for name, outcome in held.items()}
-        scored = sum(outcome["n_scored"] for outcome in held.values())
-        passed = [o["n_passed"] for o in held.values() if o["n_passed"] is not None]
-        rates = [o["pass_rate"] for o in held.values() if o["pass_rate"] is not None]
+        by_name = {name: outcomes[task] for name, outcomes in by_run.items() if task in outcomes}
+        buckets = {name: outcome["bucket"] for name, outcome in by_name.items()}
+        scored = sum(outcome["n_scored"] for outcome in by_name.values())
+        passed = [o["n_passed"] for o in by_name.values() if o["n_passed"] is not None]
+        rates = [o["pass_rate"] for o in by_name.values() if o["pass_rate"] is not None]
         if "missing" in buckets.values():
             across: str | None = "missing"
         elif None in buckets.values():
@@ -139,17 +141,17 @@ def bucket_matrix(runs: Mapping[str, Run]) -> dict[str, dict[str, Any]]:
         else:
             n = sum(passed)
             across = "always" if n == scored else "sometimes" if n else "never"
-        found[task] = {
+        by_name[task] = {
             "buckets": buckets,
             "bucket_across": across,
-            "n_runs": len(held),
+            "n_runs": len(by_name),
             "n_runs_missing": list(buckets.values()).count("missing"),
             "n_scored": scored,
             "n_passed": sum(passed) if passed else None,
             "best_pass_rate": max(rates, default=None),
             "worst_pass_rate": min(rates, default=None),
         }
-    return found
+    return by_name
 
 
 def denominators(run: Run) -> dict[str, dict[str, Any]]:
@@ -157,13 +159,13 @@ def denominators(run: Run) -> dict[str, dict[str, Any]]:
     cells = defaultdict(list)
     for key in run.grid():
         cells[key[0]].append(key)
-    found = {}
+    by_name = {}
     for policy in POLICIES if cells else ():
         counted = {t: [k for k in keys if _is_counted(run, k, policy)] for t, keys in cells.items()}
-        kept = {task: keys for task, keys in counted.items() if keys}
+        by_name = {task: keys for task, keys in counted.items() if keys}
         n_counted = sum(map(len, counted.values()))
         figures: dict[str, Any] = {
-            "n_tasks": len(kept),
+            "n_tasks": len(by_name),
             "n_rollouts": n_counted,
             "n_left_out": len(run.grid()) - n_counted,
             "n_passed": None,
@@ -173,7 +175,7 @@ def denominators(run: Run) -> dict[str, dict[str, Any]]:
             "pass_at_1_best": None,
         }
         if run.threshold is not None:
-            n_passed = {task: sum(_is_pass(run, k) for k in keys) for task, keys in kept.items()}
+            n_passed = {task: sum(_is_pass(run, k) for k in keys) for task, keys in by_name.items()}
             worst = [Fraction(n_passed.get(t, 0), len(keys)) for t, keys in cells.items()]
             best = [
                 Fraction(n_passed.get(t, 0) + len(keys) - len(counted[t]), len(keys))
@@ -181,13 +183,13 @@ def denominators(run: Run) -> dict[str, dict[str, Any]]:
             ]
             figures |= {
                 "n_passed": sum(n_passed.values()),
-                "pass_at_1": mean([Fraction(n_passed[t], len(kept[t])) for t in kept]),
+                "pass_at_1": mean([Fraction(n_passed[t], len(by_name[t])) for t in by_name]),
                 "rollout_pass_rate": ratio(sum(n_passed.values()), n_counted),
                 "pass_at_1_worst": None if run.expected is None else mean(worst),
                 "pass_at_1_best": None if run.expected is None else mean(best),
             }
-        found[policy] = figures
-    return found
+        by_name[policy] = figures
+    return by_name
 
 
 def _is_counted(run: Run, key: Key, policy: str) -> bool:
@@ -214,13 +216,13 @@ def run_metrics(run: Run) -> dict[str, Any]:
     is_pass_known, is_expected_known = run.threshold is not None, run.expected is not None
     expected = run.expected or frozenset()
     n_passed = sum(map(sum, verdicts.values()))
-    repeats = [len(found) for found in rewards.values()]
-    rate = mean([mean(found) or NOTHING for found in verdicts.values()])
-    at_least_once = mean([any(found) for found in verdicts.values()])
+    repeats = [len(actual) for actual in rewards.values()]
+    rate = mean([mean(actual) or NOTHING for actual in verdicts.values()])
+    at_least_once = mean([any(actual) for actual in verdicts.values()])
     k = modal_repeats(run)
-    enough = [found for found in verdicts.values() if k is not None and len(found) >= k]
-    at_k = mean([pass_at(found, k) or NOTHING for found in enough]) if k is not None else None
-    once = mean([mean(found) or NOTHING for found in enough])
+    enough = [actual for actual in verdicts.values() if k is not None and len(actual) >= k]
+    at_k = mean([pass_at(actual, k) or NOTHING for actual in enough]) if k is not None else None
+    once = mean([mean(actual) or NOTHING for actual in enough])
     within, between = variance_split(run)
     twice_the_tasks, twice_the_repeats = se_if_doubled(run)
     return {
@@ -248,11 +250,11 @@ def run_metrics(run: Run) -> dict[str, Any]:
         "rollout_pass_rate": ratio(n_passed, ends["scored"]) if is_pass_known else None,
         "pass_at_k": at_k,
         "any_pass_rate": at_least_once,
-        "mean_reward": mean([mean(found) or NOTHING for found in rewards.values()]),
-        "min_reward": min((min(found) for found in rewards.values()), default=None),
-        "max_reward": max((max(found) for found in rewards.values()), default=None),
+        "mean_reward": mean([mean(actual) or NOTHING for actual in rewards.values()]),
+        "min_reward": min((min(actual) for actual in rewards.values()), default=None),
+        "max_reward": max((max(actual) for actual in rewards.values()), default=None),
         "is_graded": any(
-            min(abs(r), abs(r - 1)) > 1e-9 for found in rewards.values() for r in found
+            min(abs(r), abs(r - 1)) > 1e-9 for actual in rewards.values() for r in actual
         ),
         "consistency": consistency(run, outcomes),
         "coverage": ratio(sum(run.outcome(key) == "scored" for key in expected), len(expected))
@@ -270,9 +272,9 @@ def run_metrics(run: Run) -> dict[str, Any]:
 
 def consistency(run: Run, outcomes: Mapping[str, Mapping[str, Any]]) -> Fraction | None:
     """Tasks of which all that was expected passed; undefined where nothing was to be repeated."""
-    asked = [outcome["n_expected"] or 0 for outcome in outcomes.values()]
+    request = [outcome["n_expected"] or 0 for outcome in outcomes.values()]
     recorded = [outcome["n_rollouts"] for outcome in outcomes.values()]
-    if run.threshold is None or max([*recorded, *asked], default=0) < 2:
+    if run.threshold is None or max([*recorded, *request], default=0) < 2:
         return None
     own = [o for o in outcomes.values() if run.expected is None or o["n_expected"] > 0]
     return ratio(sum(outcome["is_consistent"] for outcome in own), len(own))
@@ -292,7 +294,7 @@ def quantile(values: Sequence[float], q: float) -> Fraction:
 
 def resource_stats(run: Run) -> dict[tuple[str, str], dict[str, Any]]:
     """What scored rollouts cost, by how they ended."""
-    found = defaultdict(list)
+    actual = defaultdict(list)
     for row in run.rollouts.values():
         if row.reward is None:
             continue
@@ -300,7 +302,7 @@ def resource_stats(run: Run) -> dict[tuple[str, str], dict[str, Any]]:
         if run.threshold is not None:
             ended = "passed" if run.passes(row.reward) else "failed"
         for measure, value in row.measures.items():
-            found[ended, measure].append(value)
+            actual[ended, measure].append(value)
     return {
         key: {
             "n_rollouts": len(values),
@@ -309,21 +311,21 @@ def resource_stats(run: Run) -> dict[tuple[str, str], dict[str, Any]]:
             "p90": quantile(values, 0.9),
             "max": max(values),
         }
-        for key, values in found.items()
+        for key, values in actual.items()
     }
 
 
 def reward_components(run: Run) -> dict[str, dict[str, Any]]:
     """The mean of each component over tasks, and over passing and failing rollouts."""
-    found: dict[str, list[tuple[str, bool | None, Fraction]]] = defaultdict(list)
+    actual: dict[str, list[tuple[str, bool | None, Fraction]]] = defaultdict(list)
     for (task, _), row in run.rollouts.items():
         is_pass = None
         if row.reward is not None and run.threshold is not None:
             is_pass = run.passes(row.reward)
         for name, value in row.components.items():
-            found[name].append((task, is_pass, Fraction(value)))
+            actual[name].append((task, is_pass, Fraction(value)))
     figures = {}
-    for name, entries in found.items():
+    for name, entries in actual.items():
         by_task = defaultdict(list)
         for task, _, value in entries:
             by_task[task].append(value)

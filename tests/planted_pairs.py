@@ -34,7 +34,7 @@ NO_VERDICT = ("no change", "inconclusive")
 
 @dataclass(frozen=True)
 class Drawn:
-    """What the rollouts of a run are drawn from; as it stands, like those of any other run."""
+    """What the rollouts of a run are drawn from; without changes like those of any other run."""
 
     rates: Mapping[str, float] = field(default_factory=lambda: RATES)
     # What happens before anything else could fail: a mode, and how often.
@@ -122,11 +122,11 @@ WHOLE = Drawn(draw="lost")
 
 def files(runs: Mapping[str, Drawn], *, seed: int) -> dict[str, list[Row]]:
     """A base that is like any other, and these runs: the rows of each by the name of its file."""
-    given = {BASE: Drawn(is_expected=True), **{f"desk_{name}": run for name, run in runs.items()}}
-    found: dict[str, list[Row]] = {}
-    for name, drawn in given.items():
-        found |= run_files(name, drawn, seed=seed)
-    return found
+    inputs = {BASE: Drawn(is_expected=True), **{f"desk_{name}": run for name, run in runs.items()}}
+    by_name: dict[str, list[Row]] = {}
+    for name, drawn in inputs.items():
+        by_name |= run_files(name, drawn, seed=seed)
+    return by_name
 
 
 def run_files(
@@ -136,11 +136,11 @@ def run_files(
     random = Random(f"pairs {seed} {drawn.draw or name}")
     tasks = [_Task.numbered(number, n_tasks, drawn) for number in range(n_tasks)]
     rows = [row for task in tasks for row in task.rows(drawn, random)]
-    found = {f"{name}_rollouts.jsonl": rows}
+    by_name = {f"{name}_rollouts.jsonl": rows}
     if drawn.is_expected:
-        inputs = [task.asked(index) for task in tasks for index in range(drawn.n_repeats)]
-        found[f"{name}_rollouts_materialized_inputs.jsonl"] = inputs
-    return found
+        inputs = [task.request(index) for task in tasks for index in range(drawn.n_repeats)]
+        by_name[f"{name}_rollouts_materialized_inputs.jsonl"] = inputs
+    return by_name
 
 
 @dataclass(frozen=True)
@@ -161,29 +161,29 @@ class _Task:
         difficulty = DIFFICULTIES[number // len(SLICES) % len(DIFFICULTIES)]
         return cls(number, f"Book {number}, then cancel it.", category, difficulty)
 
-    def asked(self, index: int) -> Row:
+    def request(self, index: int) -> Row:
         return asked(self.number, index, ask=self.question, category=self.category)
 
     def rows(self, drawn: Drawn, random: Random) -> list[Row]:
         """What is recorded of the repeats: some failing rows may be lost."""
-        found = []
+        actual = []
         for index in range(drawn.n_repeats):
             mode = self._mode(drawn, random)
             row = self._attempt(mode, random)
             if random.random() >= (drawn.lost if mode else 0):
-                found.append(
+                actual.append(
                     rollout(self.number, index, ask=self.question, category=self.category, **row)
                 )
-        return found
+        return actual
 
     def _mode(self, drawn: Drawn, random: Random) -> str:
         mode, chance = drawn.first
         if random.random() < chance:
             return mode
-        left = random.random()
+        remaining = random.random()
         for mode, rate in drawn.rates.items():
-            left -= rate * self.difficulty
-            if left < 0:
+            remaining -= rate * self.difficulty
+            if remaining < 0:
                 return mode
         slice_, chance = drawn.worse
         is_worse = self.category == slice_ and random.random() < chance

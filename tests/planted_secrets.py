@@ -12,7 +12,7 @@ from pipeline.package.sanitize.policy import Policy
 
 ALNUM = string.ascii_letters + string.digits
 WORDS = "the run ended after two calls; see notes, table 3 (n=12) and 11:00 for task:3 more".split()
-# None of these can belong to what stands beside it.
+# None of these can belong to what is beside it.
 EDGES = (" ", "  ", "\n", "\t", ", ", "; ", " (", ") ", " | ", '"', "`", "<", ">", ". ", ": ", "! ")
 POLICY = Policy(
     names=("zephyr nine", "quillfeather", "ünalçelik"), users=("jdoe7",), hosts=("buildgamma",)

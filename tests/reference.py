@@ -49,7 +49,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Json:
-    """A value that stands in the warehouse as JSON text, however it is spelt there."""
+    """A value that is in the warehouse as JSON text, however it is spelt there."""
 
     value: Any
 
@@ -112,7 +112,7 @@ def _verdict(row: Row, kind: str) -> str:
 
 
 def outcome_field(row: Row) -> str | None:
-    """What stands for a reward in a row that has none: a number `score`, else a boolean."""
+    """What counts as the reward in a row that has none: a number `score`, else a boolean."""
     if number(row.get("score")) is not None:
         return "score"
     names = ("correct", "passed", "success")
@@ -156,8 +156,8 @@ def losers(read: list[Line]) -> set[int]:
 
 
 def _attempt(row: Row) -> float:
-    given = integer(row.get("_ng_attempt_index"))
-    return -math.inf if given is None else given
+    inputs = integer(row.get("_ng_attempt_index"))
+    return -math.inf if inputs is None else inputs
 
 
 def number(value: Any) -> float | None:
@@ -169,8 +169,8 @@ def number(value: Any) -> float | None:
 
 def integer(value: Any) -> int | None:
     """A JSON number without a fraction."""
-    found = number(value)
-    return int(found) if found is not None and found == int(found) else None
+    actual = number(value)
+    return int(actual) if actual is not None and actual == int(actual) else None
 
 
 def reward(row: Row) -> float | None:
@@ -210,10 +210,10 @@ def finish_reason(row: Row) -> Any:
 
 def count(value: Any) -> int | None:
     """A whole number that counts something and fits 64 bits."""
-    given = number(value)
-    if given is None or given % 1 or not 0 <= given < 9e15:
+    inputs = number(value)
+    if inputs is None or inputs % 1 or not 0 <= inputs < 9e15:
         return None
-    return int(given)
+    return int(inputs)
 
 
 def tokens(row: Row) -> tuple[int | None, int | None]:
@@ -224,12 +224,12 @@ def tokens(row: Row) -> tuple[int | None, int | None]:
         (usage, (("input_tokens", "prompt_tokens"), ("output_tokens", "completion_tokens"))),
         (perf, (("prompt_tokens",), ("completion_tokens",))),
     ):
-        found = tuple(
+        actual = tuple(
             next((n for n in (count(source.get(name)) for name in pair) if n is not None), None)
             for pair in names
         )
-        if any(found):
-            return found[0], found[1]
+        if any(actual):
+            return actual[0], actual[1]
     return None, None
 
 
@@ -244,10 +244,10 @@ def flat(output: Any) -> list[Any]:
     """A bare item is a list of one; nothing is an empty list."""
     if not isinstance(output, list):
         return [] if output is None else [output]
-    found: list[Any] = []
+    actual: list[Any] = []
     for item in output:
-        found += flat(item) if isinstance(item, list) else [item]
-    return found
+        actual += flat(item) if isinstance(item, list) else [item]
+    return actual
 
 
 def _event(item: Any) -> Event:
@@ -281,7 +281,7 @@ def text_or_json(value: Any) -> Any:
 
 
 def _thought(item: Row) -> Any:
-    """Reasoning lies in `summary`, at times in `content`."""
+    """Reasoning is in `summary`, at times in `content`."""
     return content_text(item.get("summary")) or content_text(item.get("content"))
 
 

@@ -49,12 +49,12 @@ class Run:
 
     def only(self, tasks: Iterable[str]) -> Run:
         """The run as if it held these tasks alone."""
-        kept = set(tasks)
+        remaining = set(tasks)
         expected = self.expected
         return Run(
-            {key: row for key, row in self.rollouts.items() if key[0] in kept},
-            None if expected is None else frozenset(key for key in expected if key[0] in kept),
-            {key: kind for key, kind in self.failures.items() if key[0] in kept},
+            {key: row for key, row in self.rollouts.items() if key[0] in remaining},
+            None if expected is None else frozenset(key for key in expected if key[0] in remaining),
+            {key: kind for key, kind in self.failures.items() if key[0] in remaining},
             self.threshold,
             self.groups,
             self.is_bounded,
@@ -73,11 +73,11 @@ class Run:
 
     def rewards(self) -> dict[str, list[Fraction]]:
         """The rewards of each task's scored rollouts."""
-        found: dict[str, list[Fraction]] = defaultdict(list)
+        actual: dict[str, list[Fraction]] = defaultdict(list)
         for (task, _), row in sorted(self.rollouts.items()):
             if row.reward is not None:
-                found[task].append(Fraction(row.reward))
-        return dict(found)
+                actual[task].append(Fraction(row.reward))
+        return dict(actual)
 
     def verdicts(self) -> dict[str, list[bool]]:
         """Pass or not, of each task's scored rollouts; nothing without a threshold."""
@@ -90,12 +90,12 @@ class Run:
 
     def votes(self) -> dict[str, list[tuple[Hashable, bool]]]:
         """Answer and pass of each task's scored rollouts, where the run has any answer."""
-        found: dict[str, list[tuple[Hashable, bool]]] = defaultdict(list)
+        actual: dict[str, list[tuple[Hashable, bool]]] = defaultdict(list)
         for (task, _), row in sorted(self.rollouts.items()):
             if row.reward is not None and self.threshold is not None:
-                found[task].append((row.answer, self.passes(row.reward)))
-        answers = [answer for votes in found.values() for answer, _ in votes]
-        return dict(found) if any(answer is not None for answer in answers) else {}
+                actual[task].append((row.answer, self.passes(row.reward)))
+        answers = [answer for votes in actual.values() for answer, _ in votes]
+        return dict(actual) if any(answer is not None for answer in answers) else {}
 
 
 def mean(values: Sequence[Fraction | int]) -> Fraction | None:
@@ -125,9 +125,9 @@ def ratio(part: int, whole: int) -> Fraction | None:
 # Levels of one task
 
 
-def over_subsets(things: Sequence[Any], k: int, value: Callable[[Any], Any]) -> Fraction | None:
+def over_subsets(items: Sequence[Any], k: int, value: Callable[[Any], Any]) -> Fraction | None:
     """The mean of a value over all k-subsets; None where there is none."""
-    return mean([Fraction(value(chosen)) for chosen in combinations(things, k)])
+    return mean([Fraction(value(chosen)) for chosen in combinations(items, k)])
 
 
 def pass_at(verdicts: Sequence[bool], k: int) -> Fraction | None:
@@ -152,9 +152,9 @@ def maj_at(votes: Sequence[tuple[Hashable, bool]], k: int) -> Fraction | None:
     def right(chosen: Sequence[tuple[Hashable, bool]]) -> Fraction:
         counts = Counter(answer for answer, _ in chosen)
         top = max(counts.values())
-        found = mean([rightness[answer] for answer, n in counts.items() if n == top])
-        assert found is not None
-        return found
+        actual = mean([rightness[answer] for answer, n in counts.items() if n == top])
+        assert actual is not None
+        return actual
 
     return over_subsets(votes, k, right)
 

@@ -1,4 +1,4 @@
-"""Secrets in the shapes that transcripts hold, drawn anew from `tests/cases/secret_shapes.toml`.
+"""Secrets in the shapes that transcripts hold, drawn from `tests/cases/secret_shapes.toml`.
 
 Run as a script it prints how many shapes the detector misses, and which.
 """

@@ -29,8 +29,8 @@ def test_it_names_every_command() -> None:
     """Nothing that blade can do is left out."""
     from pipeline.cli import COMMANDS
 
-    said = set(re.findall(r"^blade ([a-z-]+)", SKILL.read_text(encoding="utf-8"), re.MULTILINE))
-    assert said == set(COMMANDS)
+    message = set(re.findall(r"^blade ([a-z-]+)", SKILL.read_text(encoding="utf-8"), re.MULTILINE))
+    assert message == set(COMMANDS)
 
 
 @pytest.mark.slow

@@ -45,8 +45,8 @@ def test_analyze_then_query(analysis) -> None:
 def test_parameters_are_bound(analysis) -> None:
     """Values go beside the query, never into it."""
     with blade.open_warehouse(str(analysis.warehouse)) as warehouse:
-        found = warehouse.sql("select reward from rollouts where task_id = ?", ["1"])
-    assert found.rows() == [(0.0,)]
+        actual = warehouse.sql("select reward from rollouts where task_id = ?", ["1"])
+    assert actual.rows() == [(0.0,)]
 
 
 def test_mistakes_are_our_errors(analysis, tmp_path: Path) -> None:
@@ -64,8 +64,8 @@ def test_mistakes_are_our_errors(analysis, tmp_path: Path) -> None:
 def test_answers_are_those_of_the_commands(demo: Path) -> None:
     """A comparison and a rollout are what --json prints, and show themselves in a notebook."""
     compared = blade.compare(demo)
-    said = call("compare", "--json", "--warehouse", demo)
-    assert compared == json.loads(said.stdout)["comparisons"]
+    outcome = call("compare", "--json", "--warehouse", demo)
+    assert compared == json.loads(outcome.stdout)["comparisons"]
     assert "<td>office_desk_birch-70b</td>" in compared._repr_html_()
     attempt = blade.rollout(demo, "office_desk_aster-8b/10:3")
     shown = call("show", "office_desk_aster-8b/10:3", "--json", "--warehouse", demo)

@@ -44,13 +44,13 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_baseline_of_the_profile_is_the_base(warehouse: Path) -> None:
     """Without a name: a verdict against the baseline, a matrix of the benchmark without one."""
-    told = call("compare", "--warehouse", warehouse, "--json").stdout
-    found = [
+    output = call("compare", "--warehouse", warehouse, "--json").stdout
+    actual = [
         (each["base"], each["candidate"], each["verdict"], each["margin"])
-        for each in json.loads(told)["comparisons"]
+        for each in json.loads(output)["comparisons"]
         if each["is_lead"]
     ]
-    assert found == [
+    assert actual == [
         ("hills_old", "hills_new", "inconclusive", 0.02),
         ("lakes_new", "lakes_old", None, 0.02),
         ("seas_new", "seas_old", None, 0.02),
@@ -68,10 +68,10 @@ def test_a_policy_decides_by_it(warehouse: Path, tmp_path: Path) -> None:
     outcome = call(
         *("compare", "--warehouse", warehouse, "--policy", policy, "--false-alarms", "--json")
     )
-    told = json.loads(outcome.stdout)
+    answer = json.loads(outcome.stdout)
     assert outcome.code == 3
-    assert [gate["candidate"] for gate in told["gates"]] == ["hills_new"]
-    assert [alarm["candidate"] for alarm in told["false_alarms"]] == ["hills_new"]
+    assert [gate["candidate"] for gate in answer["gates"]] == ["hills_new"]
+    assert [alarm["candidate"] for alarm in answer["false_alarms"]] == ["hills_new"]
 
 
 @pytest.mark.slow
@@ -79,8 +79,8 @@ def test_missing_rewards_without_bounds_decide_nothing(warehouse: Path, tmp_path
     """A row of the candidate is missing, and could have had any reward."""
     policy = tmp_path / "policy.toml"
     policy.write_text('[[metric]]\nmetric = "mean_reward"\nmargin = 0.5\n', encoding="utf-8")
-    asked = ("compare", "seas_old", "seas_new", "--warehouse", warehouse, "--policy", policy)
-    (gate,) = json.loads(call(*asked, "--json").stdout)["gates"]
+    request = ("compare", "seas_old", "seas_new", "--warehouse", warehouse, "--policy", policy)
+    (gate,) = json.loads(call(*request, "--json").stdout)["gates"]
     (metric,) = gate["metrics"]
     assert (gate["verdict"], metric["delta"], metric["bounds"]) == ("INCONCLUSIVE", None, None)
 
@@ -148,19 +148,19 @@ def test_the_call_goes_before_the_profile(warehouse: Path, tmp_path: Path) -> No
 
 def test_the_option(tmp_path: Path) -> None:
     """It may be given several times, and is part of the command that makes the output again."""
-    asked: list[Settings] = []
+    request: list[Settings] = []
 
     def run(settings: Settings, **_: object) -> None:
-        asked.append(settings)
+        request.append(settings)
         raise InputError("far enough.")
 
     with mock.patch("pipeline.run.run", run):
         call("analyze", tmp_path, "--baseline", "a", "--baseline", "b c")
         with pytest.raises(InputError):
             pipeline.analyze(tmp_path, baselines="one")
-    assert [settings.baselines for settings in asked] == [("a", "b c"), ("one",)]
-    told = command(Profile(), asked[0])
-    assert told == "blade analyze RESULTS --out DIR --baseline a --baseline 'b c'"
+    assert [settings.baselines for settings in request] == [("a", "b c"), ("one",)]
+    reported = command(Profile(), request[0])
+    assert reported == "blade analyze RESULTS --out DIR --baseline a --baseline 'b c'"
     empty = call("analyze", tmp_path, "--baseline", " ")
     assert empty.code == 2 and "--baseline: the name is empty." in empty.stderr
 
@@ -176,8 +176,8 @@ def test_a_baseline_that_nothing_is_compared_with_is_named(tmp_path: Path, ask: 
     }
     query = "select subject, hint from assertions.warn where check_name = 'warn_baseline_alone'"
     needs = ("comparisons", *CHECKED)
-    found = analyzed(tmp_path / "alone", files, needs=needs, baselines=["x_old"])
-    ((subject, hint),) = found.rows(query)
+    results = analyzed(tmp_path / "alone", files, needs=needs, baselines=["x_old"])
+    ((subject, hint),) = results.rows(query)
     assert subject == "x_old" and "--benchmark NAME" in hint
     if ask:
         return

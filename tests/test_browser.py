@@ -55,8 +55,8 @@ def press(page: Tab, selector: str) -> None:
 def test_it_loads_in_silence(page: Tab, desk: Path) -> None:
     """No error, no warning, no request but for the file itself."""
     assert page.complaints == []
-    asked = {url for url in page.requests if not url.startswith(("about:", "data:"))}
-    assert {url.partition("#")[0] for url in asked} == {desk.as_uri()}
+    request = {url for url in page.requests if not url.startswith(("about:", "data:"))}
+    assert {url.partition("#")[0] for url in request} == {desk.as_uri()}
     assert page.run("document.querySelectorAll('main .section').length") == 13
     assert page.run("document.querySelectorAll('figure.chart svg').length") == 8
 
@@ -80,7 +80,7 @@ def test_the_policy_holds(page: Tab) -> None:
 
 
 def test_tables_sort(page: Tab) -> None:
-    """By a press on a heading, largest first, then smallest; a reader is told."""
+    """By a press on a heading, largest first, then smallest; the order is announced."""
     press(page, f"{DESK} thead th:nth-child(2) button")
     rates = f"""[...document.querySelector("{DESK}").tBodies[0].rows]
         .map(row => Number(row.cells[1].dataset.sort))"""
@@ -107,8 +107,8 @@ def test_tasks_filter(page: Tab) -> None:
 
     def chosen(kind: str, value: str) -> list[str]:
         page.run("{" + choose.format(kind, value, value) + "}")
-        found: list[str] = page.run(FIRST_CELLS)
-        return found
+        actual: list[str] = page.run(FIRST_CELLS)
+        return actual
 
     never = chosen("bucket", "never")
     assert 0 < len(never) < len(all_rows)

@@ -28,8 +28,8 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Results:
 @pytest.mark.parametrize("shape", SHAPES)
 def test_checks(shape: str, recorded: Results) -> None:
     """Every shape of checks is read, with verdict, score and message; what is none is left out."""
-    found = recorded.rows(f"""
+    rows = recorded.rows(f"""
         select source, check_name, is_passed, score, message from checks
         where run_id = 'shapes' and task_id = '{list(SHAPES).index(shape)}' order by all
     """)
-    assert [list(row) for row in found] == SHAPES[shape]["checks"]
+    assert [list(row) for row in rows] == SHAPES[shape]["checks"]

@@ -36,7 +36,7 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
         return analyzed(tmp_path_factory.mktemp("compare"), compare_runs.files()).path
 
 
-class Kept(Warehouse):
+class Shared(Warehouse):
     """A warehouse that stays open for the next who asks the same."""
 
     def close(self) -> None:
@@ -46,15 +46,15 @@ class Kept(Warehouse):
 @pytest.fixture(scope="module")
 def say(warehouse: Path) -> Iterator[Say]:
     """The command on these runs; relations that were made again for some pairs are made once."""
-    overlays: dict[str, Kept] = {}
+    overlays: dict[str, Shared] = {}
     recompute = run.warehouse.recompute
 
     def recompute_once(
         path: Path, *others: Any, replaced: dict[str, pa.Table], **more: Any
-    ) -> Kept:
+    ) -> Shared:
         key = repr((path, {name: table.to_pydict() for name, table in replaced.items()}))
         if key not in overlays:
-            overlays[key] = Kept(recompute(path, *others, replaced=replaced, **more)._connection)
+            overlays[key] = Shared(recompute(path, *others, replaced=replaced, **more)._connection)
         return overlays[key]
 
     with mock.patch.object(run.warehouse, "recompute", recompute_once):
@@ -63,11 +63,11 @@ def say(warehouse: Path) -> Iterator[Say]:
         Warehouse.close(each)
 
 
-def told(outcome: Outcome) -> dict[str, Any]:
+def parsed(outcome: Outcome) -> dict[str, Any]:
     """The JSON that was printed."""
     assert (outcome.code, outcome.stderr) == (0, "")
-    found: dict[str, Any] = json.loads(outcome.stdout)
-    return found
+    answer: dict[str, Any] = json.loads(outcome.stdout)
+    return answer
 
 
 def refused(outcome: Outcome, *words: str, code: int = 2) -> bool:
@@ -87,11 +87,11 @@ def test_all_runs_without_a_base(say: Say) -> None:
     outcome = say()
     rows = [re.split(r" {2,}", line) for line in outcome.stdout.splitlines()]
     assert outcome.code == 0
-    found = {(row[0], row[1]): row[2:5] for row in rows if len(row) > 5}
+    by_name = {(row[0], row[1]): row[2:5] for row in rows if len(row) > 5}
     # 30 tasks of five kinds: two passes more are 35 points, one pass of one task is 0.8.
-    assert found["base", "better"] == ["pass@1, points", "30", "+35.0"]
-    assert found["better", "nearly"] == ["pass@1, points", "30", "-35.8"]
-    assert found["unsettled_a", "unsettled_b"][::2] == ["mean reward", "+0.5"]
+    assert by_name["base", "better"] == ["pass@1, points", "30", "+35.0"]
+    assert by_name["better", "nearly"] == ["pass@1, points", "30", "-35.8"]
+    assert by_name["unsettled_a", "unsettled_b"][::2] == ["mean reward", "+0.5"]
     assert "No base is named, so there is no verdict." in outcome.stdout
     assert "next  blade compare base --warehouse" in outcome.stdout
     assert not re.search("(?i)improved|regressed|inconclusive", outcome.stdout)
@@ -111,7 +111,7 @@ def test_base_alone(say: Say) -> None:
         "rerun": "inconclusive",
         "worse": "regressed",
     }
-    # What is decided is told whole, before what is not.
+    # What is decided is printed whole, before what is not.
     assert "3 of 5, what is decided first; name fewer candidates to see theirs" in outcome.stdout
     assert outcome.stdout.index("REGRESSED") < outcome.stdout.index("IMPROVED")
 
@@ -150,11 +150,11 @@ def test_base_and_candidate(say: Say) -> None:
 @pytest.mark.slow
 def test_several_candidates(say: Say) -> None:
     """In the order given, a table first; the verdict of each is its own, Holm's p is over all."""
-    found = told(say("base", "worse", "better", "--json"))["comparisons"]
-    assert [each["candidate"] for each in found] == ["worse", "worse", "better", "better"]
-    assert [each["verdict"] for each in found] == ["regressed"] * 2 + ["improved"] * 2
-    assert [each["p_holm"] / each["p_value"] for each in found] == pytest.approx([2] * 4, rel=1e-4)
-    alone = told(say("base", "better", "--json"))["comparisons"]
+    actual = parsed(say("base", "worse", "better", "--json"))["comparisons"]
+    assert [each["candidate"] for each in actual] == ["worse", "worse", "better", "better"]
+    assert [each["verdict"] for each in actual] == ["regressed"] * 2 + ["improved"] * 2
+    assert [each["p_holm"] / each["p_value"] for each in actual] == pytest.approx([2] * 4, rel=1e-4)
+    alone = parsed(say("base", "better", "--json"))["comparisons"]
     assert [each["p_holm"] / each["p_value"] for each in alone] == [1, 1]
     assert say("base", "worse", "better").stdout.startswith("base   candidate   by ")
 
@@ -165,21 +165,21 @@ def test_a_change_within_the_margin(say: Say) -> None:
     assert "INCONCLUSIVE  pass@1" in say("base", "nearly").stdout
     outcome = say("base", "nearly", "--margin", "0.2")
     assert "NO CHANGE BEYOND 20.0 POINTS  pass@1" in outcome.stdout
-    (found, _) = told(say("base", "nearly", "--margin", "0.2", "--json"))["comparisons"]
-    assert (found["verdict"], found["margin"]) == ("no change", 0.2)
+    (actual, _) = parsed(say("base", "nearly", "--margin", "0.2", "--json"))["comparisons"]
+    assert (actual["verdict"], actual["margin"]) == ("no change", 0.2)
 
 
 @pytest.mark.slow
 def test_lost_failures_improve_nothing(say: Say) -> None:
     """A candidate without some of its failures looks better; with them as failures it does not."""
-    (found, _) = told(say("base", "gappy", "--json"))["comparisons"]
+    (actual, _) = parsed(say("base", "gappy", "--json"))["comparisons"]
     # Of eight tasks only passes are left: three tasks' worth of failures, of 30.
-    assert found["delta"] == pytest.approx(0.1) and found["ci_new_tasks"][0] > 0
-    bounds = found["bounds"]
+    assert actual["delta"] == pytest.approx(0.1) and actual["ci_new_tasks"][0] > 0
+    bounds = actual["bounds"]
     assert (bounds["counted_as_fail"], bounds["low"]) == (0, 0)
     assert bounds["high"] == pytest.approx(0.1)
-    assert found["verdict"] == "inconclusive"
-    assert "failure_modes_counted_as_fail" not in found["ledgers"]
+    assert actual["verdict"] == "inconclusive"
+    assert "failure_modes_counted_as_fail" not in actual["ledgers"]
     text = words(say("base", "gappy").stdout)
     assert "+0.0 points if all missing attempts count as failed" in text
     assert "the verdict uses this" in text
@@ -187,18 +187,18 @@ def test_lost_failures_improve_nothing(say: Say) -> None:
 
 def test_json_keeps_the_contract(say: Say) -> None:
     """One object a candidate and metric, the leading one first, with the keys that others read."""
-    first, second = told(say("base", "better", "--json"))["comparisons"]
+    first, second = parsed(say("base", "better", "--json"))["comparisons"]
     assert [first["metric"], second["metric"]] == ["pass_at_1", "mean_reward"]
-    for found in (first, second):
-        assert set(CONTRACT) <= set(found)
-        assert {"verified", "unverified", "contradicted"} <= set(found["pairing"])
+    for actual in (first, second):
+        assert set(CONTRACT) <= set(actual)
+        assert {"verified", "unverified", "contradicted"} <= set(actual["pairing"])
         for ledger in ("task_mix", "bucket_transitions", "failure_modes", "funnel"):
-            lines = found["ledgers"][ledger]["lines"]
-            total = found["ledgers"][ledger]["total"]
+            lines = actual["ledgers"][ledger]["lines"]
+            total = actual["ledgers"][ledger]["total"]
             assert sum(line["amount"] for line in lines) == pytest.approx(total)
-            shown = found["ledgers"][ledger]["total_shown"]
+            shown = actual["ledgers"][ledger]["total_shown"]
             assert sum(line["shown"] for line in lines) == pytest.approx(shown, abs=1e-9)
-    other = told(say("base", "better", "--format", "json"))
+    other = parsed(say("base", "better", "--format", "json"))
     assert other == {"comparisons": [first, second], "flip_signs": []}
 
 
@@ -209,7 +209,7 @@ def test_flips_are_counted_by_sign(crashing: Path) -> None:
     which it passes. Every attempt calls `look`, and the base never fails.
     """
     pair = ("compare", "flip_base", "flip_candidate", "--warehouse", crashing)
-    (sign,) = told(call(*pair, "--json"))["flip_signs"]
+    (sign,) = parsed(call(*pair, "--json"))["flip_signs"]
     assert (sign["side"], sign["sign"]) == ("lost", "error: the disk is full")
     assert [sign[name] for name in ("n_tasks", "n_of", "n_others", "n_others_of")] == [3, 4, 1, 8]
     assert sign["examples"] == [f"flip_candidate/{task}" for task in range(3)]
@@ -223,9 +223,9 @@ def test_json_is_what_the_analysis_wrote(demo: Path) -> None:
     """For the same pair the command and metrics.json say the same, but for what a base decides."""
     written = json.loads((demo.parent / "metrics.json").read_text(encoding="utf-8"))["comparisons"]
     stored = [each for each in written if each["base"] == ASTER]
-    asked = told(call("compare", ASTER, BIRCH, "--json", "--warehouse", demo))["comparisons"]
-    assert len(stored) == len(asked) == 2
-    for one, other in zip(stored, asked, strict=True):
+    request = parsed(call("compare", ASTER, BIRCH, "--json", "--warehouse", demo))["comparisons"]
+    assert len(stored) == len(request) == 2
+    for one, other in zip(stored, request, strict=True):
         for name in ("verdict", "verdict_holm"):
             assert (one.pop(name), other.pop(name)) == (None, "improved")
         assert (one.pop("p_holm"), other.pop("p_holm")) == (None, other["p_value"])
@@ -234,10 +234,10 @@ def test_json_is_what_the_analysis_wrote(demo: Path) -> None:
 
 @pytest.mark.slow
 def test_unsettled_rewards(say: Say) -> None:
-    """Only rewards are told, and their tables have no bucket; pass@1 is refused in words."""
-    found = told(say("unsettled_a", "unsettled_b", "--json"))["comparisons"]
-    assert [(each["metric"], each["delta"]) for each in found] == [("mean_reward", 0.5)]
-    assert found[0]["transitions"] == {} and "failure_modes" not in found[0]["ledgers"]
+    """Only rewards are printed, and their tables have no bucket; pass@1 is refused in words."""
+    actual = parsed(say("unsettled_a", "unsettled_b", "--json"))["comparisons"]
+    assert [(each["metric"], each["delta"]) for each in actual] == [("mean_reward", 0.5)]
+    assert actual[0]["transitions"] == {} and "failure_modes" not in actual[0]["ledgers"]
     outcome = say("unsettled_a", "unsettled_b", "--metric", "pass_at_1")
     assert refused(outcome, "cannot be compared by pass_at_1", "--pass-threshold")
 
@@ -245,11 +245,16 @@ def test_unsettled_rewards(say: Say) -> None:
 @pytest.mark.slow
 def test_other_questions_are_refused(say: Say) -> None:
     """Under the same indices, asked by another run: no task is paired, none flips."""
-    (found, _) = told(say("base", "other", "--json"))["comparisons"]
-    assert (found["n_common_tasks"], found["delta"], found["p_value"]) == (0, None, None)
-    assert found["pairing"]["contradicted"] == 30
-    assert found["pairing"]["refused_tasks"] == [str(task) for task in range(20)]
-    assert (found["gains"], found["losses"], found["flips"], found["ledgers"]) == ([], [], [], {})
+    (actual, _) = parsed(say("base", "other", "--json"))["comparisons"]
+    assert (actual["n_common_tasks"], actual["delta"], actual["p_value"]) == (0, None, None)
+    assert actual["pairing"]["contradicted"] == 30
+    assert actual["pairing"]["refused_tasks"] == [str(task) for task in range(20)]
+    assert (actual["gains"], actual["losses"], actual["flips"], actual["ledgers"]) == (
+        [],
+        [],
+        [],
+        {},
+    )
     text = words(say("base", "other").stdout)
     assert "refused one id, different questions: tasks 0, 1, 2" in text and "and 10 more" in text
     assert "NOT COMPARABLE pass@1 nothing shared the runs have no task in common" in text
@@ -258,10 +263,10 @@ def test_other_questions_are_refused(say: Say) -> None:
 @pytest.mark.slow
 def test_nothing_in_common(say: Say) -> None:
     """Runs of other tasks, or of none, share nothing: that is said, and nothing is invented."""
-    found = told(say("base", "elsewhere", "empty", "--json"))["comparisons"]
-    found += told(say("empty", "base", "--json"))["comparisons"]
-    assert len(found) == 6
-    for each in found:
+    actual = parsed(say("base", "elsewhere", "empty", "--json"))["comparisons"]
+    actual += parsed(say("empty", "base", "--json"))["comparisons"]
+    assert len(actual) == 6
+    for each in actual:
         assert each["verdict"] == "not comparable" and each["ci_new_tasks"] is None
         assert (each["pairing"]["contradicted"], each["ledgers"]) == (0, {})
     text = words(say("empty", "base").stdout)
@@ -351,12 +356,12 @@ def test_parts_add_up_and_noise_has_no_cause(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "parts"),
     [*cases("compare", "refused"), (["base", "x" * 5000], ["xxx…: no such run"])],
 )
-def test_wrong_calls(say: Say, arguments: list[str], told: list[str]) -> None:
+def test_wrong_calls(say: Say, arguments: list[str], parts: list[str]) -> None:
     """Refused with what is wrong and what there is."""
-    assert refused(say(*arguments), *told)
+    assert refused(say(*arguments), *parts)
 
 
 POLICY = """
@@ -408,13 +413,13 @@ def test_policy_for_a_program(say: Say, tmp_path: Path) -> None:
     assert outcome.code == 1
     assert outcome.stdout.startswith("FAIL  1 of 2 candidates pass; all of them must\n")
     outcome = say("base", "worse", "better", "--policy", path, "--json")
-    found = json.loads(outcome.stdout)
+    answer = json.loads(outcome.stdout)
     assert outcome.code == 1
-    assert [(each["verdict"], each["exit_code"]) for each in found["gates"]] == [
+    assert [(each["verdict"], each["exit_code"]) for each in answer["gates"]] == [
         ("FAIL", 1),
         ("PASS", 0),
     ]
-    assert [each["candidate"] for each in found["comparisons"][::2]] == ["worse", "better"]
+    assert [each["candidate"] for each in answer["comparisons"][::2]] == ["worse", "better"]
 
 
 @pytest.mark.slow
@@ -426,7 +431,7 @@ def test_waived_tasks(say: Say, tmp_path: Path) -> None:
     assert outcome.code == 0 and outcome.stdout.startswith("PASS  ")
     assert "task 7  the key is wrong" in outcome.stdout
     assert re.search(r"pass_at_1 non-inferior +PASS +29 +PASS +30\n", outcome.stdout)
-    (metric,) = told(say("base", "nearly", "--policy", path, "--json"))["gates"][0]["metrics"]
+    (metric,) = parsed(say("base", "nearly", "--policy", path, "--json"))["gates"][0]["metrics"]
     assert (metric["delta"], metric["n_tasks"]) == (0, 29)
     assert metric["with_waived"]["delta"] == pytest.approx(-1 / 120)
     path = policy(tmp_path, POLICY.format(margin=0.2) + waived.format(task=77))
@@ -447,8 +452,8 @@ def test_a_page_has_one_verdict(say: Say, tmp_path: Path) -> None:
     markdown = say("base", "nearly", "--policy", loose, "--format", "markdown").stdout
     assert "**PASS** `nearly`" in markdown and "inconclusive" not in markdown
     # The comparison itself is what it was.
-    (found, *_) = told(say("base", "nearly", "--policy", loose, "--json"))["comparisons"]
-    assert found["verdict"] == "inconclusive"
+    (actual, *_) = parsed(say("base", "nearly", "--policy", loose, "--json"))["comparisons"]
+    assert actual["verdict"] == "inconclusive"
 
 
 def test_policy_that_cannot_be_used(say: Say, tmp_path: Path) -> None:
@@ -473,21 +478,21 @@ def test_false_alarms(say: Say, tmp_path: Path) -> None:
     text = words(outcome.stdout)
     assert "false alarms, if nothing had changed better: the rule would say improved in" in text
     assert "from shrunken pass rates, 30 tasks); the policy's rule at -2.0 points" in text
-    (found,) = told(say("base", "better", "--false-alarms", "--json"))["false_alarms"]
-    assert (found["source"], found["rerun"], found["n_tasks"]) == ("simulation", None, 30)
-    assert 0.01 < found["rates"]["either"] < 0.1
+    (actual,) = parsed(say("base", "better", "--false-alarms", "--json"))["false_alarms"]
+    assert (actual["source"], actual["rerun"], actual["n_tasks"]) == ("simulation", None, 30)
+    assert 0.01 < actual["rates"]["either"] < 0.1
 
 
 @pytest.mark.slow
 def test_a_rerun_of_the_base(say: Say) -> None:
     """Its rollouts stand in for the simulation; it is no candidate, and alters nothing else."""
-    plain = told(say("base", "better", "--json"))["comparisons"]
-    found = told(say("base", "better", "--false-alarms", "--rerun", "rerun", "--json"))
-    assert found["comparisons"] == plain
-    assert [(each["candidate"], each["source"]) for each in found["false_alarms"]] == [
+    plain = parsed(say("base", "better", "--json"))["comparisons"]
+    actual = parsed(say("base", "better", "--false-alarms", "--rerun", "rerun", "--json"))
+    assert actual["comparisons"] == plain
+    assert [(each["candidate"], each["source"]) for each in actual["false_alarms"]] == [
         ("better", "rerun")
     ]
-    twice = told(say("base", "better", "--false-alarms", "--rerun", "better", "--json"))
+    twice = parsed(say("base", "better", "--false-alarms", "--rerun", "better", "--json"))
     assert twice["comparisons"] == plain
     assert "rollouts of rerun and the base shuffled" in words(
         say("base", "better", "--false-alarms", "--rerun", "rerun").stdout
@@ -498,8 +503,8 @@ def test_a_rerun_of_the_base(say: Say) -> None:
 def test_series_in_the_order_given(say: Say) -> None:
     """Forwards three tasks are learned, backwards they are forgotten."""
     steps = ["walk_step_500", "walk_step_1000", "walk_step_1500"]
-    (forth,) = told(say("--series", *steps, "--json"))["series"]
-    (back,) = told(say("--series", *reversed(steps), "--json"))["series"]
+    (forth,) = parsed(say("--series", *steps, "--json"))["series"]
+    (back,) = parsed(say("--series", *reversed(steps), "--json"))["series"]
     assert (forth["n_learned"], forth["n_forgotten"]) == (3, 0)
     assert (back["n_learned"], back["n_forgotten"]) == (0, 3)
     assert [run["run_id"] for run in back["runs"]] == steps[::-1]
@@ -528,17 +533,17 @@ def test_results_given_last(tmp_path: Path) -> None:
 
 def test_results_are_the_last_word(warehouse: Path, tmp_path: Path, say: Say) -> None:
     """What is there as a path is analyzed; the words before it are runs."""
-    asked = []
+    request = []
 
     def analyze(settings: Settings, **_: Any) -> run.Analysis:
-        asked.append(settings.results)
+        request.append(settings.results)
         return run.Analysis(warehouse.parent, ())
 
     with mock.patch.object(run, "run", analyze):
         outcome = call("compare", "base", "better", tmp_path)
         assert outcome.code == 0 and "better vs base" in outcome.stdout
         assert "so there is no verdict" in call("compare", tmp_path).stdout
-    assert asked == [(tmp_path,), (tmp_path,)]
+    assert request == [(tmp_path,), (tmp_path,)]
     assert refused(say("base", tmp_path), "and --warehouse: one or the other")
     # No path and no warehouse: a run that cannot be looked up.
     absent = call("compare", "base", tmp_path / "nothing", "--warehouse", tmp_path / "x.duckdb")
@@ -561,5 +566,5 @@ def test_a_warehouse_of_an_older_version(tmp_path: Path) -> None:
     with duckdb.connect(str(path)) as db:
         db.execute("create schema raw; create table raw.events (i int)")
         db.execute(f"create table main.runs as from {runs} as t(run_id, benchmark)")
-    told = ("another version of blade", "Analyze the results again.")
-    assert refused(call("compare", "a", "b", "--warehouse", path), *told, code=3)
+    reported = ("another version of blade", "Analyze the results again.")
+    assert refused(call("compare", "a", "b", "--warehouse", path), *reported, code=3)

@@ -65,12 +65,12 @@ class Checked:
 
 def relations(opened: Warehouse) -> dict[str, Rows]:
     """The rows of every relation by their key."""
-    found = {}
+    by_name = {}
     for relation, key in RELATIONS.items():
         rows = opened.sql(f"from {relation}").to_dicts()
-        found[relation] = {tuple(row[name] for name in key): row for row in rows}
-        assert len(found[relation]) == len(rows), relation
-    return found
+        by_name[relation] = {tuple(row[name] for name in key): row for row in rows}
+        assert len(by_name[relation]) == len(rows), relation
+    return by_name
 
 
 def checked(folder: Path, written: Sequence[Written], *, is_profiled: bool) -> Checked:
@@ -80,50 +80,54 @@ def checked(folder: Path, written: Sequence[Written], *, is_profiled: bool) -> C
     if is_profiled:
         files["blade.toml"] = PROFILE
     baselines = [base for base, _ in names.values()] if is_profiled else []
-    made = analyzed(folder, files, needs=NEEDS, baselines=baselines)
-    told = _told(made)
-    pairs = {names[own.name]: _compared(own, names[own.name], told, is_profiled) for own in written}
-    with open_warehouse(made.path) as opened:
-        return Checked(made.path, pairs, relations(opened), MARGIN if is_profiled else None)
+    results = analyzed(folder, files, needs=NEEDS, baselines=baselines)
+    reported = _rows_by_run(results)
+    pairs = {
+        names[own.name]: _compared(own, names[own.name], reported, is_profiled) for own in written
+    }
+    with open_warehouse(results.path) as opened:
+        return Checked(results.path, pairs, relations(opened), MARGIN if is_profiled else None)
 
 
-def _told(made: Results) -> dict[str, dict[str, list[Row]]]:
+def _rows_by_run(created: Results) -> dict[str, dict[str, list[Row]]]:
     """What the warehouse says of each run: primary modes, stages, and what rollouts show."""
     queries = {
         "modes": "from rollout_modes where is_primary",
         "stages": "from funnel order by run_id, stage_no",
         "facts": "from rollout_stages",
     }
-    found: dict[str, dict[str, list[Row]]] = {name: defaultdict(list) for name in queries}
-    with open_warehouse(made.path) as opened:
+    by_name: dict[str, dict[str, list[Row]]] = {name: defaultdict(list) for name in queries}
+    with open_warehouse(created.path) as opened:
         for name, query in queries.items():
             for row in opened.sql(query).to_dicts():
-                found[name][row["run_id"]].append(row)
-    return found
+                by_name[name][row["run_id"]].append(row)
+    return by_name
 
 
 def _compared(
-    written: Written, runs: tuple[str, str], told: dict[str, Any], is_profiled: bool
+    written: Written, runs: tuple[str, str], reported: dict[str, Any], is_profiled: bool
 ) -> Compared:
-    numbers, others = ({r["stage"]: r["stage_no"] for r in told["stages"][name]} for name in runs)
+    numbers, others = (
+        {r["stage"]: r["stage_no"] for r in reported["stages"][name]} for name in runs
+    )
     # What was scored was recorded, and whether it was expected is no step.
     stages = [s for s in numbers if s in others and s not in ("expected", "recorded")]
     sides = [
         replace(
             side,
-            modes={_key(row): row["mode"] for row in told["modes"][name]},
+            modes={_key(row): row["mode"] for row in reported["modes"][name]},
             ends={
                 _key(row): _end(side, row, [numbers[stage] for stage in stages])
-                for row in told["facts"][name]
+                for row in reported["facts"][name]
             },
         )
         for name, side in zip(runs, written.sides, strict=True)
     ]
-    found = Pair(*sides)
-    slices = {task: value for task, value in written.slices.items() if task in found.tasks}
+    actual = Pair(*sides)
+    slices = {task: value for task, value in written.slices.items() if task in actual.tasks}
     # A field of one value sorts nothing, unless it is asked for.
     is_slice = bool(slices) if is_profiled else len(set(slices.values())) > 1
-    return Compared(found, slices if is_slice else None, stages)
+    return Compared(actual, slices if is_slice else None, stages)
 
 
 def _key(row: Row) -> tuple[str, int]:
@@ -165,7 +169,9 @@ def profiled(tmp_path_factory: pytest.TempPathFactory) -> Checked:
     return checked(tmp_path_factory.mktemp("p"), seeded("profiled", PROFILED), is_profiled=True)
 
 
-def asked(stored: Checked, *, is_swapped: bool, margin: float, is_named: bool) -> dict[str, Rows]:
+def compared_again(
+    stored: Checked, *, is_swapped: bool, margin: float, is_named: bool
+) -> dict[str, Rows]:
     """The relations that `blade compare` makes for the pairs of a warehouse."""
     benchmarks = {key[:2]: row["benchmark"] for key, row in stored.rows["comparisons"].items()}
     wanted = [
@@ -183,12 +189,12 @@ def swapped(profiled: Checked) -> Checked:
         (candidate, base): replace(own, pair=Pair(*own.pair.sides[::-1]))
         for (base, candidate), own in profiled.pairs.items()
     }
-    rows = asked(profiled, is_swapped=True, margin=OTHER_MARGIN, is_named=True)
+    rows = compared_again(profiled, is_swapped=True, margin=OTHER_MARGIN, is_named=True)
     return Checked(profiled.path, turned, rows, OTHER_MARGIN)
 
 
 @pytest.fixture(scope="module", params=[PLAIN, "profiled", "swapped"])
-def found(request: pytest.FixtureRequest) -> Checked:
+def checked_pairs(request: pytest.FixtureRequest) -> Checked:
     """Each of these."""
     own: Checked = request.getfixturevalue(request.param)
     return own
@@ -212,35 +218,35 @@ def same_rows(got: Rows, expected: Mapping[tuple[Any, ...], Mapping[str, Any]]) 
         agree(got[key], row, key)
 
 
-def check_tasks(found: Checked) -> None:
+def check_tasks(actual: Checked) -> None:
     expected = {
         (*runs, task): row
-        for runs, own in found.pairs.items()
+        for runs, own in actual.pairs.items()
         for task, row in reference.comparison_tasks(own.pair).items()
     }
-    same_rows(found.rows["comparison_tasks"], expected)
+    same_rows(actual.rows["comparison_tasks"], expected)
 
 
-def check_comparisons(found: Checked) -> None:
+def check_comparisons(actual: Checked) -> None:
     expected = {}
-    for runs, own in found.pairs.items():
+    for runs, own in actual.pairs.items():
         for metric in reference.METRICS if own.pair.is_settled() else ("mean_reward",):
             row = reference.comparison(own.pair, metric)
-            got = found.rows["comparisons"][*runs, metric]
+            got = actual.rows["comparisons"][*runs, metric]
             p_values = (got["p_mean"], got["p_any"])
-            is_named = found.margin is not None
-            told = reference.verdict(own.pair, metric, p_values, found.margin or 0.02)
-            row |= {"could_reverse": told[1], "is_named": is_named}
-            row["verdict"] = told[0] if is_named else None
-            by_holm = reference.verdict(own.pair, metric, [got["p_holm"]], found.margin or 0.02)
+            is_named = actual.margin is not None
+            reported = reference.verdict(own.pair, metric, p_values, actual.margin or 0.02)
+            row |= {"could_reverse": reported[1], "is_named": is_named}
+            row["verdict"] = reported[0] if is_named else None
+            by_holm = reference.verdict(own.pair, metric, [got["p_holm"]], actual.margin or 0.02)
             row["verdict_holm"] = by_holm[0] if is_named else None
             expected[*runs, metric] = row
-    same_rows(found.rows["comparisons"], expected)
+    same_rows(actual.rows["comparisons"], expected)
 
 
-def check_p_values(found: Checked) -> None:
-    for (*runs, metric), row in found.rows["comparisons"].items():
-        own = found.pairs[runs[0], runs[1]].pair
+def check_p_values(actual: Checked) -> None:
+    for (*runs, metric), row in actual.rows["comparisons"].items():
+        own = actual.pairs[runs[0], runs[1]].pair
         mean, method = reference.p_mean(own, metric)
         assert row["test"] == method
         assert (row["p_any"] is None) == (not own.common)
@@ -253,10 +259,10 @@ def check_p_values(found: Checked) -> None:
                 assert row[name] == pytest.approx(p, abs=slack), (runs, metric, name)
 
 
-def check_holm(found: Checked) -> None:
+def check_holm(actual: Checked) -> None:
     """Over all candidates of all benchmarks, by the metric that decides, where a base is named."""
     for is_lead in (True, False):
-        rows = [row for row in found.rows["comparisons"].values() if row["is_lead"] == is_lead]
+        rows = [row for row in actual.rows["comparisons"].values() if row["is_lead"] == is_lead]
         tested = [
             (max(row["p_mean"], row["p_any"]), row) for row in rows if row["p_mean"] is not None
         ]
@@ -267,24 +273,24 @@ def check_holm(found: Checked) -> None:
             assert row["p_holm"] == (pytest.approx(largest) if row["is_named"] else None)
 
 
-def check_metrics(found: Checked) -> None:
+def check_metrics(actual: Checked) -> None:
     expected = {
         (*runs, metric): row
-        for runs, own in found.pairs.items()
+        for runs, own in actual.pairs.items()
         for metric, row in reference.metrics(own.pair).items()
     }
-    rows = found.rows["comparison_metrics"]
+    rows = actual.rows["comparison_metrics"]
     # Health is another matter; it must only be there.
     clean = {key: row for key, row in rows.items() if key[2] == "clean_rate"}
-    assert {key[:2] for key in clean} == found.pairs.keys()
+    assert {key[:2] for key in clean} == actual.pairs.keys()
     for row in clean.values():
         assert row["delta"] == row["candidate_value"] - row["base_value"]
     same_rows({key: row for key, row in rows.items() if key not in clean}, expected)
 
 
-def check_ledgers(found: Checked) -> None:
+def check_ledgers(actual: Checked) -> None:
     expected = {}
-    for runs, own in found.pairs.items():
+    for runs, own in actual.pairs.items():
         lines, totals = ledger_reference.ledgers(own.pair, own.slices, own.stages)
         for key, line in lines.items():
             n_noise, noise = line.noise or (None, None)
@@ -298,12 +304,12 @@ def check_ledgers(found: Checked) -> None:
                 "is_reversal": line.is_reversal,
                 "total": totals[key[:3]],
             }
-    same_rows(found.rows["ledger"], expected)
+    same_rows(actual.rows["ledger"], expected)
 
 
-def check_sums(found: Checked) -> None:
+def check_sums(actual: Checked) -> None:
     ledgers: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
-    for key, row in found.rows["ledger"].items():
+    for key, row in actual.rows["ledger"].items():
         ledgers[key[:6]].append(row)
     for key, lines in ledgers.items():
         unit = UNITS[key[2]]
@@ -330,9 +336,9 @@ CHECKS = (
 
 
 @pytest.mark.parametrize("check", CHECKS)
-def test_definitions(check: Callable[[Checked], None], found: Checked) -> None:
+def test_definitions(check: Callable[[Checked], None], checked_pairs: Checked) -> None:
     """Every relation of every pair is what its definition gives."""
-    check(found)
+    check(checked_pairs)
 
 
 @pytest.mark.slow
@@ -341,14 +347,14 @@ def test_what_a_gate_goes_by(name: str, request: pytest.FixtureRequest) -> None:
     """A policy goes by what the verdict goes by: missing as failures, bounds, unseen tasks."""
     stored: Checked = request.getfixturevalue(name)
     chosen = {runs: own for runs, own in list(stored.pairs.items())[5:20] if own.pair.paired}
-    asked = [recomputed.Pair("x", *runs, is_named=True, margin=MARGIN) for runs in chosen]
-    with recomputed.compare(stored.path, asked) as opened:
-        measured = gate.measured(opened, Policy("p", ()), asked)
+    query = [recomputed.Pair("x", *runs, is_named=True, margin=MARGIN) for runs in chosen]
+    with recomputed.compare(stored.path, query) as opened:
+        measured = gate.measured(opened, Policy("p", ()), query)
     for runs, own in chosen.items():
         rows = {each.metric: each for each in measured[runs]}
         for metric in reference.METRICS if own.pair.is_settled() else ["mean_reward"]:
-            change, told = rows[metric], reference.comparison(own.pair, metric)
-            agree(vars(change), {"delta": told["delta_counted_as_fail"]}, runs)
+            change, reported = rows[metric], reference.comparison(own.pair, metric)
+            agree(vars(change), {"delta": reported["delta_counted_as_fail"]}, runs)
             assert change.n_tasks == len(own.pair.paired)
             assert change.n_unshared == len(reference.lost(own.pair))
             every = reference.every_end(own.pair, metric)
@@ -361,23 +367,23 @@ def test_what_a_gate_goes_by(name: str, request: pytest.FixtureRequest) -> None:
                 assert got == pytest.approx(expected, abs=1e-9), (runs, metric)
 
 
-def test_on_these_tasks(found: Checked) -> None:
+def test_on_these_tasks(checked_pairs: Checked) -> None:
     """The second sentence: the interval of the same tasks, else a test within them, by repeats."""
-    for key, row in found.rows["comparisons"].items():
+    for key, row in checked_pairs.rows["comparisons"].items():
         low, high, p_value = row["ci_same_tasks_low"], row["ci_same_tasks_high"], row["p_any"]
         if row["se_same_tasks"] is None:
             assert row["on_these_tasks"] is None, key
             continue
         is_clear = p_value <= 0.05 if low is None else low > 0 or high < 0
-        told = ("higher" if row["delta"] > 0 else "lower") if is_clear else "not told apart"
-        assert row["on_these_tasks"] == told, key
+        reported = ("higher" if row["delta"] > 0 else "lower") if is_clear else "not told apart"
+        assert row["on_these_tasks"] == reported, key
 
 
 @pytest.mark.slow
 def test_every_case_is_there(plain: Checked, profiled: Checked) -> None:
     """The pairs hold what a comparison may meet."""
-    for found in (plain, profiled):
-        pairs = [own.pair for own in found.pairs.values()]
+    for actual in (plain, profiled):
+        pairs = [own.pair for own in actual.pairs.values()]
         states = {own.pairing(task) for own in pairs for task in own.tasks}
         assert states == {
             *("verified", "unverified", "contradicted"),
@@ -392,13 +398,13 @@ def test_every_case_is_there(plain: Checked, profiled: Checked) -> None:
         assert len({tuple(s.run.expected is None for s in own.sides) for own in pairs}) == 4
         assert any(modal_repeats(s.run) == 1 for own in pairs for s in own.sides)
         assert {own.base.run.is_bounded for own in pairs} == {True, False}
-        rows = found.rows["comparisons"].values()
+        rows = actual.rows["comparisons"].values()
         assert any(row["ci_same_tasks_low"] is not None for row in rows)
         assert {row["is_lead"] for row in rows if row["metric"] == "mean_reward"} == {True, False}
-        assert any(row["is_reversal"] for row in found.rows["ledger"].values())
+        assert any(row["is_reversal"] for row in actual.rows["ledger"].values())
     assert {own.pair.is_settled() for own in plain.pairs.values()} == {True, False}
     tests = {
-        row["test"] for found in (plain, profiled) for row in found.rows["comparisons"].values()
+        row["test"] for actual in (plain, profiled) for row in actual.rows["comparisons"].values()
     }
     assert tests == {None, "signs of tasks", "signs of groups", "t of tasks' differences"}
     policies = {key[3] for key in profiled.rows["ledger"]}
@@ -410,7 +416,7 @@ def test_asked_for(name: str, request: pytest.FixtureRequest) -> None:
     """`blade compare BASE CANDIDATE` tells what the analysis stored, to the last digit."""
     stored: Checked = request.getfixturevalue(name)
     is_named = stored.margin is not None
-    rows = asked(stored, is_swapped=False, margin=MARGIN, is_named=is_named)
+    rows = compared_again(stored, is_swapped=False, margin=MARGIN, is_named=is_named)
     for relation, own in stored.rows.items():
         assert own.keys() == rows[relation].keys()
         for key, row in own.items():
@@ -424,17 +430,17 @@ def without(row: Row, column: str) -> Row:
 
 @pytest.mark.slow
 def test_order_of_rows(plain: Checked, profiled: Checked) -> None:
-    """A pair whose rows stand in another order is told the same, to the last digit."""
-    for found in (plain, profiled):
-        twins = [base.removesuffix("_base") for base, _ in found.pairs if base.endswith("x_base")]
+    """A pair whose rows stand in another order gives the same, to the last digit."""
+    for actual in (plain, profiled):
+        twins = [base.removesuffix("_base") for base, _ in actual.pairs if base.endswith("x_base")]
         assert len(twins) == 8
         for twin in twins:
             for relation in RELATIONS:
-                own = told(found, relation, twin.removesuffix("x"))
-                assert own == told(found, relation, twin), (twin, relation)
+                own = printed_rows(actual, relation, twin.removesuffix("x"))
+                assert own == printed_rows(actual, relation, twin), (twin, relation)
 
 
-def told(found: Checked, relation: str, name: str) -> list[str]:
+def printed_rows(actual: Checked, relation: str, name: str) -> list[str]:
     """A pair's rows without its name."""
-    rows = [row for key, row in found.rows[relation].items() if key[0] == f"{name}_base"]
+    rows = [row for key, row in actual.rows[relation].items() if key[0] == f"{name}_base"]
     return sorted(repr(row).replace(f"'{name}'", "''").replace(f"'{name}_", "'") for row in rows)

@@ -31,9 +31,9 @@ def damaged(kind: str) -> bytes:
 @pytest.mark.parametrize("kind", ["check", "junk", "member"])
 def test_a_damaged_end_costs_no_row(tmp_path: Path, kind: str) -> None:
     """The damage is one reject with its reason."""
-    found = analyzed(tmp_path, {"a_rollouts.jsonl.gz": damaged(kind)}, needs=LOADED)
-    assert found.one("select count(*) from rollouts") == N_ROWS
-    ((line, reason),) = found.rows("select source_line, reason from rejects")
+    results = analyzed(tmp_path, {"a_rollouts.jsonl.gz": damaged(kind)}, needs=LOADED)
+    assert results.one("select count(*) from rollouts") == N_ROWS
+    ((line, reason),) = results.rows("select source_line, reason from rejects")
     assert line == N_ROWS + 1 and "zlib" in reason
 
 
@@ -42,8 +42,10 @@ def test_damage_in_the_middle(tmp_path: Path) -> None:
     """Rows before it are kept; every line behind it is one of the file's, and reading ends."""
     packed = bytearray(damaged("check"))
     packed[len(packed) // 2] ^= 0x55
-    found = analyzed(tmp_path, {"a_rollouts.jsonl.gz": bytes(packed)}, needs=LOADED)
-    ((n_lines, n_rows, n_rejects),) = found.rows("select n_lines, n_rows, n_rejects from artifacts")
+    results = analyzed(tmp_path, {"a_rollouts.jsonl.gz": bytes(packed)}, needs=LOADED)
+    ((n_lines, n_rows, n_rejects),) = results.rows(
+        "select n_lines, n_rows, n_rejects from artifacts"
+    )
     assert n_rows > N_ROWS / 3 and n_rejects > 0 and n_rows + n_rejects == n_lines
 
 

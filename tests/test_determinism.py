@@ -52,9 +52,9 @@ def texts(out: Path) -> dict[str, str]:
 
 def compared(out: Path, *runs: str) -> str:
     """What `blade compare` prints of these runs for a program."""
-    told = call("compare", *runs, "--json", "--warehouse", out / "warehouse.duckdb")
-    assert told.code == 0, told.stderr
-    return told.stdout
+    outcome = call("compare", *runs, "--json", "--warehouse", out / "warehouse.duckdb")
+    assert outcome.code == 0, outcome.stderr
+    return outcome.stdout
 
 
 @pytest.fixture
@@ -81,15 +81,17 @@ def test_threads_change_nothing(one_thread: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_hash_seeds_change_nothing(one_thread: Path, tmp_path: Path) -> None:
-    """Nor do locale, time zone and the day of the process, nor where the folder lies."""
+    """Nor do locale, time zone and the day of the process, nor where the folder is."""
     copied = shutil.copytree(DEMO, tmp_path / "deep" / "elsewhere")
     environment = {**os.environ, "PYTHONHASHSEED": "1", **elsewhere(tmp_path)}
     command = [BLADE, "analyze", copied, "--out", tmp_path / "out"]
     subprocess.run(command, env=environment, check=True, capture_output=True)
     assert texts(tmp_path / "out") == texts(one_thread)
     again = [BLADE, "compare", *DESK, "--json", "--warehouse", tmp_path / "out/warehouse.duckdb"]
-    told = subprocess.run(again, env=environment, check=True, capture_output=True, encoding="utf-8")
-    assert told.stdout == compared(one_thread, *DESK)
+    reported = subprocess.run(
+        again, env=environment, check=True, capture_output=True, encoding="utf-8"
+    )
+    assert reported.stdout == compared(one_thread, *DESK)
     for ending in ("md", "html"):
         rendered = [BLADE, "report", "--warehouse", tmp_path / "out/warehouse.duckdb"]
         rendered += ["--out", tmp_path / f"again.{ending}"]
@@ -100,16 +102,16 @@ def test_hash_seeds_change_nothing(one_thread: Path, tmp_path: Path) -> None:
 
 def elsewhere(folder: Path) -> dict[str, str]:
     """Another time zone, language and, where the machine can pretend so, another day."""
-    given = {"TZ": "Asia/Tokyo", "LC_ALL": "C", "LANGUAGE": "tr", "COLUMNS": "40"}
+    inputs = {"TZ": "Asia/Tokyo", "LC_ALL": "C", "LANGUAGE": "tr", "COLUMNS": "40"}
     if shutil.which("localedef"):
         # Turkish: commas in numbers, and an i that is no I.
-        made = ["localedef", "-i", "tr_TR", "-f", "UTF-8", folder / "locales/tr_TR.UTF-8"]
+        created = ["localedef", "-i", "tr_TR", "-f", "UTF-8", folder / "locales/tr_TR.UTF-8"]
         (folder / "locales").mkdir()
-        if subprocess.run(made, capture_output=True).returncode == 0:
-            given |= {"LOCPATH": str(folder / "locales"), "LC_ALL": "tr_TR.UTF-8"}
+        if subprocess.run(created, capture_output=True).returncode == 0:
+            inputs |= {"LOCPATH": str(folder / "locales"), "LC_ALL": "tr_TR.UTF-8"}
     for library in Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"):
-        given |= {"LD_PRELOAD": str(library), "FAKETIME": "+100d"}
-    return given
+        inputs |= {"LD_PRELOAD": str(library), "FAKETIME": "+100d"}
+    return inputs
 
 
 CLOCKS = re.compile(
@@ -146,7 +148,7 @@ def test_nothing_asks_the_time() -> None:
 
 
 def without_places(relations: dict[str, Any]) -> dict[str, Any]:
-    """What rows say, without where they stood."""
+    """What rows say, without their places."""
     return {
         name: sorted(re.sub(r"[.]jsonl:\d+", ".jsonl:LINE", repr(row)) for row in rows)
         for name, rows in relations.items()

@@ -37,8 +37,8 @@ def _kinds(folder: Path) -> dict[str, str]:
 
 
 def _run_names(folder: Path) -> dict[str, str | None]:
-    found = discover.artifacts((folder,))
-    return {artifact.name: artifact.run_name for artifact in found if artifact.kind == "rollouts"}
+    actual = discover.artifacts((folder,))
+    return {artifact.name: artifact.run_name for artifact in actual if artifact.kind == "rollouts"}
 
 
 @pytest.mark.parametrize(
@@ -95,8 +95,8 @@ def test_a_package_keeps_sidecars_below_its_rollouts_and_labels_beside_them(tmp_
         "q/a_rollouts.jsonl": ROWS,
     }
     write(tmp_path, files)
-    found = discover.artifacts((tmp_path / "p" / "rollouts",))
-    assert {each.name: each.run_name for each in found} == {
+    actual = discover.artifacts((tmp_path / "p" / "rollouts",))
+    assert {each.name: each.run_name for each in actual} == {
         "../labels.jsonl": None,
         "a_rollouts.jsonl": "a",
         "sidecars/a_rollouts_failures.jsonl": "a",
@@ -112,16 +112,16 @@ def test_names_do_not_depend_on_how_the_inputs_are_given(tmp_path: Path) -> None
     one, other = tmp_path / "a/x_rollouts.jsonl", tmp_path / "b/y_rollouts.jsonl"
     expected = {"a/x_rollouts.jsonl": "x", "b/y_rollouts.jsonl": "y"}
     for inputs in [(one, other), (other, one, other), (other.parent, one)]:
-        found = discover.artifacts(inputs)
-        assert {artifact.name: artifact.run_name for artifact in found} == expected
+        actual = discover.artifacts(inputs)
+        assert {artifact.name: artifact.run_name for artifact in actual} == expected
 
 
 def test_hidden_files_and_our_own_output_are_not_results(tmp_path: Path) -> None:
     """An analysis of the folder that holds the last one's output finds the same files."""
     output = {"out/warehouse.duckdb": b"", "out/runs/a/metrics.json": "{}"}
     write(tmp_path, {"a_rollouts.jsonl": ROWS, ".cache/b_rollouts.jsonl": ROWS, **output})
-    found = discover.artifacts((tmp_path,), out=tmp_path / "out")
-    assert [artifact.name for artifact in found] == ["a_rollouts.jsonl"]
+    actual = discover.artifacts((tmp_path,), out=tmp_path / "out")
+    assert [artifact.name for artifact in actual] == ["a_rollouts.jsonl"]
 
 
 def test_results_beside_an_older_warehouse_are_read(tmp_path: Path) -> None:
@@ -160,19 +160,19 @@ def _shards(questions: str) -> dict[str, Content]:
     return files
 
 
-def _rows(given: list[Row]) -> list[Row]:
+def _rows(arguments: list[Row]) -> list[Row]:
     """The rows of a file as tests/cases/discovered.yaml has them."""
     makers = {"asks": asks, "inputs": inputs}
-    found = []
-    for case in given:
+    actual = []
+    for case in arguments:
         fields = dict(case)
         if "failed" in fields:
             kind = fields.pop("failed")
-            found.append(failure(fields.pop("task"), 0, kind, **fields))
+            actual.append(failure(fields.pop("task"), 0, kind, **fields))
             continue
         (name,) = makers.keys() & fields.keys()
-        found += makers[name](fields.pop(name), *fields.pop("tasks"), **fields)
-    return found
+        actual += makers[name](fields.pop(name), *fields.pop("tasks"), **fields)
+    return actual
 
 
 STAGES = [

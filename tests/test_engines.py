@@ -47,10 +47,10 @@ def loaded(results: Path, path: Path, engine: Any) -> dict[str, list[tuple[Any, 
     """The raw tables, as one stream or an engine reads them."""
     path.unlink(missing_ok=True)
     settings = Settings((results,), path.parent, max_line_bytes=1000)
-    found = discover.artifacts((results,))
+    actual = discover.artifacts((results,))
     with warehouse.build(path, threads=1) as db:
         warehouse.create_macros(db, SQL_DIR)
-        load.artifacts(db, found, settings, spool=path.parent / "spool", engine=engine)
+        load.artifacts(db, actual, settings, spool=path.parent / "spool", engine=engine)
     return raw(path)
 
 
@@ -144,11 +144,11 @@ def test_a_cluster_loses_a_node_and_nothing_else(tmp_path: Path, demo: Path) -> 
             )
             time.sleep(5)
             cluster.remove_node(second)
-            _, said = running.communicate(timeout=240)
+            _, message = running.communicate(timeout=240)
         finally:
             ray.shutdown()
             cluster.shutdown()
-    assert running.returncode == 0, said
+    assert running.returncode == 0, message
     for name in ("report.md", "report.html", "metrics.json", "manifest.json"):
         assert (tmp_path / "ray" / name).read_bytes() == demo.with_name(name).read_bytes(), name
     with duckdb.connect(str(tmp_path / "ray/warehouse.duckdb"), read_only=True) as db:

@@ -38,6 +38,15 @@ ROOMS = (
     "sql/macros.sql",
     "sql/report/*",
     "sql/scores/*",
+    "tests/bench/*",
+    "tests/cases/*",
+    "tests/test_formats*.py",
+    "tests/test_gate*.py",
+    "tests/test_hostile*.py",
+    "tests/test_load*.py",
+    "tests/test_planted*.py",
+    "tests/test_profile*.py",
+    "tests/test_sanitize*.py",
 )
 # Names that say nothing of what they are. Write the noun: message, rows, match, previous_output.
 EMPTY_NAMES = frozenset(

@@ -24,11 +24,11 @@ HEALTH = "health_findings rollout_health task_health run_health".split()
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two runs with tools, slices, checks, and texts that a table of commas must quote."""
-    said = 'one "quoted", line\r\nand \u00fcber, \u202e=1+1'
+    message = 'one "quoted", line\r\nand \u00fcber, \u202e=1+1'
     output = [
         {"type": "function_call", "name": "add", "arguments": '{"a": [1]}', "call_id": "c"},
         {"type": "function_call_output", "call_id": "c", "output": ""},
-        {"type": "message", "role": "assistant", "content": said},
+        {"type": "message", "role": "assistant", "content": message},
     ]
     runs = {
         f"{name}_rollouts.jsonl": [
@@ -66,12 +66,14 @@ def test_every_row_of_every_public_relation_is_read_back(
             types = {column[0]: column[1] for column in columns}
             file = out / (f"events/*/events.{format_}" if name == "events" else f"{name}.{format_}")
             if format_ == "parquet":
-                found = duckdb.sql(
+                actual = duckdb.sql(
                     f"select {', '.join(types)} from read_parquet('{file}', "
                     "hive_types_autocast = false)"
                 )
-                told = [str(type_) for type_ in found.types]
-                assert told == [type_.replace("JSON", "VARCHAR") for type_ in types.values()], name
+                reported = [str(type_) for type_ in actual.types]
+                assert reported == [type_.replace("JSON", "VARCHAR") for type_ in types.values()], (
+                    name
+                )
                 expected = warehouse.execute(f"from {name} {order}").fetchall()
                 hive = {"run_id": polars.String} if name == "events" else None
                 again = polars.scan_parquet(file, hive_schema=hive).select(*types).collect().rows()
@@ -82,7 +84,7 @@ def test_every_row_of_every_public_relation_is_read_back(
                     for column, type_ in types.items()
                 )
                 expected = warehouse.execute(f"select {texts} from {name} {order}").fetchall()
-                found = duckdb.sql(
+                actual = duckdb.sql(
                     f"select coalesce(columns(*), '') from (select {', '.join(types)} "
                     f"from read_csv('{file}', all_varchar = true, hive_types_autocast = false, "
                     "quote = '\"'))"
@@ -90,14 +92,14 @@ def test_every_row_of_every_public_relation_is_read_back(
                 if name != "events":
                     again = polars.read_csv(file, infer_schema=False).fill_null("").rows()
                     assert again == expected, name
-            assert found.fetchall() == expected, name
+            assert actual.fetchall() == expected, name
 
 
 @pytest.mark.parametrize("format_", ["parquet", pytest.param("csv", marks=pytest.mark.slow)])
 def test_the_same_warehouse_gives_the_same_bytes(
     format_: str, results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """However many threads there are, and whatever stood there of an earlier export."""
+    """However many threads there are, and whatever is left there of an earlier export."""
     other = "csv" if format_ == "parquet" else "parquet"
     for out, formats in (("first", [format_]), ("second", [other, format_])):
         for each in formats:
@@ -140,7 +142,7 @@ def test_a_folder_that_cannot_be_written_is_said(results: Path, tmp_path: Path) 
 
 
 def test_a_view_reads_no_other_file(results: Path, tmp_path: Path) -> None:
-    """Whoever made the warehouse may have made its views too."""
+    """The author of a warehouse may have made its views too."""
     path = tmp_path / "made.duckdb"
     path.write_bytes(results.read_bytes())
     (tmp_path / "secret.txt").write_text("secret")
@@ -269,10 +271,10 @@ def test_gym_flips(
     for name, rows in (("rollouts", rollouts), ("comparison_tasks", tasks)):
         for row in rows:
             db.execute(f"insert into {name} values {row}")
-    found = flips(reader.Warehouse(db), "a", "b")
-    assert (found["mode"], [each["direction"] for each in found["flips"]]) == (mode, directions)
-    assert found["net"] == (-1 if mode == "binary" else None)
-    assert found["unchanged_count"] == {"continuous": 1, "binary": 0}.get(mode)
+    actual = flips(reader.Warehouse(db), "a", "b")
+    assert (actual["mode"], [each["direction"] for each in actual["flips"]]) == (mode, directions)
+    assert actual["net"] == (-1 if mode == "binary" else None)
+    assert actual["unchanged_count"] == {"continuous": 1, "binary": 0}.get(mode)
 
 
 @pytest.mark.slow
@@ -287,16 +289,16 @@ def test_package(tmp_path: Path) -> None:
     assert (shared, register["shared_never_pass_count"]) == (["4"], 1)
     assert (place / "model_comparison_report.md").read_text("utf-8").startswith("# Evaluation")
     assert register["models"] == ["org/base", "org/better", "org/worse"]
-    found = json.loads((place / "model_comparison_statistics.json").read_text("utf-8"))
-    assert (found["tests_run"], found["unit"]) == (2, "pass_at_1, model_a minus model_b")
-    better, worse = found["tests"]
+    answer = json.loads((place / "model_comparison_statistics.json").read_text("utf-8"))
+    assert (answer["tests_run"], answer["unit"]) == (2, "pass_at_1, model_a minus model_b")
+    better, worse = answer["tests"]
     assert (better["model_a"], better["model_b"]) == ("org/better", "org/base")
     assert better["mean_difference"] == pytest.approx((-1 / 3 + 1 + 1 / 2) / 5, abs=1e-6)
     assert worse["mean_difference"] == pytest.approx((-2 / 3 - 1 / 2) / 5, abs=1e-6)
     low, high = sorted((better, worse), key=lambda each: each["p_raw"])
     assert high["p_adjusted"] == high["p_raw"]
     assert low["p_adjusted"] == pytest.approx(min(2 * low["p_raw"], high["p_raw"]), abs=2e-6)
-    assert not low["significant"] and found["tests_significant"] == 0
+    assert not low["significant"] and answer["tests_significant"] == 0
 
 
 # What a step of ATIF has no place for: a lone result, a late one, what is empty or of another kind.
@@ -350,8 +352,8 @@ def test_trajectories_are_read_back(tmp_path: Path) -> None:
     again = Results(tmp_path / "again")
     events = "select * exclude (run_id) from events order by task_id, rollout_index, seq"
     assert again.rows(events) == first.rows(events) and len(again.rows(events)) == 2 * len(ODD)
-    asked = "select task_id, system_prompt, prompt from task_prompts order by all"
-    assert again.rows(asked) == first.rows(asked)
+    request = "select task_id, system_prompt, prompt from task_prompts order by all"
+    assert again.rows(request) == first.rows(request)
     assert again.column("select distinct kind from artifacts order by 1") == ["report", "rollouts"]
 
 

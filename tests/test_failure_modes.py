@@ -11,7 +11,7 @@ from scipy.stats import binom, hypergeom
 
 from pipeline.analysis.concentration import at_least, concentrations, size_contrasts
 from tests.results import Results, Row, analyzed, asked, called, rollout, said
-from tests.together import Given, with_pages
+from tests.together import Batch, with_pages
 
 TASKS, N_REPEATS = range(20), 2
 NEEDS = (
@@ -247,7 +247,7 @@ def test_keys_that_every_attempt_contradicts(
 )
 def test_what_ended_attempts_without_a_grade(
     ungraded: Row, look_at: str, parts: list[tuple[str, int]]
-) -> Given:
+) -> Batch:
     """Who ran into a limit, or met an error, was never seen by a verifier."""
 
     def attempt(task: int) -> Row:
@@ -415,7 +415,7 @@ def sized(differences: list[float]) -> pa.Table:
 
 
 @with_pages.each(("abcd", 0), ("ad", 2))
-def test_a_check_that_most_runs_fail_is_not_one_runs(names: str, n_tasks: int) -> Given:
+def test_a_check_that_most_runs_fail_is_not_one_runs(names: str, n_tasks: int) -> Batch:
     """Of four runs three never pass two tasks, on one check each: none is named for it."""
 
     def rows(*, is_passing: bool) -> list[Row]:

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from tests.results import Row, analyzed, call, called, rollout, said
-from tests.together import Case, Given, Together, with_pages
+from tests.together import Batch, Case, Together, with_pages
 
 together = Together(
     *("failure_notes", "root_causes", "report.looked", "slice_metrics", "signs", "rollouts"),
@@ -27,7 +27,7 @@ def notes(found: Case) -> dict[str, list[str]]:
 
 
 @together
-def test_white_space_can_be_seen() -> Given:
+def test_white_space_can_be_seen() -> Batch:
     """Where it is all that differs, blanks and line breaks are marked, and it is said."""
     rows = [answered(task, f"a{task} b", f"a{task} b", 1.0) for task in range(4)]
     rows += [answered(4, "x  y", "x y", 0.0), answered(5, "no\nyes", "yes", 0.0)]
@@ -37,7 +37,7 @@ def test_white_space_can_be_seen() -> Given:
 
 
 @together
-def test_what_the_verifier_says_is_no_answer() -> Given:
+def test_what_the_verifier_says_is_no_answer() -> Batch:
     """What the text does not say was not taken from it: tallies, verdicts, placeholders."""
     rows = [
         rollout(task, 0, output=said(f"Text {task}."), reward=1.0, extracted_answer="n/a (clean)")
@@ -54,7 +54,7 @@ def test_what_the_verifier_says_is_no_answer() -> Given:
 
 
 @together
-def test_the_name_of_a_task_is_no_key() -> Given:
+def test_the_name_of_a_task_is_no_key() -> Batch:
     """A field that every row has and that says which task it is of."""
     rows = [
         rollout(task, 0, output=said(f"text {task}"), reward=float(task % 2), target=str(task))
@@ -64,7 +64,7 @@ def test_the_name_of_a_task_is_no_key() -> Given:
 
 
 @together
-def test_a_list_of_nothing_says_nothing() -> Given:
+def test_a_list_of_nothing_says_nothing() -> Batch:
     words = "after the run these unexpected files were found: "
     rows = [rollout(task, 0, reward=1.0) for task in range(4)]
     rows += [rollout(4, 0, reward=0.0, says=f"{words}[]")]
@@ -73,7 +73,7 @@ def test_a_list_of_nothing_says_nothing() -> Given:
 
 
 @together
-def test_the_grader_is_not_the_model() -> Given:
+def test_the_grader_is_not_the_model() -> Batch:
     """A scorer that repeats the answer explains nothing; what another text says is quoted.
 
     What is the answer again is no field of the row either.
@@ -104,7 +104,7 @@ def test_the_grader_is_not_the_model() -> Given:
 
 
 @together
-def test_data_is_no_explanation() -> Given:
+def test_data_is_no_explanation() -> Batch:
     """However long it is; of a long text its end is quoted, from behind where it was cut."""
 
     def row(task: int, why: str) -> Row:
@@ -121,7 +121,7 @@ def test_data_is_no_explanation() -> Given:
 
 
 @together
-def test_without_a_pass_what_tasks_say_is_no_reason() -> Given:
+def test_without_a_pass_what_tasks_say_is_no_reason() -> Batch:
     """A text that every failure has for itself; one that several have is a reason."""
     rows = [
         rollout(
@@ -139,7 +139,7 @@ def test_without_a_pass_what_tasks_say_is_no_reason() -> Given:
 
 
 @together
-def test_what_had_nothing_to_check_is_not_met() -> Given:
+def test_what_had_nothing_to_check_is_not_met() -> Batch:
     """A part of the reward over an empty list, and a check that every attempt passes."""
 
     def row(task: int, *failing: str, has_facts: bool = True) -> Row:
@@ -161,7 +161,7 @@ def test_what_had_nothing_to_check_is_not_met() -> Given:
 
 
 @together
-def test_names_of_tasks_are_no_notes() -> Given:
+def test_names_of_tasks_are_no_notes() -> Batch:
     """A field that differs in every failure is left out, what two share is not."""
 
     def row(task: int, reward: float, **fields: object) -> Row:
@@ -179,7 +179,7 @@ def test_names_of_tasks_are_no_notes() -> Given:
 
 
 @together
-def test_a_call_that_differs_shows_what_differs() -> Given:
+def test_a_call_that_differs_shows_what_differs() -> Batch:
     """The argument alone, expected beside given; of an error what was answered."""
     wanted = [{"name": "book", "arguments": {"user": "mei", "seat": "4A", "day": "monday"}}]
 
@@ -199,7 +199,7 @@ def test_a_call_that_differs_shows_what_differs() -> Given:
 
 
 @together
-def test_calls_that_nobody_makes() -> Given:
+def test_calls_that_nobody_makes() -> Batch:
     """Rows that list calls, and no transcript that has one."""
     calls = [{"name": "book", "kwargs": {"id": 1}}]
     rows = [rollout(task, 0, reward=task % 2, actions=calls) for task in range(4)]
@@ -214,7 +214,7 @@ def test_calls_that_nobody_makes() -> Given:
     ([None, None, None, None], 4),
     (["", None, None, ""], 4),
 )
-def test_what_no_answer_was_taken_from(answers: list[str | None], n_empty: int) -> Given:
+def test_what_no_answer_was_taken_from(answers: list[str | None], n_empty: int) -> Batch:
     """An answer that the verifier did not find is empty, also where it found none at all."""
     rows = [
         rollout(task, 0, reward=float(task == 0), extracted_answer=answer)
@@ -226,14 +226,14 @@ def test_what_no_answer_was_taken_from(answers: list[str | None], n_empty: int) 
 
 
 @together
-def test_nothing_failed_where_nothing_is_scored() -> Given:
+def test_nothing_failed_where_nothing_is_scored() -> Batch:
     rows = [rollout(task, 0, reward=None) for task in range(4)]
     found = yield rows
     assert found.rows("select n_scored, n_failures from report.looked") == [(0, 0)]
 
 
 @together
-def test_a_slice_below_the_rest() -> Given:
+def test_a_slice_below_the_rest() -> Batch:
     """Of three groups of ten tasks with four attempts each, one passes next to nothing."""
     rows = []
     for task in range(30):
@@ -247,7 +247,7 @@ def test_a_slice_below_the_rest() -> Given:
 
 
 @together
-def test_the_same_words_at_several_tasks() -> Given:
+def test_the_same_words_at_several_tasks() -> Batch:
     """A text that many tasks get is a sign, whatever became of them; one of its own is not."""
     canned = "I apologize, but I was unable to answer."
     rows = [
@@ -263,7 +263,7 @@ def test_the_same_words_at_several_tasks() -> Given:
 
 
 @together
-def test_totals_of_several_kinds_are_added() -> Given:
+def test_totals_of_several_kinds_are_added() -> Batch:
     """6 of 7 and 31 of 31 are 37 of 38; where one is the sum of the others, it is all."""
     rows = [
         rollout(1, 0, reward=0.0, f2p_passed=6, f2p_total=7, p2p_passed=31, p2p_total=31),
@@ -277,7 +277,7 @@ def test_totals_of_several_kinds_are_added() -> Given:
 
 
 @together
-def test_tasks_tried_once_are_not_never_passed() -> Given:
+def test_tasks_tried_once_are_not_never_passed() -> Batch:
     """Two tasks with two failures each among tasks that have one attempt."""
     rows = [rollout(task, repeat, reward=0.0) for task in (1, 2) for repeat in (0, 1)]
     rows += [rollout(task, 0, reward=float(task % 2)) for task in range(3, 9)]
@@ -288,7 +288,7 @@ def test_tasks_tried_once_are_not_never_passed() -> Given:
 
 
 @together.each((3, False), (4, True))
-def test_tasks_that_nobody_passes_hold_failures(n_never: int, is_early: bool) -> Given:
+def test_tasks_that_nobody_passes_hold_failures(n_never: int, is_early: bool) -> Batch:
     """They are told behind one mode where a quarter of all failures is theirs.
 
     Of 24 tasks with 4 attempts each these fail always, the others in 2 attempts, with one of four
@@ -312,7 +312,7 @@ def test_tasks_that_nobody_passes_hold_failures(n_never: int, is_early: bool) ->
 
 
 @together
-def test_arguments_as_python_writes_them() -> Given:
+def test_arguments_as_python_writes_them() -> Batch:
     """A list in a text, and an object with single quotes, are what they say."""
     wanted = [{"name": "swap", "arguments": {"ids": ["2", "1"], "user": "mei"}}]
     rows = []
@@ -335,7 +335,7 @@ def test_arguments_as_python_writes_them() -> Given:
 
 
 @with_pages
-def test_without_grades_nothing_fails() -> Given:
+def test_without_grades_nothing_fails() -> Batch:
     """Where no attempt is graded, pages count attempts, not failures; how they end is no reason."""
     rows = [
         rollout(
@@ -361,7 +361,7 @@ def test_without_grades_nothing_fails() -> Given:
 
 
 @together
-def test_a_null_alone_is_no_reason() -> Given:
+def test_a_null_alone_is_no_reason() -> Batch:
     """It is one where every pass fills the field."""
     rows = [rollout(task, 0, reward=1.0, patch=f"diff {task}", error=None) for task in range(12)]
     rows += [rollout(task, 0, reward=0.0, patch=None, error=None) for task in range(12, 14)]
@@ -372,7 +372,7 @@ def test_a_null_alone_is_no_reason() -> Given:
 
 
 @together
-def test_what_passes_fail_too_decides_nothing() -> Given:
+def test_what_passes_fail_too_decides_nothing() -> Batch:
     """The part that decides is named, not a step that passes leave out as often."""
 
     def row(task: int, *, is_pass: bool) -> Row:
@@ -392,7 +392,7 @@ def test_what_passes_fail_too_decides_nothing() -> Given:
 
 
 @together
-def test_nearly_the_score_is_not_the_score() -> Given:
+def test_nearly_the_score_is_not_the_score() -> Batch:
     """A field that differs from the score in some attempts is listed with how many."""
     rows = [
         rollout(task, 0, reward=float(task > 9), grade={"ok": task > 9, "db": task > 8})
@@ -404,7 +404,7 @@ def test_nearly_the_score_is_not_the_score() -> Given:
 
 
 @together
-def test_a_card_lists_no_miss_that_its_pass_shares() -> Given:
+def test_a_card_lists_no_miss_that_its_pass_shares() -> Batch:
     """Of two expected calls that a failure leaves out, the one that the pass makes."""
     wanted = [{"name": name, "arguments": {"id": 1}} for name in ("look", "book")]
 

@@ -14,8 +14,8 @@ from pipeline.analysis.false_alarms import false_alarms, shrunken_rates, simulat
 def test_shrunken_rates_by_hand() -> None:
     """Rates 0, 1/2, 1 of four repeats: noise 1/36, spread 1/4, so 8/9 of a distance is kept."""
     # Within: 0, 1/4 x 4/3 = 1/3, 0, on average 1/9; over four repeats 1/36. Between 1/4 - 1/36.
-    found = shrunken_rates(np.array([0, 2, 4]), np.array([4, 4, 4]))
-    assert found.tolist() == pytest.approx([0.5 - 4 / 9, 0.5, 0.5 + 4 / 9])
+    actual = shrunken_rates(np.array([0, 2, 4]), np.array([4, 4, 4]))
+    assert actual.tolist() == pytest.approx([0.5 - 4 / 9, 0.5, 0.5 + 4 / 9])
 
 
 def suite(n: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -28,7 +28,7 @@ def suite(n: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def test_false_alarm_rate_is_simulation(n: int) -> None:
     """It is what simulating every rollout gives, with few alike tasks and with many."""
     base, candidate, rates = suite(n)
-    found = simulated(base, candidate, rates)
+    actual = simulated(base, candidate, rates)
     random, n_pairs = np.random.default_rng(2), 1000
     d = random.binomial(candidate, rates, (n_pairs, n)) / candidate
     d -= random.binomial(base, rates, (n_pairs, n)) / base
@@ -36,15 +36,15 @@ def test_false_alarm_rate_is_simulation(n: int) -> None:
     size, bounded = np.full(n_pairs, float(n)), np.full(n_pairs, True)
     low, high = stats.change_interval(mean, se, size, size - 1, is_bounded=bounded)
     unseen = 1 - 0.025 ** (1 / n)
-    assert found is not None
-    assert np.mean(found.low > 0) == pytest.approx(np.mean(low > 0), abs=0.02)
-    assert np.mean(found.high < 0) == pytest.approx(np.mean(high < 0), abs=0.02)
-    assert np.mean(found.is_above(-0.05)) == pytest.approx(
+    assert actual is not None
+    assert np.mean(actual.low > 0) == pytest.approx(np.mean(low > 0), abs=0.02)
+    assert np.mean(actual.high < 0) == pytest.approx(np.mean(high < 0), abs=0.02)
+    assert np.mean(actual.is_above(-0.05)) == pytest.approx(
         np.mean(np.minimum(low, mean - unseen * (1 + mean)) > -0.05), abs=0.08
     )
     # What a verdict needs besides the interval fires less often, never more.
-    verdict = false_alarms(found, margin=0.02)
-    assert 0.01 <= verdict["either"] <= np.mean((found.low > 0) | (found.high < 0)) <= 0.07
+    verdict = false_alarms(actual, margin=0.02)
+    assert 0.01 <= verdict["either"] <= np.mean((actual.low > 0) | (actual.high < 0)) <= 0.07
     assert verdict["either"] == pytest.approx(verdict["improved"] + verdict["regressed"])
 
 
@@ -54,17 +54,17 @@ def test_tasks_in_any_order() -> None:
     base, candidate, rates = suite(200)
     order = np.random.default_rng(3).permutation(200)
     passed = np.minimum(base, 3) + np.minimum(candidate, 2)
-    for given, is_rerun in ((rates, False), (passed, True)):
-        found, again = (
+    for inputs, is_rerun in ((rates, False), (passed, True)):
+        actual, again = (
             simulated(*columns, is_rerun=is_rerun, n_simulations=300)
             for columns in (
-                (base, candidate, given),
-                (base[order], candidate[order], given[order]),
+                (base, candidate, inputs),
+                (base[order], candidate[order], inputs[order]),
             )
         )
-        assert found is not None and again is not None
-        assert found.low.tolist() == again.low.tolist()
-        assert found.p_value.tolist() == again.p_value.tolist()
+        assert actual is not None and again is not None
+        assert actual.low.tolist() == again.low.tolist()
+        assert actual.p_value.tolist() == again.p_value.tolist()
 
 
 @pytest.mark.slow
@@ -74,9 +74,9 @@ def test_rerun(n: int) -> None:
     random = np.random.default_rng(4)
     base, rerun, rates = suite(n)
     passed = random.binomial(base, rates) + random.binomial(rerun, rates)
-    found = false_alarms(simulated(base, rerun, passed, is_rerun=True), margin=0.02)
-    assert 0.02 <= found["either"] <= 0.07
-    assert found["improved"] + found["regressed"] == pytest.approx(found["either"])
+    actual = false_alarms(simulated(base, rerun, passed, is_rerun=True), margin=0.02)
+    assert 0.02 <= actual["either"] <= 0.07
+    assert actual["improved"] + actual["regressed"] == pytest.approx(actual["either"])
 
 
 def test_rerun_by_hand() -> None:
@@ -86,13 +86,13 @@ def test_rerun_by_hand() -> None:
     """
     one = np.ones(6, int)
     shown = simulated(one, one, one, is_rerun=True, n_simulations=20_000)
-    found = false_alarms(shown, margin=0.02)
-    assert found["improved"] == pytest.approx(1 / 64, abs=0.004)
-    assert found["regressed"] == pytest.approx(1 / 64, abs=0.004)
+    actual = false_alarms(shown, margin=0.02)
+    assert actual["improved"] == pytest.approx(1 / 64, abs=0.004)
+    assert actual["regressed"] == pytest.approx(1 / 64, abs=0.004)
 
 
 def test_too_few_tasks() -> None:
     """Of fewer than two tasks no rule can speak: undefined."""
     for n in (0, 1):
-        found = false_alarms(simulated(*(column[:n] for column in suite(4))), margin=0.02)
-        assert math.isnan(found["either"]) and math.isnan(found["no_change"])
+        actual = false_alarms(simulated(*(column[:n] for column in suite(4))), margin=0.02)
+        assert math.isnan(actual["either"]) and math.isnan(actual["no_change"])

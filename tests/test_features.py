@@ -22,7 +22,7 @@ ANSWERED = cases("features", "answered")
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> Results:
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """Attempts of all kinds, and answers of tools."""
     files: dict[str, list[Row]] = {"a_rollouts.jsonl": [], "b_rollouts.jsonl": []}
     for task, (row, _) in enumerate(SHOWN):
@@ -41,18 +41,18 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return analyzed(tmp_path_factory.mktemp("features"), files, needs=needs)
 
 
-def test_features(found: Results) -> None:
+def test_features(loaded: Results) -> None:
     """What each attempt shows, worked out by hand from its items."""
-    with open_warehouse(found.path) as warehouse:
+    with open_warehouse(loaded.path) as warehouse:
         query = "from rollout_features where run_id in ('a', 'b') order by task_id::int"
         rows = warehouse.sql(query).to_dicts()
     for row, (_, expected) in zip(rows, SHOWN, strict=True):
         assert {name: row[name] for name in expected} == expected, row["task_id"]
 
 
-def test_errors_of_tools(found: Results) -> None:
+def test_errors_of_tools(loaded: Results) -> None:
     """A tool's answer is an error where a field says so, or where its text begins like one."""
-    wrong = found.column(f"""
+    wrong = loaded.column(f"""
         select text from events
         where run_id = 'answers' and is_error <> (task_id::int < {len(FAILED)}) order by task_id
     """)

@@ -28,7 +28,7 @@ from pipeline.warehouse import create_macros
 from tests.case_files import cases
 from tests.lean import only
 from tests.results import Results, asked, called, rollout, said, write
-from tests.together import Given, with_pages
+from tests.together import Batch, with_pages
 
 MARKER = re.compile(r"<!--.*?-->")
 LONGEST = 220
@@ -319,7 +319,7 @@ def test_an_analysis_tells_its_stages(planted: tuple[Results, list[str]]) -> Non
 
 
 @with_pages
-def test_a_selector_chooses_among_the_attempts_there_are() -> Given:
+def test_a_selector_chooses_among_the_attempts_there_are() -> Batch:
     """Over all scored tasks, also those with fewer attempts: one of three can pass."""
     rows = [rollout(1, 0, reward=1.0), rollout(1, 1, reward=0.0), rollout(2, 0, reward=0.0)]
     rows += [rollout(3, repeat, reward=0.0) for repeat in (0, 1)]

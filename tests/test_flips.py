@@ -81,7 +81,7 @@ def test_runs(runs: Results, fact: Fact) -> None:
 
 
 def test_what_is_left_out_is_counted() -> None:
-    """Of a side 12 are told, the first by their number, and 300 in all; every flip is counted."""
+    """Of a side 12 are listed, the first by their number, and 300 in all; every flip is counted."""
     with duckdb.connect() as db:
         db.execute("create schema staging")
         db.execute("""
@@ -101,14 +101,14 @@ def test_what_is_left_out_is_counted() -> None:
             from staging.run_pairs cross join range(14) as tasks(task_no)
         """)
         query = (SQL_DIR / "comparison" / "_flip_tasks.sql").read_text(encoding="utf-8")
-        told = db.execute(f"""
+        rows = db.execute(f"""
             select candidate, side, count(*), min(n_flips), max(task_id::int)
             from ({query}) group by all order by candidate, side desc
         """).fetchall()
     both = [(("lost", 12, 13, 11), ("gained", 1, 1, 13)) for _ in range(23)]
     expected = [(f"r{no:02}", *side) for no, sides in enumerate(both, start=1) for side in sides]
     # What is left of 300 shows the most changed of either side.
-    assert told == [*expected, ("r24", "lost", 1, 13, 0)]
+    assert rows == [*expected, ("r24", "lost", 1, 13, 0)]
 
 
 def test_page(runs: Results, capsys: pytest.CaptureFixture[str]) -> None:

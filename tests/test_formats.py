@@ -10,7 +10,7 @@ from pipeline.ingest.formats import config, fields, get, items, metrics
 
 
 def test_aggregate_figures() -> None:
-    """Figures come with their agent and task; key metrics are not told twice, samples never."""
+    """Figures come with their agent and task; key metrics are not repeated, samples never."""
     document = [
         {
             "agent_ref": {"name": "a"},
@@ -23,8 +23,8 @@ def test_aggregate_figures() -> None:
         }
     ]
     figures = list(metrics.aggregate_figures(metrics.parse(json.dumps(document))))
-    told = [(f.agent, f.task, f.metric, f.value) for f in figures]
-    assert told == [
+    reported = [(f.agent, f.task, f.metric, f.value) for f in figures]
+    assert reported == [
         ("a", None, "mean/reward", 0.5),
         ("a", None, "nested/x", 1.0),
         ("a", None, "only/here", 2.0),

@@ -41,18 +41,18 @@ def test_logged_requests(tmp_path: Path) -> None:
     """Each row is the task that its id names, with its question, call, tokens and time."""
     failed = {"error": "Error code: 400 - bad schema"}
     rows = [logged(1, "Q?"), logged(2, "Q?"), logged(3, "R?", response=failed)]
-    found = analyzed(tmp_path, {"vendor.jsonl": lines(rows) + "[]\n"}, needs=NEEDS)
-    assert found.rows(QUESTIONS) == [("1", "Q?"), ("2", "Q?"), ("3", "R?")]
-    assert found.rows("select run_id, model, n_tasks from runs") == [("vendor", "m", 3)]
+    results = analyzed(tmp_path, {"vendor.jsonl": lines(rows) + "[]\n"}, needs=NEEDS)
+    assert results.rows(QUESTIONS) == [("1", "Q?"), ("2", "Q?"), ("3", "R?")]
+    assert results.rows("select run_id, model, n_tasks from runs") == [("vendor", "m", 3)]
     query = """
         select is_scored, finish_reason, input_tokens, output_tokens, duration_s
         from rollouts order by task_id
     """
     answered = (False, "tool_calls", 7, 3, 2.5)
-    assert found.rows(query) == [answered, answered, (False, None, None, None, 2.5)]
-    calls = found.rows("select task_id, kind, tool, arguments from events order by task_id, seq")
+    assert results.rows(query) == [answered, answered, (False, None, None, None, 2.5)]
+    calls = results.rows("select task_id, kind, tool, arguments from events order by task_id, seq")
     assert calls == [(task, "tool_call", "area", '{"a": 2}') for task in ("1", "2")]
-    assert found.column("select reason from rejects") == ["not a JSON object"]
+    assert results.column("select reason from rejects") == ["not a JSON object"]
 
 
 def test_logged_requests_without_ids(tmp_path: Path) -> None:
@@ -60,10 +60,10 @@ def test_logged_requests_without_ids(tmp_path: Path) -> None:
     rows = [logged(0, ask, reward=1.0) for ask in ("Q?", "Q?", "R?")]
     for row in rows:
         del row["data_index"]
-    found = analyzed(tmp_path, {"vendor.jsonl": rows}, needs=NEEDS)
-    asked = "select prompt, count(*) from rollouts join task_prompts using (task_id) group by all"
-    assert sorted(found.rows(asked)) == [("Q?", 2), ("R?", 1)]
-    assert found.column("select reward from rollouts") == [1.0] * 3
+    results = analyzed(tmp_path, {"vendor.jsonl": rows}, needs=NEEDS)
+    request = "select prompt, count(*) from rollouts join task_prompts using (task_id) group by all"
+    assert sorted(results.rows(request)) == [("Q?", 2), ("R?", 1)]
+    assert results.column("select reward from rollouts") == [1.0] * 3
 
 
 MESSAGES = [{"role": "user", "content": "Q?"}]
@@ -85,12 +85,12 @@ ROWS: list[Row] = [
 def test_a_question_outside_of_the_request(tmp_path: Path) -> None:
     """It is read where it is, as messages or text or JSON in a string."""
     files = {f"plain{n}_rollouts.jsonl": [{**row, "reward": 1.0}] for n, row in enumerate(ROWS)}
-    found = analyzed(tmp_path, files, needs=NEEDS)
-    asked = (
+    results = analyzed(tmp_path, files, needs=NEEDS)
+    request = (
         "select run_id, prompt from rollouts join task_prompts using (run_id, task_id) order by 1"
     )
-    assert found.rows(asked) == [(f"plain{n}", "Q?") for n in range(len(ROWS))]
-    answered = found.rows("select run_id, text from events order by all")
+    assert results.rows(request) == [(f"plain{n}", "Q?") for n in range(len(ROWS))]
+    answered = results.rows("select run_id, text from events order by all")
     assert answered == [(f"plain{n}", "A") for n, row in enumerate(ROWS) if "response" in row]
 
 
@@ -98,10 +98,10 @@ def test_rollouts_without_a_task_are_tasks_of_their_own(tmp_path: Path) -> None:
     """Nothing says that two of them ask the same: each is a task by its line, as a notice says."""
     bare = [{"response": f"A{n}", "reward": n % 2, "expected_answer": "A1"} for n in range(3)]
     rows = [*bare, {"response": "B", "reward": 1.0, "prompt": "Q?"}]
-    found = analyzed(tmp_path, {"plain_rollouts.jsonl": rows}, needs=CHECKED)
-    tasks = found.column("select task_id from rollouts order by source_line")
+    results = analyzed(tmp_path, {"plain_rollouts.jsonl": rows}, needs=CHECKED)
+    tasks = results.column("select task_id from rollouts order by source_line")
     assert tasks[:3] == ["line-1", "line-2", "line-3"]
     assert not tasks[3].startswith("line-")
     notice = "select subject, message from assertions.warn where check_name = 'warn_tasks_unnamed'"
     message = "3 rollouts name no task and show no question: each is taken for a task of its own, "
-    assert found.rows(notice) == [("plain", message + "by its line")]
+    assert results.rows(notice) == [("plain", message + "by its line")]

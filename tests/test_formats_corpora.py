@@ -83,20 +83,20 @@ def words(content: Any) -> str:
     return "".join(part["text"] for part in content if part["type"] == "text")
 
 
-def spoken(sample: dict[str, Any]) -> list[tuple[str, ...]]:
+def messages_of(sample: dict[str, Any]) -> list[tuple[str, ...]]:
     """Messages, calls and answers of tools, in order, without the system's and the question."""
-    found: list[tuple[str, ...]] = []
+    actual: list[tuple[str, ...]] = []
     for one in sample["messages"]:
         if one["role"] == "tool":
-            found.append(("tool_result", one.get("tool_call_id") or ""))
+            actual.append(("tool_result", one.get("tool_call_id") or ""))
         elif one["role"] == "assistant":
             if words(one["content"]):
-                found.append(("message", words(one["content"])))
-            found += [
+                actual.append(("message", words(one["content"])))
+            actual += [
                 ("tool_call", call["id"], call["function"], json.dumps(call["arguments"]))
                 for call in one.get("tool_calls") or []
             ]
-    return found
+    return actual
 
 
 LOGS = sorted(
@@ -109,31 +109,31 @@ LOGS = sorted(
 
 def test_inspect_logs_lose_nothing(tmp_path: Path) -> None:
     """Every log at hand, message by message and call by call, equals its events."""
-    held = {f"{number}/{path.name}": samples_of(path) for number, path in enumerate(LOGS)}
-    for (name, samples), path in zip(held.items(), LOGS, strict=True):
+    by_name = {f"{number}/{path.name}": samples_of(path) for number, path in enumerate(LOGS)}
+    for (name, samples), path in zip(by_name.items(), LOGS, strict=True):
         if samples:
             (tmp_path / "logs" / name).parent.mkdir(parents=True)
             shutil.copy(path, tmp_path / "logs" / name)
     with only("events", "rollouts", "rejects"):
         pipeline.analyze(tmp_path / "logs", out=tmp_path / "out")
-    found = Results(tmp_path / "out")
+    actual = Results(tmp_path / "out")
     events = defaultdict(list)
-    for file, task, index, kind, call_id, tool, arguments, text in found.rows("""
+    for file, task, index, kind, call_id, tool, arguments, text in actual.rows("""
         select source_file, task_id, rollout_index, kind, call_id, tool, arguments, text
         from events
         inner join rollouts using (run_id, task_id, rollout_index)
         where kind in ('tool_call', 'tool_result') or kind = 'message' and role = 'assistant'
         order by source_file, task_id, rollout_index, seq
     """):
-        said = {"message": (text,), "tool_result": (call_id,)}.get(kind)
+        message = {"message": (text,), "tool_result": (call_id,)}.get(kind)
         if kind == "tool_call":
-            said = (call_id, tool, json.dumps(json.loads(arguments)))
-        events[file, task, index].append((kind, *said))
-    superseded = found.column("select source_file from rejects where reason like 'superseded%'")
+            message = (call_id, tool, json.dumps(json.loads(arguments)))
+        events[file, task, index].append((kind, *message))
+    superseded = actual.column("select source_file from rejects where reason like 'superseded%'")
     n_samples = 0
-    for name in held.keys() - set(superseded):
-        for sample in held[name]:
+    for name in by_name.keys() - set(superseded):
+        for sample in by_name[name]:
             n_samples += 1
             place = (name, str(sample["id"]), sample["epoch"] - 1)
-            assert events[place] == spoken(sample), place
+            assert events[place] == messages_of(sample), place
     assert n_samples >= 300

@@ -26,8 +26,8 @@ NAME = "f3a1c0de-4b2e-4c1a-9f6d-1b7e5a2c8d40"
 
 def instance(sample: str, score: float, **more: Any) -> Row:
     """A line of samples."""
-    given = {"sample": sample, "score": score, "is_correct": score >= 0.5}
-    return {**filled("formats", "every_eval_ever_instance", **given), **more}
+    inputs = {"sample": sample, "score": score, "is_correct": score >= 0.5}
+    return {**filled("formats", "every_eval_ever_instance", **inputs), **more}
 
 
 def of_metric(name: str, metric: str, score: float, **config: Any) -> Row:
@@ -41,7 +41,7 @@ def of_metric(name: str, metric: str, score: float, **config: Any) -> Row:
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> Results:
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """Two results with instances, repeats among them, one without, and a broken line."""
     call = {"id": "c", "name": "add", "arguments": {"a": "3"}}
     talk = [
@@ -76,15 +76,15 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 
 @facts("every_eval_ever")
-def test_samples(found: Results, fact: Fact) -> None:
+def test_samples(loaded: Results, fact: Fact) -> None:
     """As tests/facts/every_eval_ever.test says."""
-    fact.check(found)
+    fact.check(loaded)
 
 
 def test_instances_without_results(tmp_path: Path) -> None:
     """A run is named after its model where nothing else names it; thoughts may be several."""
-    said = [{"role": "assistant", "content": "a", "reasoning_trace": ["hm", "well"]}]
-    path = write(tmp_path, {"None_samples.jsonl": [instance("s1", 1.0, messages=said)]})
+    message = [{"role": "assistant", "content": "a", "reasoning_trace": ["hm", "well"]}]
+    path = write(tmp_path, {"None_samples.jsonl": [instance("s1", 1.0, messages=message)]})
     file = formats.ListedFile(path / "None_samples.jsonl", "None_samples.jsonl")
     (claim,) = every_eval_ever.claims([file])
     assert claim.stem == "tiny"
@@ -107,7 +107,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     result = {"type": "function_call_output", "call_id": "c", "output": "7"}
     usage = {"usage": {"input_tokens": 3, "output_tokens": 4}}
     answer = {"type": "message", "role": "assistant", "content": "done"}
-    spoken = {"output": [call, result, answer], **usage}
+    by_name = {"output": [call, result, answer], **usage}
     ones = [
         rollout(task, index, reward=float(task > index), model="org/one", expected_answer="7")
         for task in range(3)
@@ -115,7 +115,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     twos = [
         rollout(task, index, reward=0.25 * task, model="two")
-        | {"response": {"model": "two", **spoken}}
+        | {"response": {"model": "two", **by_name}}
         for task in range(3)
         for index in range(2)
     ]

@@ -21,8 +21,8 @@ def trial(task: str, name: str, reward: Any, *, agent: str = "solver", **more: A
     """The result of a trial; `reward` is one number, all rewards, or none."""
     rewards = reward if isinstance(reward, dict) else {"reward": reward}
     result = None if reward is None else {"rewards": rewards}
-    given = {"task": task, "name": name, "agent": agent, "result": result}
-    return {**filled("formats", "harbor_trial", **given), **more}
+    inputs = {"task": task, "name": name, "agent": agent, "result": result}
+    return {**filled("formats", "harbor_trial", **inputs), **more}
 
 
 def step(source: str, message: Any, **more: Any) -> Row:
@@ -76,9 +76,9 @@ def files() -> dict[str, Any]:
     }
     config = {"task": {"path": "x/t3", "source": "deeds"}, "trial_name": "t3__fffffff"}
     config["agent"] = {"name": "solver", "model_name": "org/m"}
-    given: dict[str, Any] = {f"jobs/j/{name}/result.json": [row] for name, row in results.items()}
+    inputs: dict[str, Any] = {f"jobs/j/{name}/result.json": [row] for name, row in results.items()}
     tests = [{"name": "test_a", "status": "passed"}, {"name": "test_b", "status": "failed"}]
-    return given | {
+    return inputs | {
         "jobs/j/result.json": [
             {"n_total_trials": 7, "stats": stats, "trial_results": [{"trial_name": "t1__aaaaaaa"}]}
         ],
@@ -121,8 +121,8 @@ def test_a_folder_called_tasks_names_no_benchmark() -> None:
         ("/home/me/deeds/tasks/a", "deeds"),
         ("../tasks/a", None),
     ):
-        found = {"config": {"task": {"path": path, "source": "tasks"}}}
-        assert harbor._benchmark(found, "tasks") == name
+        by_name = {"config": {"task": {"path": path, "source": "tasks"}}}
+        assert harbor._benchmark(by_name, "tasks") == name
     assert harbor._benchmark({}, "terminal-bench") == "terminal-bench"
 
 
@@ -134,27 +134,27 @@ def test_figures_of_trials_that_are_not_here(tmp_path: Path) -> None:
     """
     lost = {"reward": {"1.0": ["a__aaaaaaa", "b__bbbbbbb"], "0.0": ["c__ccccccc"]}}
     group = {"metrics": [{"mean": 0.667, "reward": 0.75}], "reward_stats": lost}
-    given: dict[str, Any] = {
+    inputs: dict[str, Any] = {
         f"j/{name}/result.json": [trial(name[0], name, reward, source="tasks")]
         for name, reward in (("a__aaaaaaa", 1), ("c__ccccccc", 0.5))
     }
-    given["j/result.json"] = [
+    inputs["j/result.json"] = [
         {"n_total_trials": 3, "stats": {"evals": {"solver__m__tasks": group}}}
     ]
-    given["j/config.json"] = [{"job_name": "j"}]
-    found = analyzed(tmp_path, given, needs=(*NEEDS, "report.strips"))
-    check(found, "harbor_lost")
+    inputs["j/config.json"] = [{"job_name": "j"}]
+    results = analyzed(tmp_path, inputs, needs=(*NEEDS, "report.strips"))
+    check(results, "harbor_lost")
 
 
 @pytest.mark.slow
 def test_trajectories_alone(tmp_path: Path) -> None:
     """An ATIF file by itself is an unscored attempt; Gym's export says which one."""
     source = {"task_index": 7, "rollout_index": 3}
-    given = {
+    inputs = {
         "t/5-0.json": trajectory(step("user", "Q"), extra={"nemo_gym": {"source": source}}),
         "t/a.trajectory.json": trajectory(step("user", "Q"), step("agent", "A")),
         "t/a.trajectory.cont-1.json": FURTHER,
         "t/b.trajectory.json": '{"schema_version": "ATIF-v1.2"}',
     }
-    found = analyzed(tmp_path, given, needs=NEEDS)
-    check(found, "atif_alone")
+    results = analyzed(tmp_path, inputs, needs=NEEDS)
+    check(results, "atif_alone")

@@ -44,9 +44,9 @@ def published(scorer: str, name: str | None = None, **metrics: float) -> dict[st
 def archive(members: Mapping[str, Any], *, method: int = zipfile.ZIP_DEFLATED) -> bytes:
     """A zip of JSON members; what is bytes already goes in as it is."""
     out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", method) as made:
+    with zipfile.ZipFile(out, "w", method) as created:
         for name, value in members.items():
-            made.writestr(name, value if isinstance(value, bytes) else json.dumps(value))
+            created.writestr(name, value if isinstance(value, bytes) else json.dumps(value))
     return out.getvalue()
 
 
@@ -79,14 +79,14 @@ def read(tmp_path: Path, content: bytes, name: str = "a.eval") -> list[formats.R
     return list(inspect_ai.read(Artifact(path, name, Kind.ROLLOUTS, format="inspect_ai")))
 
 
-def rows(found: list[formats.Reading]) -> list[dict[str, Any]]:
+def rows(actual: list[formats.Reading]) -> list[dict[str, Any]]:
     """The rows among it."""
-    return [one.value for one in found if isinstance(one, Row)]
+    return [one.value for one in actual if isinstance(one, Row)]
 
 
-def reasons(found: list[formats.Reading]) -> list[str]:
+def reasons(actual: list[formats.Reading]) -> list[str]:
     """Why parts of it cannot be used."""
-    return [one.reason for one in found if isinstance(one, Reject)]
+    return [one.reason for one in actual if isinstance(one, Reject)]
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +95,7 @@ def sums(tmp_path_factory: pytest.TempPathFactory) -> Results:
     multi = {"match": {"value": "P"}, "multi": {"value": {"length": 3, "polite": True}}}
     call = {"id": "c1", "function": "add", "arguments": {"x": 1}}
     failed = {"type": "timeout", "message": "too slow"}
-    told = [
+    reported = [
         {"role": "system", "content": "be brief"},
         {"role": "user", "content": "question a", "source": "input"},
         {
@@ -108,7 +108,7 @@ def sums(tmp_path_factory: pytest.TempPathFactory) -> Results:
     ]
     samples = [
         sample("a", 1, "C"),
-        sample("a", 2, scores=multi, messages=told, attachments={"abc": "seven"}),
+        sample("a", 2, scores=multi, messages=reported, attachments={"abc": "seven"}),
         sample(5, 1, "I", limit={"type": "message", "limit": 9}),
         sample(5, 2, scores=None, messages=[], error={"message": "RuntimeError('died')"}),
     ]
@@ -162,8 +162,8 @@ def test_events_are_passed_over_or_read(tmp_path: Path) -> None:
         "output": {"choices": [{"message": {"role": "assistant", "content": "x"}}]},
     }
     silent = sample(1, messages=[{"role": "user", "content": "question 1"}], events=[event])
-    (spoken,) = rows(read(tmp_path, archive(log(silent))))
-    assert [item["content"] for item in spoken["response"]["output"]] == ["x"]
+    (messages,) = rows(read(tmp_path, archive(log(silent))))
+    assert [item["content"] for item in messages["response"]["output"]] == ["x"]
     usual = sample(1, store={"events": [], "model_usage": {}}, tail={"model_usage": {"a": 1}})
     (row,) = rows(read(tmp_path, archive(log(usual))))
     (same,) = rows(read(tmp_path, json.dumps({**header(1), "samples": [usual]}).encode(), "a.json"))
@@ -172,23 +172,23 @@ def test_events_are_passed_over_or_read(tmp_path: Path) -> None:
 
 def test_two_logs_of_one_second_are_two_runs(tmp_path: Path) -> None:
     """The time a log was begun may not tell it from another; its file then does."""
-    found = []
+    actual = []
     for name, task in (("x.eval", "t1"), ("y.eval", "t2")):
         head = header("a")
         head["eval"]["task_id"] = task
         (tmp_path / name).write_bytes(archive(log(sample("a"), head=head)))
-        found.append(formats.ListedFile(tmp_path / name, name))
-    assert len({(claim.stem, claim.mark) for claim in inspect_ai.claims(found)}) == 2
+        actual.append(formats.ListedFile(tmp_path / name, name))
+    assert len({(claim.stem, claim.mark) for claim in inspect_ai.claims(actual)}) == 2
 
 
 def claimed(tmp_path: Path, **documents: Any) -> list[str]:
     """The stems of the JSON files that are taken for logs."""
-    found = []
+    actual = []
     for name, value in documents.items():
         path = tmp_path / f"{name}.json"
         path.write_text(value if isinstance(value, str) else json.dumps(value, indent=1))
-        found.append(formats.ListedFile(path, path.name))
-    return [claim.file.path.stem for claim in inspect_ai.claims(found)]
+        actual.append(formats.ListedFile(path, path.name))
+    return [claim.file.path.stem for claim in inspect_ai.claims(actual)]
 
 
 def test_documents_that_are_logs(tmp_path: Path) -> None:
@@ -209,10 +209,10 @@ def test_the_only_score_of_the_oldest_logs(tmp_path: Path) -> None:
     metrics = {"accuracy": {"name": "accuracy", "value": 1.0}}
     head = header("a", version=1, results={"scorer": {"name": "match"}, "metrics": metrics})
     old = {**sample("a"), "score": {"value": "C", "answer": "7"}, "scores": None}
-    found = read(tmp_path, json.dumps({**head, "samples": [old]}).encode(), "old.json")
-    (row,) = rows(found)
+    actual = read(tmp_path, json.dumps({**head, "samples": [old]}).encode(), "old.json")
+    (row,) = rows(actual)
     assert (row["reward"], row["score"][0]["name"], row["extracted_answer"]) == (1.0, "match", "7")
-    figures = [one.means for one in found if isinstance(one, formats.Figure)]
+    figures = [one.means for one in actual if isinstance(one, formats.Figure)]
     assert figures == ["task_mean/scores.match"]
 
 
@@ -221,20 +221,20 @@ def test_figures_of_a_log_that_was_cut_down(tmp_path: Path) -> None:
     """Where not all samples are in the log, its figures are not compared with those that are."""
     results = {"total_samples": 9, "scores": [published("match", accuracy=0.25)]}
     cut = {**header("a", "b", "c", results=results), "samples": [sample("a")]}
-    found = analyzed(tmp_path, {"cut.json": json.dumps(cut)}, needs=CHECKED)
-    check(found, "inspect_cut")
+    actual = analyzed(tmp_path, {"cut.json": json.dumps(cut)}, needs=CHECKED)
+    check(actual, "inspect_cut")
     # What was taken out of the log is not missing, though it lists it.
-    assert found.one("select n_expected from runs") is None
+    assert actual.one("select n_expected from runs") is None
 
 
 def test_a_log_of_part_of_its_dataset(tmp_path: Path) -> None:
     """A whole log with all samples that it ran misses none, however many its dataset lists."""
     part = {**header("a", "b", "c", results={"total_samples": 1}), "samples": [sample("a")]}
-    found = read(tmp_path, json.dumps(part).encode(), "part.json")
-    assert not [one for one in found if isinstance(one, formats.Expected)]
+    actual = read(tmp_path, json.dumps(part).encode(), "part.json")
+    assert not [one for one in actual if isinstance(one, formats.Expected)]
     ended = {**part, "status": "error"}
-    found = read(tmp_path, json.dumps(ended).encode(), "ended.json")
-    assert formats.Expected("c", 0) in found
+    actual = read(tmp_path, json.dumps(ended).encode(), "ended.json")
+    assert formats.Expected("c", 0) in actual
 
 
 @pytest.mark.slow
@@ -244,8 +244,8 @@ def test_a_run_of_gym_and_one_of_inspect_compare(tmp_path: Path) -> None:
     samples = [sample(f"s{n}", value="C" if n < 3 else "I") for n in (2, 0, 1, 3)]
     ids = header("s0", "s1", "s2", "s3", "lost")
     files = {"gym_rollouts.jsonl": own, "other.eval": archive(log(*samples, head=ids))}
-    found = analyzed(tmp_path, files, needs=(*CHECKED, "comparisons", "comparison_tasks"))
-    check(found, "inspect_compared")
+    results = analyzed(tmp_path, files, needs=(*CHECKED, "comparisons", "comparison_tasks"))
+    check(results, "inspect_compared")
 
 
 def test_zstd_members(tmp_path: Path) -> None:
@@ -257,12 +257,12 @@ def test_unfinished_logs(tmp_path: Path) -> None:
     """Without a header the journal's beginning counts; of two members of a name the last."""
     members = log(sample("a"), sample("b", value="I"))
     del members["header.json"]
-    found = read(tmp_path, archive(members))
-    assert [row["reward"] for row in rows(found)] == [1, 0]
-    assert formats.Expected("b", 0) in found
+    actual = read(tmp_path, archive(members))
+    assert [row["reward"] for row in rows(actual)] == [1, 0]
+    assert formats.Expected("b", 0) in actual
     twice = io.BytesIO(archive(members))
-    with pytest.warns(UserWarning, match="Duplicate"), zipfile.ZipFile(twice, "a") as made:
-        made.writestr("samples/a_epoch_1.json", json.dumps(sample("a", value="P")))
+    with pytest.warns(UserWarning, match="Duplicate"), zipfile.ZipFile(twice, "a") as created:
+        created.writestr("samples/a_epoch_1.json", json.dumps(sample("a", value="P")))
     assert sorted(row["reward"] for row in rows(read(tmp_path, twice.getvalue()))) == [0, 0.5]
 
 
@@ -270,21 +270,21 @@ def test_damaged_archives(tmp_path: Path) -> None:
     """What is damaged, cut off or no sample is a reject that names its member; the rest is read."""
     members = log(sample("a"), sample("b"))
     whole = archive({**members, "samples/x_epoch_1.json": b"{", "samples/y_epoch_1.json": b"[]"})
-    found = read(tmp_path, whole)
-    assert len(rows(found)) == 2
-    assert [reason.partition(":")[0] for reason in reasons(found)] == [
+    actual = read(tmp_path, whole)
+    assert len(rows(actual)) == 2
+    assert [reason.partition(":")[0] for reason in reasons(actual)] == [
         "samples/x_epoch_1.json",
         "samples/y_epoch_1.json",
     ]
     # Half of it was written: no directory, and the second sample is not whole.
     place = whole.index(b"samples/b_epoch_1.json")
-    found = read(tmp_path, whole[: place + 100])
-    assert [row["_ng_task_index"] for row in rows(found)] == ["a"]
-    assert reasons(found) == ["not a whole zip archive: File is not a zip file"]
+    actual = read(tmp_path, whole[: place + 100])
+    assert [row["_ng_task_index"] for row in rows(actual)] == ["a"]
+    assert reasons(actual) == ["not a whole zip archive: File is not a zip file"]
     flipped = bytearray(whole)
     flipped[place + 60] ^= 0xFF
-    found = read(tmp_path, bytes(flipped))
-    assert len(rows(found)) == 1 and reasons(found)[0].startswith(
+    actual = read(tmp_path, bytes(flipped))
+    assert len(rows(actual)) == 1 and reasons(actual)[0].startswith(
         "samples/b_epoch_1.json: is damaged"
     )
 
@@ -294,8 +294,8 @@ def test_members_that_lie(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(packed, "MOST_BYTES", 1 << 20)
     members = log(sample("a"))
     bomb = archive({**members, "samples/b_epoch_1.json": b"[" + b"0," * (1 << 20) + b"0]"})
-    found = read(tmp_path, bomb)
-    assert len(rows(found)) == 1 and "has more than" in reasons(found)[0]
+    actual = read(tmp_path, bomb)
+    assert len(rows(actual)) == 1 and "has more than" in reasons(actual)[0]
     monkeypatch.undo()
     monkeypatch.setattr(packed, "MOST_VALUES", 50)
     deep = archive({**members, "samples/b_epoch_1.json": b"[" * 60 + b"]" * 60})
@@ -304,14 +304,14 @@ def test_members_that_lie(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     ]
     monkeypatch.undo()
     whole = io.BytesIO(archive({**members, "samples/b_epoch_1.json": b"x" * 90}))
-    with zipfile.ZipFile(whole, "a") as made:
-        made.filelist += [copy(made.filelist[-1]) for _ in range(9)]
-        for number, one in enumerate(made.filelist[-9:]):
+    with zipfile.ZipFile(whole, "a") as created:
+        created.filelist += [copy(created.filelist[-1]) for _ in range(9)]
+        for number, one in enumerate(created.filelist[-9:]):
             one.filename = f"samples/c{number}_epoch_1.json"
             one.compress_size = 1 << 20
-        made.writestr("last", b"")
-    found = read(tmp_path, whole.getvalue())
-    assert len(rows(found)) == 1 and "overlap" in reasons(found)[-1]
+        created.writestr("last", b"")
+    actual = read(tmp_path, whole.getvalue())
+    assert len(rows(actual)) == 1 and "overlap" in reasons(actual)[-1]
     lying = bytearray(archive({**members, "samples/b_epoch_1.json": b" " * 5000}))
     place = lying.rindex(b"PK\x01\x02", 0, lying.rindex(b"samples/b_epoch_1.json"))
     struct.pack_into("<L", lying, place + 24, 10)
@@ -324,11 +324,11 @@ def test_documents_that_are_cut_off(cut: int, tmp_path: Path) -> None:
     whole = json.dumps({**header(1, 2), "samples": [sample(1), sample(2)]}).encode()
     (tmp_path / "a.json").write_bytes(whole[:-cut])
     artifact = Artifact(tmp_path / "a.json", "a.json", Kind.ROLLOUTS, format="inspect_ai")
-    found: list[formats.Reading] = []
+    actual: list[formats.Reading] = []
     with pytest.raises(ValueError, match="not JSON"):
         for one in inspect_ai.read(artifact):
-            found.append(one)
-    assert len(rows(found)) == int(cut < 900)
+            actual.append(one)
+    assert len(rows(actual)) == int(cut < 900)
 
 
 def items_of(tmp_path: Path, **more: Any) -> list[dict[str, Any]]:
@@ -339,14 +339,14 @@ def items_of(tmp_path: Path, **more: Any) -> list[dict[str, Any]]:
 
 def test_an_answer_outside_the_messages(tmp_path: Path) -> None:
     """What a sample gives for its output is the answer where no message is one."""
-    asked = [{"role": "user", "content": "question 1", "source": "input"}]
-    assert items_of(tmp_path, messages=asked, output={"completion": "it is 7"}) == [
+    request = [{"role": "user", "content": "question 1", "source": "input"}]
+    assert items_of(tmp_path, messages=request, output={"completion": "it is 7"}) == [
         {"type": "message", "role": "assistant", "content": "it is 7"}
     ]
 
 
 def test_a_tool_of_the_models_own_server(tmp_path: Path) -> None:
-    """A call that stands among the parts of a message is a call, with its answer, in its place."""
+    """A call among the parts of a message is read, with its answer, in its place."""
     search = {"type": "tool_use", "tool_type": "web_search", "id": "w", "name": "web_search"}
     parts = [
         {"type": "text", "text": "I look."},
@@ -354,8 +354,10 @@ def test_a_tool_of_the_models_own_server(tmp_path: Path) -> None:
         {**search, "id": "x", "arguments": {}, "result": "", "error": "too_many_requests"},
         {"type": "text", "text": "It is 7."},
     ]
-    said = [{"role": "assistant", "content": parts, "source": "generate"}]
-    assert [(item["type"], item.get("call_id")) for item in items_of(tmp_path, messages=said)] == [
+    message = [{"role": "assistant", "content": parts, "source": "generate"}]
+    assert [
+        (item["type"], item.get("call_id")) for item in items_of(tmp_path, messages=message)
+    ] == [
         ("message", None),
         ("function_call", "w"),
         ("function_call_output", "w"),
@@ -363,37 +365,40 @@ def test_a_tool_of_the_models_own_server(tmp_path: Path) -> None:
         ("function_call_output", "x"),
         ("message", None),
     ]
-    made = items_of(tmp_path, messages=said)
-    assert (made[1]["name"], made[1]["arguments"]) == ("web_search", '{"query": "7"}')
-    assert (made[2]["output"], made[4]["output"]) == ("[found]", '{"error": "too_many_requests"}')
+    created = items_of(tmp_path, messages=message)
+    assert (created[1]["name"], created[1]["arguments"]) == ("web_search", '{"query": "7"}')
+    assert (created[2]["output"], created[4]["output"]) == (
+        "[found]",
+        '{"error": "too_many_requests"}',
+    )
 
 
 def test_arguments_of_the_task_are_settings(tmp_path: Path) -> None:
     """Each by its name, and in what two runs differ; secrets are left alone."""
     head = header(1)
     head["eval"]["task_args"] = {"shots": 5, "level": "007", "api_key": "s", "seed": None}
-    found = analyzed(
+    results = analyzed(
         tmp_path,
         {"a.eval": archive(log(sample(1), head=head))},
         needs=("runs",),
     )
-    assert found.rows(
+    assert results.rows(
         "select name, value from staging.run_settings where name like 'task%' order by 1"
     ) == [
         ("task_args.level", "007"),
         ("task_args.shots", "5"),
     ]
-    limits = json.loads(found.one("select limits from runs"))
+    limits = json.loads(results.one("select limits from runs"))
     assert limits == {"message_limit": 9, "task_args.level": "007", "task_args.shots": 5}
 
 
 def test_numbers_of_rows_are_no_ids(tmp_path: Path) -> None:
     """A header that counts its rows where samples have names expects nobody."""
     head = header(1, 2)
-    found = read(tmp_path, archive(log(sample("first"), sample("second"), head=head)))
-    assert not [one for one in found if isinstance(one, Expected)]
-    found = read(tmp_path, archive(log(sample("first"), sample("second"))))
-    assert len([one for one in found if isinstance(one, Expected)]) == 2
+    actual = read(tmp_path, archive(log(sample("first"), sample("second"), head=head)))
+    assert not [one for one in actual if isinstance(one, Expected)]
+    actual = read(tmp_path, archive(log(sample("first"), sample("second"))))
+    assert len([one for one in actual if isinstance(one, Expected)]) == 2
 
 
 def test_the_value_that_is_published_is_the_reward(tmp_path: Path) -> None:
@@ -419,9 +424,9 @@ def test_one_id_for_all_is_no_retry(tmp_path: Path) -> None:
         created = f"2025-01-0{day}T00:00:00+00:00"
         head["eval"] |= {"model": model, "created": created, "task_id": "same"}
         logs[f"logs/{model[2:]}.eval"] = archive(log(sample("a"), head=head))
-    found = analyzed(tmp_path, logs, needs=NEEDS)
-    assert found.column("select model from runs order by model") == ["m/one", "m/two"]
-    assert found.rows("from rejects") == []
+    results = analyzed(tmp_path, logs, needs=NEEDS)
+    assert results.column("select model from runs order by model") == ["m/one", "m/two"]
+    assert results.rows("from rejects") == []
 
 
 @pytest.mark.parametrize(
@@ -440,12 +445,12 @@ def test_ids_that_were_numbered_again(
 ) -> None:
     """A complete log with as many samples as it lists asked for the samples that it has."""
     head = header(*ids, results={"total_samples": total, "scores": []})
-    found = read(tmp_path, archive(log(sample(1), sample(2), sample(4), head=head)))
-    assert [one.task for one in found if isinstance(one, Expected)] == expected
+    actual = read(tmp_path, archive(log(sample(1), sample(2), sample(4), head=head)))
+    assert [one.task for one in actual if isinstance(one, Expected)] == expected
 
 
 def test_what_a_cancelled_log_lacks_says_so(tmp_path: Path) -> None:
-    """Samples that were never run are no failures; that the run ended is told once, of the run."""
+    """Samples that were never run are no failures; the end of a run is reported once."""
     head = header("a", "b", "c", status="cancelled")
     failed = header("a", "b", "c", status="error")
     failed["eval"] |= {"model": "m/two", "task_id": "other"}
@@ -454,15 +459,15 @@ def test_what_a_cancelled_log_lacks_says_so(tmp_path: Path) -> None:
         "one.eval": archive(log(sample("a", value="I"), sample("b"), head=head)),
         "two.eval": archive(log(sample("a", value="I"), head=failed)),
     }
-    found = analyzed(tmp_path, logs)
+    results = analyzed(tmp_path, logs)
     query = "select n_attempts, n_all_attempts, mode from findings where kind = 'ended'"
-    assert found.rows(query) == [(1, 3, "Error code: 429 - You exceeded your current quota")]
-    assert found.column(
+    assert results.rows(query) == [(1, 3, "Error code: 429 - You exceeded your current quota")]
+    assert results.column(
         "select distinct n_all_failures from failure_modes where run_id is null"
     ) == [2]
-    assert not found.rows("from failure_modes where mode = 'no row recorded' and n_failures > 0")
-    assert found.column("select n_rows from report.gaps where gap = 'failures'") == [1]
-    text = (found.path.parent / "report.md").read_text(encoding="utf-8")
+    assert not results.rows("from failure_modes where mode = 'no row recorded' and n_failures > 0")
+    assert results.column("select n_rows from report.gaps where gap = 'failures'") == [1]
+    text = (results.path.parent / "report.md").read_text(encoding="utf-8")
     assert "has 1 of 3 expected attempts; its log ended with: `Error code: 429" in text
     assert "no row recorded" not in text
 
@@ -476,11 +481,11 @@ def test_every_score_is_reported(tmp_path: Path) -> None:
     del samples[2]["scores"]["attack"]
     scored = {"total_samples": 3, "scores": [published("useful", mean=0.5)]}
     head = header("a", "b", "c", results=scored)
-    found = analyzed(tmp_path, {"one.eval": archive(log(*samples, head=head))})
-    assert found.rows("""
+    results = analyzed(tmp_path, {"one.eval": archive(log(*samples, head=head))})
+    assert results.rows("""
         select component, is_reward, n_rollouts, mean_value from reward_components order by all
     """) == [("attack", False, 2, 0.5), ("useful", True, 3, 2 / 3)]
-    text = (found.path.parent / "report.md").read_text(encoding="utf-8")
+    text = (results.path.parent / "report.md").read_text(encoding="utf-8")
     assert "The score is `useful`; rows record `attack` too." in text
     assert "| `attack` | 2 | 2 | 0.5 | 0 | 1 |" in text
 
@@ -508,16 +513,16 @@ def test_tokens(usage: dict[str, int], tokens: tuple[int, int], tmp_path: Path) 
         for one in read(tmp_path, archive(log(sample("a", model_usage=used))))
         if isinstance(one, Row)
     )
-    found = row.value["response"]["usage"]
-    assert (found["input_tokens"], found["output_tokens"]) == tokens
+    actual = row.value["response"]["usage"]
+    assert (actual["input_tokens"], actual["output_tokens"]) == tokens
 
 
 def test_a_log_that_was_packed_again_is_a_copy(tmp_path: Path) -> None:
     """The same members in another container are read once."""
     members = log(sample("a"), sample("b", value="I"))
     logs = {"one.eval": archive(members), "two.eval": archive(members, method=zipfile.ZIP_STORED)}
-    found = analyzed(tmp_path, logs, needs=NEEDS)
-    assert found.rows("select count(*) from rollouts") == [(2,)]
-    assert found.rows("select source_file, reason from rejects") == [
+    results = analyzed(tmp_path, logs, needs=NEEDS)
+    assert results.rows("select count(*) from rollouts") == [(2,)]
+    assert results.rows("select source_file, reason from rejects") == [
         ("two.eval", "holds the same as one.eval")
     ]

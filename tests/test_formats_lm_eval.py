@@ -61,12 +61,12 @@ def test_samples(sums: Results, fact: Fact) -> None:
 @pytest.mark.slow
 def test_repeats_of_a_row(tmp_path: Path) -> None:
     """Repeats are one attempt, those behind its answer last; what found no answer has none."""
-    asked = {"resps": [["it is 7", "it is 8", "no idea"]]}
-    rows = [sample(0, 1.0, filtered_resps=["7"], **asked)]
-    rows.append(sample(1, 0.0, filtered_resps=["[invalid]"], **asked))
+    request = {"resps": [["it is 7", "it is 8", "no idea"]]}
+    rows = [sample(0, 1.0, filtered_resps=["7"], **request)]
+    rows.append(sample(1, 0.0, filtered_resps=["[invalid]"], **request))
     files = {f"org__tiny/samples_sums_{TIME}.jsonl": rows}
-    found = analyzed(tmp_path, files, needs=("rollouts", "events"))
-    check(found, "lm_eval_repeats")
+    actual = analyzed(tmp_path, files, needs=("rollouts", "events"))
+    check(actual, "lm_eval_repeats")
 
 
 def old(doc: int, score: float, answer: str) -> Row:
@@ -88,8 +88,8 @@ def test_rows_that_name_no_filter(tmp_path: Path) -> None:
         "out/pretrained__org__small,dtype__auto_sums.jsonl": json.dumps(rows, indent=2),
         "out/results.json": json.dumps(about, indent=2),
     }
-    found = analyzed(tmp_path, files, needs=NEEDS)
-    check(found, "lm_eval_unfiltered")
+    actual = analyzed(tmp_path, files, needs=NEEDS)
+    check(actual, "lm_eval_unfiltered")
 
 
 def test_results_by_any_name_above_the_samples(tmp_path: Path) -> None:
@@ -104,8 +104,8 @@ def test_results_by_any_name_above_the_samples(tmp_path: Path) -> None:
         },
     )
     files = sorted(path for path in tmp_path.rglob("*") if path.is_file())
-    found = [formats.ListedFile(path, str(path.relative_to(tmp_path))) for path in files]
-    assert [(one.file.base, one.kind.name, one.stem) for one in lm_eval.claims(found)] == [
+    actual = [formats.ListedFile(path, str(path.relative_to(tmp_path))) for path in files]
+    assert [(one.file.base, one.kind.name, one.stem) for one in lm_eval.claims(actual)] == [
         (f"samples_sums_{TIME}.jsonl", "ROLLOUTS", "tiny"),
         (f"luo_5shot_{TIME}.json", "AGGREGATE_METRICS", "tiny"),
     ]
@@ -129,10 +129,10 @@ def test_what_the_reward_is() -> None:
 def test_a_chat_template_is_messages() -> None:
     """What was asked is a list of messages, as JSON, and that in a list."""
     messages = [{"role": "system", "content": "be brief"}, {"role": "user", "content": "Q?"}]
-    for asked in (messages, json.dumps(messages), [json.dumps(messages)]):
-        row = sample(0, 1.0, arguments={"gen_args_0": {"arg_0": asked, "arg_1": {}}})
-        given = lm_eval_sample.row(row, {}, None)["responses_create_params"]["input"]
-        assert [(one["role"], one["content"]) for one in given] == [
+    for request in (messages, json.dumps(messages), [json.dumps(messages)]):
+        row = sample(0, 1.0, arguments={"gen_args_0": {"arg_0": request, "arg_1": {}}})
+        inputs = lm_eval_sample.row(row, {}, None)["responses_create_params"]["input"]
+        assert [(one["role"], one["content"]) for one in inputs] == [
             ("system", "be brief"),
             ("user", "Q?"),
         ]

@@ -19,10 +19,10 @@ NEEDS = (*CHECKED, "checks")
 
 def row(task: int, answer: str | None, *, is_correct: bool | None, **more: Any) -> Row:
     """A line of an output: the question of a task, and its answer."""
-    said = {"problem": f"Q{task}?", "expected_answer": "7", "generation": f"It is {answer}."}
+    by_name = {"problem": f"Q{task}?", "expected_answer": "7", "generation": f"It is {answer}."}
     scored = {} if is_correct is None else {"symbolic_correct": is_correct}
     took = {"generation_start_time": 10.0, "generation_end_time": 12.5, "num_generated_tokens": 5}
-    return {**said, "predicted_answer": answer, **scored, **took, "level": "hard", **more}
+    return {**by_name, "predicted_answer": answer, **scored, **took, "level": "hard", **more}
 
 
 @pytest.mark.parametrize(
@@ -42,9 +42,9 @@ def row(task: int, answer: str | None, *, is_correct: bool | None, **more: Any) 
 )
 def test_scores_of_newer_benchmarks(scored: Row, reward: float | None, others: Row) -> None:
     """Grades by letter, programs that passed, patches and parts of problems."""
-    found = nemo_skills.row_of({"question": "Q?", "generation": "A.", **scored}, 0, 0)
-    assert found["reward"] == reward
-    assert {one["name"]: one["score"] for one in found.get("scores", [])} == others
+    actual = nemo_skills.row_of({"question": "Q?", "generation": "A.", **scored}, 0, 0)
+    assert actual["reward"] == reward
+    assert {one["name"]: one["score"] for one in actual.get("scores", [])} == others
 
 
 def test_the_whole_of_subsets(tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_the_whole_of_subsets(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> Results:
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """Three repeats of three sums beside a greedy answer, with a tie, a gap and damage."""
     ones = [
         row(0, "7", is_correct=True),
@@ -106,6 +106,6 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 
 @facts("nemo_skills")
-def test_outputs(found: Results, fact: Fact) -> None:
+def test_outputs(loaded: Results, fact: Fact) -> None:
     """As tests/facts/nemo_skills.test says."""
-    fact.check(found)
+    fact.check(loaded)

@@ -98,10 +98,10 @@ def test_processes_convert_what_one_would(tmp_path: Path, monkeypatch: pytest.Mo
         files.append((number, Artifact(path, path.name, Kind.ROLLOUTS, format="lm_eval")))
 
     def lines(n_processes: int) -> list[tuple[int, object]]:
-        found = foreign.spooled(files, tmp_path / "spool", n_processes, max_line_bytes=1 << 20)
+        actual = foreign.spooled(files, tmp_path / "spool", n_processes, max_line_bytes=1 << 20)
         return [
             (number, batch.to_pydict(), converted.tally)
-            for number, converted, batches in found
+            for number, converted, batches in actual
             for batch in batches
         ]
 
@@ -109,9 +109,9 @@ def test_processes_convert_what_one_would(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(foreign, "WORTH_PROCESSES", 0)
     assert lines(2) == alone
     assert list((tmp_path / "spool").iterdir()) == []
-    left = foreign.spooled(files, tmp_path / "spool", 2, max_line_bytes=1 << 20)
-    next(left)
-    left.close()
+    remaining = foreign.spooled(files, tmp_path / "spool", 2, max_line_bytes=1 << 20)
+    next(remaining)
+    remaining.close()
     monkeypatch.setattr(foreign, "WORKER", "import os; os._exit(9)")
     assert all("was killed" in batch["fault"][0] for _, batch, _ in lines(2))
 
@@ -143,8 +143,8 @@ def test_mutated_files_are_accounted_for(tmp_path: Path) -> None:
     """Whatever is wrong with a file of any format, nothing is raised and every line has an end."""
     random = Random(20)
     whole = [path for path in sorted(CORPUS.rglob("*")) if path.is_file()]
-    found = [ListedFile(path, str(path.relative_to(CORPUS))) for path in whole]
-    claimed = [claim for claim in formats.claims(found).values() if claim.format]
+    actual = [ListedFile(path, str(path.relative_to(CORPUS))) for path in whole]
+    claimed = [claim for claim in formats.claims(actual).values() if claim.format]
     for claim in claimed:
         for number in range(4):
             folder = tmp_path / f"{number}"

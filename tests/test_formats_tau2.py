@@ -25,9 +25,9 @@ def task(number: int) -> Row:
 def simulation(number: int, trial: int | None, reward: float | None, **more: Any) -> Row:
     """An attempt at a task, checked by the criteria of that task unless `criteria` says so."""
     action = task(more.pop("criteria", number))["evaluation_criteria"]["actions"][0]
-    given = {"number": number, "id": str(number), "trial": trial, "reward": reward}
-    made = filled("formats", "tau2_simulation", **given, action=action, is_pass=reward == 1)
-    return {**made, **({"reward_info": None} if reward is None else {}), **more}
+    inputs = {"number": number, "id": str(number), "trial": trial, "reward": reward}
+    created = filled("formats", "tau2_simulation", **inputs, action=action, is_pass=reward == 1)
+    return {**created, **({"reward_info": None} if reward is None else {}), **more}
 
 
 INFO = cases("formats", "tau2_info")
@@ -46,12 +46,12 @@ DOCUMENT = {"timestamp": "t", "info": INFO, "tasks": TASKS, "simulations": SIMUL
 
 def attempt(number: int, trial: int, reward: float, **more: Any) -> Row:
     """An element of a list of tau-bench."""
-    given = {"number": number, "trial": trial, "reward": reward, "is_pass": reward == 1}
-    return {**filled("formats", "tau_attempt", **given), **more}
+    inputs = {"number": number, "trial": trial, "reward": reward, "is_pass": reward == 1}
+    return {**filled("formats", "tau_attempt", **inputs), **more}
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> Results:
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """A submission of four tasks of two trials, one never tried; and what may go wrong."""
     published = {"pass_1": 75.04, "pass_2": 50.0, "pass_3": None, "cost": 0.1}
     index = {"info": INFO, "tasks": TASKS, "simulation_index": [{"id": "s1-0"}, {"id": "s1-1"}]}
@@ -60,13 +60,13 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Results:
     alike = [{**task(5), "id": "6"}, task(5)]
     alike[1]["evaluation_criteria"] = {**alike[0]["evaluation_criteria"], "nl_assertions": ["kind"]}
     broken = attempt(1, 0, 0.0, info={"error": "RateLimitError: wait"}, traj=[])
-    told = attempt(0, 0, 1.0)
-    told["traj"][0]["content"] = "# Retail agent policy\n\nBe kind."
+    reported = attempt(0, 0, 1.0)
+    reported["traj"][0]["content"] = "# Retail agent policy\n\nBe kind."
     alone = [
         simulation(1, None, 0.0, start_time="2026-01-01T00:00:02"),
         simulation(1, None, 1.0, start_time="2026-01-01T00:00:01"),
     ]
-    asked = [simulation(number, 0, None) for number in (1, 2, 3, 4)]
+    request = [simulation(number, 0, None) for number in (1, 2, 3, 4)]
     listed = [task(number) for number in (1, 2, 3, 4)]
     actions = {
         1: [],
@@ -82,7 +82,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Results:
     known = attempt(0, 0, 1.0)
     known["info"]["task"]["actions"] = [{"name": "book", "kwargs": {"flight": 1}}]
     files = {
-        "calls.json": json.dumps({**DOCUMENT, "tasks": listed, "simulations": asked}),
+        "calls.json": json.dumps({**DOCUMENT, "tasks": listed, "simulations": request}),
         "sub/trajectories/flights.json": json.dumps(DOCUMENT, indent=1),
         "sub/submission.json": json.dumps({"results": {"airline": published}}),
         "renumbered.json": json.dumps({**DOCUMENT, "simulations": renumbered}),
@@ -95,16 +95,16 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Results:
         "cut.json": json.dumps(DOCUMENT)[:-900],
         "late.json": json.dumps(dict(reversed(DOCUMENT.items()))),
         "list.json": json.dumps([known, attempt(0, 1, 0.0), broken, "what"]),
-        f"{NAMED}.json": json.dumps([told]),
+        f"{NAMED}.json": json.dumps([reported]),
         "alone.json": json.dumps({"domain": "retail", "model": "org/other", "simulations": alone}),
     }
     return analyzed(tmp_path_factory.mktemp("tau2"), files, needs=NEEDS)
 
 
 @facts("tau2")
-def test_simulations(found: Results, fact: Fact) -> None:
+def test_simulations(loaded: Results, fact: Fact) -> None:
     """As tests/facts/tau2.test says."""
-    fact.check(found)
+    fact.check(loaded)
 
 
 def test_a_copy_is_read_once(tmp_path: Path) -> None:
@@ -112,10 +112,10 @@ def test_a_copy_is_read_once(tmp_path: Path) -> None:
     document = {"info": {}, "tasks": [task(1)], "simulations": [simulation(1, 0, 1.0)]}
     timed = {**document, "timestamp": "2026-01-02T03:04:05"}
     files = {f"{name}/results.json": json.dumps(timed) for name in ("output", "artifacts")}
-    found = analyzed(tmp_path, files, needs=("runs", "rejects"))
-    assert found.rows("select count(*) from runs") == [(1,)]
+    results = analyzed(tmp_path, files, needs=("runs", "rejects"))
+    assert results.rows("select count(*) from runs") == [(1,)]
     reason = "is an identical copy of artifacts/results.json"
-    assert found.rows("select source_file, reason from rejects") == [
+    assert results.rows("select source_file, reason from rejects") == [
         ("output/results.json", reason)
     ]
 
@@ -125,8 +125,8 @@ def test_equal_answers_are_two_runs(tmp_path: Path) -> None:
     document = {"info": {}, "tasks": [task(1)], "simulations": [simulation(1, 0, 1.0)]}
     plain = re.sub(r"\d{4}-\d\d-\d\dT[\d:.]+", "noon", json.dumps(document))
     files = {f"{name}/results.json": plain for name in ("first", "second")}
-    found = analyzed(tmp_path, files, needs=("runs", "rejects"))
-    assert found.rows("select count(*) from runs") == [(2,)]
+    results = analyzed(tmp_path, files, needs=("runs", "rejects"))
+    assert results.rows("select count(*) from runs") == [(2,)]
 
 
 def test_the_strategy_of_an_agent(tmp_path: Path) -> None:
@@ -136,10 +136,10 @@ def test_the_strategy_of_an_agent(tmp_path: Path) -> None:
         "own-agent-none-0.1_range_0-100_6_18_2025": ["own-agent", "0.1"],
     }
     files = {f"{name}.json": json.dumps([attempt(0, 0, 1.0)]) for name in names}
-    found = analyzed(tmp_path, files, needs=("runs",))
+    results = analyzed(tmp_path, files, needs=("runs",))
     query = """
         select run_id, list(value order by name) from staging.run_settings
         where name in ('agent_strategy', 'temperature') group by all
     """
-    told = dict(found.rows(query))
-    assert told == names
+    rows = dict(results.rows(query))
+    assert rows == names

@@ -23,7 +23,7 @@ def trial(task: str, nth: int, verdict: Any, **more: Any) -> Row:
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> Results:
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """Two tasks twice; the last trial is in its own file alone, another one in both."""
     tests = {"test_a": "passed", "test_b": "failed"}
     listed = [
@@ -55,9 +55,9 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 
 @facts("terminal_bench")
-def test_run(found: Results, fact: Fact) -> None:
+def test_run(loaded: Results, fact: Fact) -> None:
     """As tests/facts/terminal_bench.test says."""
-    fact.check(found)
+    fact.check(loaded)
 
 
 @pytest.mark.slow
@@ -65,8 +65,8 @@ def test_whole_run(tmp_path_factory: pytest.TempPathFactory) -> None:
     """A run's file by itself: accuracy and pass@k as they published them."""
     listed = [trial("a", 1, True), trial("a", 2, None), trial("b", 1, False), trial("b", 2, True)]
     whole = {"results": listed, "accuracy": 0.5, "pass_at_k": {"2": 1.0}}
-    found = analyzed(tmp_path_factory.mktemp("tb"), {"my-run/results.json": [whole]}, needs=NEEDS)
-    assert found.rows("select run_id, metric, status from reported_checks order by all") == [
+    results = analyzed(tmp_path_factory.mktemp("tb"), {"my-run/results.json": [whole]}, needs=NEEDS)
+    assert results.rows("select run_id, metric, status from reported_checks order by all") == [
         ("my-run", "accuracy", "equal"),
         ("my-run", "pass_at_k/2", "equal"),
     ]

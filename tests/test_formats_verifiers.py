@@ -21,8 +21,8 @@ NEEDS = (*CHECKED, "checks", "events", "expected")
 
 def rollout(example: Any, reward: Any, start: float, **more: Any) -> Row:
     """A line of results.jsonl."""
-    given = {"example": example, "reward": reward, "start": start}
-    return {**filled("formats", "verifiers_rollout", **given), **more}
+    inputs = {"example": example, "reward": reward, "start": start}
+    return {**filled("formats", "verifiers_rollout", **inputs), **more}
 
 
 METADATA = cases("formats", "verifiers_metadata")
@@ -68,13 +68,13 @@ def test_old(old: Results, fact: Fact) -> None:
 
 def test_old_figures(old: Results) -> None:
     """Averages, pass@k and pass^k are found again, but for rows that cannot be read."""
-    found = {
+    rows = {
         metric: (ours, status)
         for metric, ours, status in old.rows("select metric, ours, status from reported_checks")
     }
-    assert found.pop("avg_error") == (0.5, "not comparable")
-    assert {status for _, status in found.values()} == {"equal"}
-    assert len(found) == 8
+    assert rows.pop("avg_error") == (0.5, "not comparable")
+    assert {status for _, status in rows.values()} == {"equal"}
+    assert len(rows) == 8
 
 
 def oldest(place: int, ask: str, reward: float, **more: Any) -> Row:
@@ -87,7 +87,7 @@ def oldest(place: int, ask: str, reward: float, **more: Any) -> Row:
 def test_oldest(tmp_path: Path) -> None:
     """Metrics and their averages stand at the top; a completion may be empty, and says so.
 
-    Where an id stands for two questions, these tell tasks apart; where examples were repeated
+    Where an id has two questions, these distinguish tasks; where examples were repeated
     before they were counted, nothing is known of what was expected.
     """
     about = {"env": "quiz", "model": "m", "avg_reward": 0.75, "avg_right": 0.75, "avg_neat": 1.0}
@@ -104,34 +104,34 @@ def test_oldest(tmp_path: Path) -> None:
         place("b", "results.jsonl"): [oldest(0, "Q0?", 1.0), oldest(0, "Q0?", 0.5)],
         place("b", "metadata.json"): [{**about, "num_examples": 2, "rollouts_per_example": 1}],
     }
-    found = analyzed(tmp_path, files, needs=NEEDS)
-    check(found, "verifiers_oldest")
+    results = analyzed(tmp_path, files, needs=NEEDS)
+    check(results, "verifiers_oldest")
 
 
 def test_a_completion_that_repeats_the_prompt(tmp_path: Path) -> None:
     """The prompt is left out, results belong to calls in order, and metrics are at the top."""
     calls = [json.dumps({"id": f"c{n}", "function": {"name": "run"}}) for n in range(2)]
-    asked = [{"role": "user", "content": "Q0?"}]
+    request = [{"role": "user", "content": "Q0?"}]
     results = [{"role": "tool", "content": f"{n}", "tool_calls": None} for n in range(2)]
-    said = [*asked, {"role": "assistant", "content": "", "tool_calls": calls}, *results]
-    row = {**oldest(0, "Q0?", 1.0, completion=said, turns=5.0), "example_id": 0}
+    message = [*request, {"role": "assistant", "content": "", "tool_calls": calls}, *results]
+    row = {**oldest(0, "Q0?", 1.0, completion=message, turns=5.0), "example_id": 0}
     path = write(tmp_path, {"results.jsonl": [row]}) / "results.jsonl"
-    (found,) = verifiers_v0.read(Artifact(path, path.name, Kind.ROLLOUTS))
-    assert isinstance(found, formats.Row)
-    output = found.value["response"]["output"]
+    (actual,) = verifiers_v0.read(Artifact(path, path.name, Kind.ROLLOUTS))
+    assert isinstance(actual, formats.Row)
+    output = actual.value["response"]["output"]
     assert [(one["type"], one["call_id"]) for one in output] == [
         ("function_call", "c0"),
         ("function_call", "c1"),
         ("function_call_output", "c0"),
         ("function_call_output", "c1"),
     ]
-    names = [one["name"] for one in (*found.value["score"], *found.value["scores"])]
-    assert (names, found.value["turns"]) == (["reward", "neat", "right"], 5.0)
+    names = [one["name"] for one in (*actual.value["score"], *actual.value["scores"])]
+    assert (names, actual.value["turns"]) == (["reward", "neat", "right"], 5.0)
 
 
 def hosted(problem: int, reward: float, place: int, **more: Any) -> Row:
     """A sample of hosted training, with JSON in strings."""
-    said = [
+    message = [
         {"role": "assistant", "content": "", "tool_calls": [{"id": "c", "name": "scan"}]},
         {"role": "tool", "tool_call_id": "c", "content": "clean"},
         {"role": "assistant", "content": None, "reasoning_content": "hm", "tool_calls": None},
@@ -143,7 +143,7 @@ def hosted(problem: int, reward: float, place: int, **more: Any) -> Row:
         "run_id": "abc",
         "step": 40,
         "prompt": json.dumps([{"role": "user", "content": f"Q{problem}"}]),
-        "completion": json.dumps(said),
+        "completion": json.dumps(message),
         "answer": '{"oracle": []}',
         "info": "",
         "metrics": json.dumps({"accuracy": reward, "num_turns": 2}),
@@ -181,25 +181,27 @@ def test_hosted_training(beside: dict[str, str], tmp_path: Path) -> None:
         "top/abc/rollouts_raw.json": json.dumps({"run_id": "abc", "samples": rows}),
         **beside,
     }
-    found = analyzed(tmp_path, files, needs=NEEDS)
-    assert found.rows("select run_id, model, benchmark from runs") == [("abc", "org/m-2b", "logs")]
+    results = analyzed(tmp_path, files, needs=NEEDS)
+    assert results.rows("select run_id, model, benchmark from runs") == [
+        ("abc", "org/m-2b", "logs")
+    ]
     query = "select task_id, rollout_index, reward, duration_s, input_tokens from rollouts"
-    assert sorted(found.rows(query)) == [
+    assert sorted(results.rows(query)) == [
         ("3", 0, 0.0, 1.5, None),
         ("3", 1, 1.0, 1.5, None),
         ("7", 0, 1.0, 1.5, None),
     ]
-    kinds = found.column("select kind from events where task_id = '7' order by seq")
+    kinds = results.column("select kind from events where task_id = '7' order by seq")
     assert kinds == ["tool_call", "tool_result", "reasoning"]
-    assert found.column("select prompt from task_prompts order by task_id") == ["Q3", "Q7"]
-    assert set(found.column("select check_name from checks")) == {"reward", "accuracy"}
+    assert results.column("select prompt from task_prompts order by task_id") == ["Q3", "Q7"]
+    assert set(results.column("select check_name from checks")) == {"reward", "accuracy"}
 
 
 def test_arguments_of_a_hosted_environment(tmp_path: Path) -> None:
     """They are settings of the run, without what may be a secret."""
     path = write(tmp_path, {"metadata.json": json.dumps({"run": HOSTED_RUN})}) / "metadata.json"
-    found = list(verifiers_v0.read(Artifact(path, path.name, Kind.AGGREGATE_METRICS)))
-    assert found == [
+    actual = list(verifiers_v0.read(Artifact(path, path.name, Kind.AGGREGATE_METRICS)))
+    assert actual == [
         formats.Setting("model", "org/m-2b"),
         formats.Setting("max_tokens", "64"),
         formats.Setting("task_args.reward_source", "judge"),
@@ -213,25 +215,25 @@ def test_a_table_of_other_runs_names_no_model(tmp_path: Path) -> None:
         "top/abc/results.jsonl": [hosted(3, 1.0, 0)],
         "top/run_matrix.json": json.dumps(other),
     }
-    found = analyzed(tmp_path, files, needs=NEEDS)
-    assert found.one("select model from runs") is None
+    results = analyzed(tmp_path, files, needs=NEEDS)
+    assert results.one("select model from runs") is None
 
 
 def test_steps_of_training_are_runs(tmp_path: Path) -> None:
     """Samples of two checkpoints are not repeats of one another."""
     rows = [hosted(3, 1.0, 0), hosted(3, 0.0, 0, step=0)]
-    found = analyzed(tmp_path, {"top/abc/results.jsonl": rows}, needs=NEEDS)
-    assert found.column("select run_id from runs order by 1") == ["abc--step-0", "abc--step-40"]
+    results = analyzed(tmp_path, {"top/abc/results.jsonl": rows}, needs=NEEDS)
+    assert results.column("select run_id from runs order by 1") == ["abc--step-0", "abc--step-40"]
 
 
 def test_a_completion_that_is_json_is_an_answer(tmp_path: Path) -> None:
     """Only a list of messages is read as one: a model may answer in JSON."""
     rows = [rollout(0, 1.0, 1.0, completion='[{"a": 1}]', metrics='{"right": 1.0}')]
     path = write(tmp_path, {"results.jsonl": rows}) / "results.jsonl"
-    (found,) = verifiers_v0.read(Artifact(path, path.name, Kind.ROLLOUTS))
-    assert isinstance(found, formats.Row)
-    assert [item["content"] for item in found.value["response"]["output"]] == ['[{"a": 1}]']
-    assert [score["name"] for score in found.value["scores"]] == ["right"]
+    (actual,) = verifiers_v0.read(Artifact(path, path.name, Kind.ROLLOUTS))
+    assert isinstance(actual, formats.Row)
+    assert [item["content"] for item in actual.value["response"]["output"]] == ['[{"a": 1}]']
+    assert [score["name"] for score in actual.value["scores"]] == ["right"]
 
 
 def episode(place: int, score: Any, start: float, **more: Any) -> Row:
@@ -242,7 +244,7 @@ def episode(place: int, score: Any, start: float, **more: Any) -> Row:
 
 @pytest.mark.slow
 def test_new(tmp_path: Path) -> None:
-    """Rewards are weighted sums; without any an attempt is unscored; the last way is told."""
+    """Rewards are weighted sums; without any an attempt is unscored; the last way is read."""
     broken = {"errors": [{"type": "ProviderError", "message": "529"}], "rewards": {}, "nodes": []}
     loop = [{"parent": 0, "message": {"role": "user", "content": "Q1"}}, {"parent": 5}]
     rows = [
@@ -258,5 +260,5 @@ def test_new(tmp_path: Path) -> None:
         "out/sums--m--null--1/traces.jsonl": lines(rows),
         "out/sums--m--null--1/configs/resolved/eval.json": [config],
     }
-    found = analyzed(tmp_path, files, needs=NEEDS)
-    check(found, "verifiers_new")
+    results = analyzed(tmp_path, files, needs=NEEDS)
+    check(results, "verifiers_new")

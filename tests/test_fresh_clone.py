@@ -17,7 +17,7 @@ def test_two_commands(tmp_path: Path) -> None:
     clone = tmp_path / "clone"
     subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
     unset = {name: value for name, value in os.environ.items() if not name.startswith("BLADE_")}
-    # One file stands for all of them, which .ci/run has just run in its own clean checkout.
+    # One file is enough here, which .ci/run has just run in its own clean checkout.
     unset["PYTEST_ADDOPTS"] = "tests/test_student.py"
 
     def make(target: str) -> str:

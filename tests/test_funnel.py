@@ -18,19 +18,19 @@ analyzed = partial(
 )
 
 
-def check_funnels(found: Results) -> int:
+def check_funnels(actual: Results) -> int:
     """Hold funnels to what is true of all of them; returns how many stages there are.
 
     What is in order and what is not is worked out by hand in tests/cases/main.funnel.
     """
     runs: dict[str, list[tuple]] = {}
-    for run, *row in found.rows("""
+    for run, *row in actual.rows("""
         select run_id, stage, n_reached, n_lost, n_observed, n_implied, n_out_of_order, reach_rate
         from funnel order by run_id, stage_no
     """):
         runs.setdefault(run, []).append(tuple(row))
-    passed = dict(found.rows("select run_id, count(*) from rollouts where is_pass group by all"))
-    ends = found.rows("select run_id, last_stage, count(*) from rollout_stages group by all")
+    passed = dict(actual.rows("select run_id, count(*) from rollouts where is_pass group by all"))
+    ends = actual.rows("select run_id, last_stage, count(*) from rollout_stages group by all")
     n_ends = {(run, stage): n for run, stage, n in ends}
     for run, stages in runs.items():
         whole, before = stages[0][1], stages[0][1]
@@ -68,7 +68,7 @@ def test_random_funnels(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """Runs of a few rows: blank texts, outputs that were cut off, rows nobody asked for."""
-    blank = [said(text) for text in SAID] + [said(text) + said("") for text in SAID]
+    blank = [said(text) for text in TEXTS] + [said(text) + said("") for text in TEXTS]
     cut = {"incomplete_details": {"reason": "max_output_tokens"}}
     so_far = {"output": said("so far")}
     responses = [
@@ -96,7 +96,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return analyzed(tmp_path_factory.mktemp("small"), files)
 
 
-SAID = ["\n", " ", "\t", " \r\n", "x"]
+TEXTS = ["\n", " ", "\t", " \r\n", "x"]
 
 
 @facts("funnel")

@@ -34,11 +34,11 @@ from tests.gate_cases import (
 def test_interval_and_threshold(
     rule: str, direction: str, low: float, high: float, expected: str
 ) -> None:
-    """The interval lies whole beyond the threshold, whole before it, or settles nothing."""
+    """The interval is whole beyond the threshold, whole before it, or settles nothing."""
     criterion = Criterion("pass_at_1", rule, 0.02, direction)
-    found = decided(criterion, measured(low, high))
-    assert (found["metrics"][0]["verdict"], found["verdict"]) == (expected, expected)
-    assert found["exit_code"] == {PASS: 0, FAIL: 1}.get(expected, 3)
+    actual = decided(criterion, measured(low, high))
+    assert (actual["metrics"][0]["verdict"], actual["verdict"]) == (expected, expected)
+    assert actual["exit_code"] == {PASS: 0, FAIL: 1}.get(expected, 3)
 
 
 # A change, its interval, that with unseen tasks, p, and what two rules of one margin say of it.
@@ -83,13 +83,13 @@ def test_superior_among_several() -> None:
 def test_what_a_policy_sets_is_printed() -> None:
     """A share of unseen tasks or a confidence of its own is in the answer, and warns of nothing."""
     policy = Policy("p", (Criterion("pass_at_1"),), confidence=0.9, unseen=0.0)
-    found = decide(policy, compared(HOLDS))
-    assert found["verdict"] is PASS
-    assert found["notes"] == [
+    actual = decide(policy, compared(HOLDS))
+    assert actual["verdict"] is PASS
+    assert actual["notes"] == [
         "the policy asks for a confidence of 0.9",
         "the policy allows for a share of 0 of tasks unlike all of these",
     ]
-    assert found["metrics"][0]["fewest_tasks"] is None
+    assert actual["metrics"][0]["fewest_tasks"] is None
 
 
 @pytest.mark.parametrize(("low", "high", "expected"), [(0.0, 0.0, INCONCLUSIVE), (0.1, 0.1, PASS)])
@@ -111,7 +111,7 @@ def test_missing_rollouts(
 
 
 @pytest.mark.parametrize(
-    ("require", "given", "known"),
+    ("require", "quality", "known"),
     [
         ({"min_coverage": 0.95}, quality(0.95, None), None),
         ({"min_coverage": 0.95}, quality(0.94, None), "0.94"),
@@ -122,31 +122,33 @@ def test_missing_rollouts(
         ({"min_clean_rate": 0.9}, quality(1.0, float("nan")), "unknown"),
     ],
 )
-def test_requirements_of_runs(require: dict[str, float], given: Quality, known: str | None) -> None:
+def test_requirements_of_runs(
+    require: dict[str, float], quality: Quality, known: str | None
+) -> None:
     """A run that is less complete or clean than required, or not known to be, settles nothing."""
     policy = Policy("p", (Criterion("pass_at_1"),), Requirements(**require))  # type: ignore[arg-type]
     ((name, least),) = require.items()
     label = name.removeprefix("min_").replace("_", " ")
-    told = f"the {label} of b is {known}, required is at least {least:g}"
+    reported = f"the {label} of b is {known}, required is at least {least:g}"
     for change in (HOLDS, FAILS):
-        found = decide(policy, compared(change, candidate_quality=given))
+        actual = decide(policy, compared(change, candidate_quality=quality))
         if known is None:
-            assert found["verdict"] is (PASS if change is HOLDS else FAIL)
+            assert actual["verdict"] is (PASS if change is HOLDS else FAIL)
         else:
-            assert found["verdict"] is INCONCLUSIVE
-            assert told in found["reasons"]
-            assert told in found["metrics"][0]["reasons"]
-    swapped = decide(policy, compared(HOLDS, base_quality=given))
+            assert actual["verdict"] is INCONCLUSIVE
+            assert reported in actual["reasons"]
+            assert reported in actual["metrics"][0]["reasons"]
+    swapped = decide(policy, compared(HOLDS, base_quality=quality))
     assert swapped["verdict"] is (PASS if known is None else INCONCLUSIVE)
 
 
 def test_a_metric_that_was_not_measured() -> None:
     """What the policy asks of and nobody measured is open, not passed over."""
     policy = Policy("p", (Criterion("pass_at_1"), Criterion("duration_s", margin=1)))
-    found = decide(policy, compared(HOLDS))
-    assert [metric["verdict"] for metric in found["metrics"]] == [PASS, INCONCLUSIVE]
-    assert found["verdict"] is INCONCLUSIVE
-    assert found["metrics"][1]["reasons"] == [
+    actual = decide(policy, compared(HOLDS))
+    assert [metric["verdict"] for metric in actual["metrics"]] == [PASS, INCONCLUSIVE]
+    assert actual["verdict"] is INCONCLUSIVE
+    assert actual["metrics"][1]["reasons"] == [
         "the change is unknown, over an unknown number of tasks: no interval is defined for it",
     ]
 
@@ -168,32 +170,32 @@ def test_blocking_and_tracked(blocking: Verdict, tracked: Verdict, expected: Ver
     """A blocking metric decides; a tracked one warns and never blocks."""
     criteria = (Criterion("pass_at_1"), Criterion("mean_reward", level="tracked"))
     changes = (OF[blocking], replace(OF[tracked], metric="mean_reward"))
-    found = decide(Policy("p", criteria), Compared("a", "b", changes))
-    assert found["verdict"] is expected
-    assert found["exit_code"] == {PASS: 0, WARN: 0, FAIL: 1}.get(expected, 3)
+    actual = decide(Policy("p", criteria), Compared("a", "b", changes))
+    assert actual["verdict"] is expected
+    assert actual["exit_code"] == {PASS: 0, WARN: 0, FAIL: 1}.get(expected, 3)
 
 
 @pytest.mark.parametrize(("without", "everything", "expected"), FIRST_DECIDES)
 def test_waived_tasks(without: Verdict, everything: Verdict, expected: Verdict) -> None:
     """What is left without waived tasks decides; where that makes a difference it is said."""
     policy = Policy("p", (Criterion("pass_at_1"),), waivers=KNOWN)
-    found = decide(policy, compared(OF[everything], OF[without]))
-    assert found["verdict"] is expected
-    (metric,) = found["metrics"]
+    actual = decide(policy, compared(OF[everything], OF[without]))
+    assert actual["verdict"] is expected
+    (metric,) = actual["metrics"]
     assert (metric["verdict"], metric["with_waived"]["verdict"]) == (without, everything)
-    told = f"pass_at_1 non-inferior: {without} without the waived tasks, {everything} with them"
-    assert (told in found["reasons"]) == (without is not everything)
+    reported = f"pass_at_1 non-inferior: {without} without the waived tasks, {everything} with them"
+    assert (reported in actual["reasons"]) == (without is not everything)
 
 
 def test_waived_tasks_that_are_not_there() -> None:
-    """A waiver that no common task bears out is pointed at, and is a warning."""
+    """A waiver of no common task is pointed at, and is a warning."""
     waivers = tuple(Waiver(str(number), "known") for number in range(12, 27))
     policy = Policy("p", (Criterion("pass_at_1"),), waivers=waivers)
-    found = decide(policy, compared(HOLDS))
+    actual = decide(policy, compared(HOLDS))
     names = ", ".join(str(number) for number in range(13, 25))
-    assert found["verdict"] is WARN
-    assert found["reasons"] == [f"waived, but not among the common tasks: {names} and 2 more"]
-    assert [each["is_common"] for each in found["waived"]] == [True, *[False] * 14]
+    assert actual["verdict"] is WARN
+    assert actual["reasons"] == [f"waived, but not among the common tasks: {names} and 2 more"]
+    assert [each["is_common"] for each in actual["waived"]] == [True, *[False] * 14]
     assert decide(policy, compared(FAILS))["verdict"] is FAIL
 
 
@@ -206,7 +208,7 @@ def test_several_candidates() -> None:
 
 
 @pytest.mark.parametrize(
-    ("criterion", "change", "told"),
+    ("criterion", "change", "lines"),
     [
         (
             Criterion("pass_at_1"),
@@ -279,9 +281,9 @@ def test_several_candidates() -> None:
         ),
     ],
 )  # fmt: skip
-def test_reasons(criterion: Criterion, change: Measured, told: list[str]) -> None:
+def test_reasons(criterion: Criterion, change: Measured, lines: list[str]) -> None:
     """Reasons give the numbers, with as many digits as keep them on their side."""
-    assert decided(criterion, change)["metrics"][0]["reasons"] == told
+    assert decided(criterion, change)["metrics"][0]["reasons"] == lines
 
 
 @pytest.mark.parametrize(
@@ -289,10 +291,10 @@ def test_reasons(criterion: Criterion, change: Measured, told: list[str]) -> Non
 )
 def test_required_tasks(n_tasks: int | None, expected: Verdict) -> None:
     """A change over too few tasks settles nothing."""
-    found = decided(Criterion("pass_at_1"), replace(HOLDS, n_tasks=n_tasks), min_common_tasks=20)
-    assert found["verdict"] is expected
-    told = " ".join(found["metrics"][0]["reasons"])
-    assert ("required are at least 20" in told) == (expected is INCONCLUSIVE)
+    actual = decided(Criterion("pass_at_1"), replace(HOLDS, n_tasks=n_tasks), min_common_tasks=20)
+    assert actual["verdict"] is expected
+    reported = " ".join(actual["metrics"][0]["reasons"])
+    assert ("required are at least 20" in reported) == (expected is INCONCLUSIVE)
 
 
 def test_what_is_no_number_is_undefined() -> None:
@@ -300,9 +302,9 @@ def test_what_is_no_number_is_undefined() -> None:
     for name, value in product(
         ("delta", "low", "high", "bound_low", "bound_high"), (float("nan"), float("inf"))
     ):
-        found = decided(Criterion("pass_at_1"), replace(HOLDS, **{name: value}))
-        assert found["verdict"] is INCONCLUSIVE
-        json.dumps(found, allow_nan=False)
+        actual = decided(Criterion("pass_at_1"), replace(HOLDS, **{name: value}))
+        assert actual["verdict"] is INCONCLUSIVE
+        json.dumps(actual, allow_nan=False)
 
 
 def test_page_of_several_candidates(capsys: pytest.CaptureFixture[str]) -> None:

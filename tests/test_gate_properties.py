@@ -64,20 +64,20 @@ COMPARED = st.builds(
 
 
 @given(POLICIES, COMPARED)
-def test_never_a_pass_by_silence(policy: Policy, given_: Compared) -> None:
+def test_never_a_pass_by_silence(policy: Policy, comparison: Compared) -> None:
     """With anything undefined or anything required unmet, nothing passes."""
-    found = decide(policy, given_)
-    (metric,) = found["metrics"]
-    sets = [given_.every_task[0], *([given_.unwaived[0]] if policy.waivers else [])]
+    actual = decide(policy, comparison)
+    (metric,) = actual["metrics"]
+    sets = [comparison.every_task[0], *([comparison.unwaived[0]] if policy.waivers else [])]
     is_undefined = [
         any(getattr(change, field.name) is None for field in fields(change)) for change in sets
     ]
     if any(is_undefined):
-        assert found["verdict"] is not PASS
+        assert actual["verdict"] is not PASS
     if is_undefined[-1]:
         assert metric["verdict"] is INCONCLUSIVE
     require = policy.require
-    runs = (given_.base_quality, given_.candidate_quality)
+    runs = (comparison.base_quality, comparison.candidate_quality)
     if any(
         least is not None and (value is None or value < least)
         for least, values in (
@@ -88,13 +88,13 @@ def test_never_a_pass_by_silence(policy: Policy, given_: Compared) -> None:
         for value in values
     ):
         assert metric["verdict"] is INCONCLUSIVE
-        assert found["verdict"] is (INCONCLUSIVE if metric["level"] == "blocking" else WARN)
-    assert found["exit_code"] == {PASS: 0, WARN: 0, FAIL: 1}.get(found["verdict"], 3)
-    assert bool(found["reasons"]) == (found["verdict"] is not PASS)
+        assert actual["verdict"] is (INCONCLUSIVE if metric["level"] == "blocking" else WARN)
+    assert actual["exit_code"] == {PASS: 0, WARN: 0, FAIL: 1}.get(actual["verdict"], 3)
+    assert bool(actual["reasons"]) == (actual["verdict"] is not PASS)
 
 
 @given(POLICIES, COMPARED, st.tuples(*[st.integers(0, 6)] * 12))
-def test_better_is_never_worse(policy: Policy, given_: Compared, by: tuple[int, ...]) -> None:
+def test_better_is_never_worse(policy: Policy, comparison: Compared, by: tuple[int, ...]) -> None:
     """Moving ends of intervals and bounds to the good side never worsens a verdict."""
     sign = policy.criteria[0].sign
 
@@ -109,11 +109,11 @@ def test_better_is_never_worse(policy: Policy, given_: Compared, by: tuple[int, 
         return Measured(change.metric, change.n_tasks, change.delta, *shifted, change.p_value)
 
     better = replace(
-        given_,
-        every_task=(moved(given_.every_task[0], by[:6]),),
-        unwaived=(moved(given_.unwaived[0], by[6:]),),
+        comparison,
+        every_task=(moved(comparison.every_task[0], by[:6]),),
+        unwaived=(moved(comparison.unwaived[0], by[6:]),),
     )
-    before, after = decide(policy, given_), decide(policy, better)
+    before, after = decide(policy, comparison), decide(policy, better)
     assert ORDER.index(after["verdict"]) >= ORDER.index(before["verdict"])
     judged = [gate["metrics"][0]["verdict"] for gate in (before, after)]
     assert ORDER.index(judged[1]) >= ORDER.index(judged[0])
@@ -124,7 +124,7 @@ def _ends(first: float | None, second: float | None) -> tuple[float | None, floa
 
 
 @given(POLICIES, COMPARED)
-def test_lower_mirrors_higher(policy: Policy, given_: Compared) -> None:
+def test_lower_mirrors_higher(policy: Policy, comparison: Compared) -> None:
     """Turning every number and the direction around changes no verdict."""
     (criterion,) = policy.criteria
     other = replace(criterion, direction="lower" if criterion.direction == "higher" else "higher")
@@ -136,11 +136,11 @@ def test_lower_mirrors_higher(policy: Policy, given_: Compared) -> None:
         return Measured(change.metric, change.n_tasks, *negated, change.p_value)
 
     mirrored = replace(
-        given_,
-        every_task=(turned(given_.every_task[0]),),
-        unwaived=(turned(given_.unwaived[0]),),
+        comparison,
+        every_task=(turned(comparison.every_task[0]),),
+        unwaived=(turned(comparison.unwaived[0]),),
     )
-    first = decide(policy, given_)
+    first = decide(policy, comparison)
     second = decide(replace(policy, criteria=(other,)), mirrored)
     assert (first["verdict"], first["reasons"]) == (second["verdict"], second["reasons"])
     assert first["metrics"][0]["verdict"] is second["metrics"][0]["verdict"]

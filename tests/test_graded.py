@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.results import Row, analyzed, rollout
-from tests.together import Given, Together, with_pages
+from tests.together import Batch, Together, with_pages
 
 together = Together("funnel", "rollouts", "staging.ungraded")
 SHARED = Path(__file__).parents[2] / "shared"
@@ -36,7 +36,7 @@ def checks(task: int, *, is_pass: bool) -> dict[str, str]:
 
 
 @together
-def test_verifier_record_is_null_or_absent() -> Given:
+def test_verifier_record_is_null_or_absent() -> Batch:
     """A map of verdicts that most attempts have, and that is null or absent, was never filled."""
     rows = [
         row(task, is_pass=task < 6, checks=checks(task, is_pass=task < 6)) for task in range(10)
@@ -72,14 +72,14 @@ def test_verifier_record_is_null_or_absent() -> Given:
         ],
     )
 )
-def test_other_fields_are_no_verdict(*fields: Row) -> Given:
+def test_other_fields_are_no_verdict(*fields: Row) -> Batch:
     """Only verdicts show by their absence that nothing was graded."""
     rows = [row(task, is_pass=task < 8, **fields[task]) for task in range(12)]
     assert (yield rows).rows(UNGRADED) == []
 
 
 @together
-def test_an_object_with_the_reward() -> Given:
+def test_an_object_with_the_reward() -> Batch:
     """What holds the reward itself is the verifier's record."""
     rows = [
         row(task, is_pass=task < 6, result={"reward": float(task < 6), "hash": f"h{task}"})
@@ -94,7 +94,7 @@ def ungraded_rows() -> list[Row]:
 
     Every task has an instruction of its own, and an area, neither of which is a reason.
     """
-    said: list[dict[str, Any]] = [
+    message: list[dict[str, Any]] = [
         *({"fault": f"upstream closed the connection after {n} s\nhost h{n}"} for n in (3, 17, 40)),
         {"fault": "no space left"},
         *[{"end": "killed"}] * 2,
@@ -108,17 +108,18 @@ def ungraded_rows() -> list[Row]:
     rows = [row(task, is_pass=task < 9, **fields(task)) for task in range(10)]
     rows += [rollout(task, 1, reward=0.0, **fields(task)) for task in range(10)]
     rows += [
-        rollout(task, 2, reward=None, **{**fields(task), **said[task]}) for task in range(len(said))
+        rollout(task, 2, reward=None, **{**fields(task), **message[task]})
+        for task in range(len(message))
     ]
     return rows
 
 
 @with_pages
-def test_what_ungraded_attempts_say() -> Given:
+def test_what_ungraded_attempts_say() -> Batch:
     """By the text of an error without what differs, else how they end, else that nothing is."""
-    found = yield ungraded_rows()
+    results = yield ungraded_rows()
     parts = "select mode, n_failures from failure_modes where run_id is null and parent = "
-    assert found.rows(f"{parts} 'reward is not recorded' order by 2 desc, 1") == [
+    assert results.rows(f"{parts} 'reward is not recorded' order by 2 desc, 1") == [
         ("fault = upstream closed the connection after <n> s host <n>", 3),
         ("end = killed", 2),
         ("no error recorded", 2),
@@ -126,7 +127,7 @@ def test_what_ungraded_attempts_say() -> Given:
     ]
     assert (
         "(3 `fault = upstream closed the connection after <n> s host <n>`, 2 `end = killed`, "
-        "2 `no error recorded`, …)" in found.report
+        "2 `no error recorded`, …)" in results.report
     )
 
 

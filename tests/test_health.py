@@ -13,13 +13,13 @@ import pytest
 from tests import results as written
 from tests.case_files import cases
 from tests.fact_files import Fact, facts
-from tests.health_rows import FOUND, UNOBSERVED
+from tests.health_rows import FINDINGS, UNOBSERVED
 from tests.results import Results, asked, call, failure, rollout, said
 from tests.test_simulate import simulate
 
 HEALTH = ("health_findings", "rollout_health", "run_health", "run_metrics", "report.health_checks")
 analyzed = partial(written.analyzed, needs=HEALTH)
-# A reward is what stands in for an answer, or what nothing supports.
+# A reward is what replaces an answer, or what nothing supports.
 OF_REWARDS = ({"response_placeholder"}, {"verdict_unsupported"})
 OBSERVED_RUN = "office_desk_birch-70b"
 
@@ -35,7 +35,7 @@ def numbered(rows: list[dict[str, Any]], index: int = 0) -> list[dict[str, Any]]
 def judged(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """All rows made for the checks, analyzed once: a run for what is found, one for what is not."""
     files = {
-        "found_rollouts.jsonl": numbered([row for row, _ in FOUND.values()]),
+        "found_rollouts.jsonl": numbered([row for row, _ in FINDINGS.values()]),
         "unobserved_rollouts.jsonl": numbered([row for row, _ in UNOBSERVED.values()]),
     }
     return analyzed(tmp_path_factory.mktemp("judged"), files)
@@ -46,17 +46,17 @@ def healths(judged: Results) -> dict[tuple[str, int], tuple[str, list[str], list
     rows = judged.rows(
         "select run_id, task_id::int, health, findings, unobserved_checks from rollout_health"
     )
-    return {(run, task): (health, found, lacking) for run, task, health, found, lacking in rows}
+    return {(run, task): (health, actual, lacking) for run, task, health, actual, lacking in rows}
 
 
-@pytest.mark.parametrize("name", FOUND)
+@pytest.mark.parametrize("name", FINDINGS)
 def test_each_check_finds_what_is_wrong_and_nothing_else(
     healths: dict[tuple[str, int], tuple[str, list[str], list[str]]], name: str
 ) -> None:
     """A finding makes a rollout unhealthy; without one it is so whether checks could run."""
-    health, found, lacking = healths["found", list(FOUND).index(name)]
-    assert found == sorted(FOUND[name][1])
-    assert health == ("unhealthy" if found else "unobserved" if lacking else "healthy")
+    health, actual, lacking = healths["found", list(FINDINGS).index(name)]
+    assert actual == sorted(FINDINGS[name][1])
+    assert health == ("unhealthy" if actual else "unobserved" if lacking else "healthy")
 
 
 @pytest.mark.parametrize("name", UNOBSERVED)
@@ -71,7 +71,7 @@ def test_checks_without_evidence_are_unobserved(
 @pytest.mark.slow
 def test_reward_plays_no_part(tmp_path: Path) -> None:
     """The same rows, failed instead of passed, are as healthy as before."""
-    rows = [row for row, found in FOUND.values() if found not in OF_REWARDS]
+    rows = [row for row, actual in FINDINGS.values() if actual not in OF_REWARDS]
     files = {
         f"reward{reward}_rollouts.jsonl": numbered([{**row, "reward": reward} for row in rows])
         for reward in (0, 1)
@@ -98,9 +98,9 @@ def spoilt(rng: random.Random, value: Any) -> Any:
 
 @pytest.mark.slow
 def test_any_trajectory_can_be_judged(tmp_path: Path) -> None:
-    """Whatever stands where something else should, every rollout is judged, and findings fit."""
+    """Whatever is where something else should be, every rollout is judged, and findings fit."""
     rng = random.Random(1)
-    sound = [row for row, _ in FOUND.values() if isinstance(row.get("ng_trajectory"), dict)]
+    sound = [row for row, _ in FINDINGS.values() if isinstance(row.get("ng_trajectory"), dict)]
     rows = [
         {**row, "ng_trajectory": spoilt(rng, row["ng_trajectory"])}
         for row in sound
@@ -187,11 +187,11 @@ def test_one_key_at_all_tasks(
         rollout(task, 0, output=said(answer), reward=float(key == answer), expected_answer=key)
         for task, (key, answer) in enumerate(zip(keys, answers, strict=True))
     ]
-    found = analyzed(tmp_path, {"a_rollouts.jsonl": rows}, needs=["health_findings", "findings"])
-    assert found.rows("select check_id, subject, evidence from health_findings") == (
+    results = analyzed(tmp_path, {"a_rollouts.jsonl": rows}, needs=["health_findings", "findings"])
+    assert results.rows("select check_id, subject, evidence from health_findings") == (
         [("run_constant_key", "expected_answer", "A in 20 of 20 rows, 20 tasks")] * is_found
     )
-    assert found.rows("""
+    assert results.rows("""
         select finding_no, mode, n_attempts, n_tasks from findings where kind = 'key'
     """) == ([(1, "expected_answer = A", 20, 20)] * is_found)
 
@@ -208,10 +208,10 @@ def test_a_minimum_is_held(troubled: Results, arguments: list[str], code: int) -
 def test_health_for_people(troubled: Results) -> None:
     """A row a run, then a row a check with its count and a place to look at."""
     lines = call("health", "run", "--warehouse", troubled.path).stdout.splitlines()
-    told = [line.split() for line in lines]
-    assert ["run", "4", "2", "2", "50.0%", "50.0%", "3"] in told
-    assert ["rollout_duplicate_identity", "rollout", "2", "1", "run/0:0"] in told
-    assert ["run_mixed_models", "run", "1", "1", "run", "model"] in told
+    reported = [line.split() for line in lines]
+    assert ["run", "4", "2", "2", "50.0%", "50.0%", "3"] in reported
+    assert ["rollout_duplicate_identity", "rollout", "2", "1", "run/0:0"] in reported
+    assert ["run_mixed_models", "run", "1", "1", "run", "model"] in reported
 
 
 def test_health_for_programs(troubled: Results) -> None:
@@ -242,10 +242,10 @@ def assert_planted(folder: Path, warehouse: Path) -> None:
         (str(row["_ng_task_index"]), row["_ng_rollout_index"]): ("unhealthy", row["checks"])
         for row in map(json.loads, text.splitlines())
     }
-    found = Results(warehouse.parent).rows(f"""
+    rows = Results(warehouse.parent).rows(f"""
         select task_id, rollout_index, health, findings from rollout_health
         where run_id = '{OBSERVED_RUN}'
     """)
-    assert planted.keys() <= {row[:2] for row in found}
-    for task, index, health, findings in found:
+    assert planted.keys() <= {row[:2] for row in rows}
+    for task, index, health, findings in rows:
         assert (health, findings) == planted.get((task, index), ("healthy", [])), (task, index)

@@ -69,7 +69,7 @@ def test_a_page_holds_only_markup_of_ours(out: Path, page: Read) -> None:
 
 
 def test_links_of_a_hostile_page_lead_somewhere(page: Read) -> None:
-    """Whatever tasks and benchmarks are called, and whatever stands before a citation."""
+    """Whatever tasks and benchmarks are called, and whatever is before a citation."""
     assert len(page.ids) == len(set(page.ids))
     targets = [unquote(link[1:]) for link in page.links if link.startswith("#")]
     assert set(targets) <= set(page.ids)
@@ -98,8 +98,8 @@ def test_a_browser_finds_nothing_to_run(out: Path, tmp_path: Path) -> None:
             for (const each of document.querySelectorAll("main a")) each.click();
         """)
         assert tab.complaints == []
-        asked = {url.partition("#")[0] for url in tab.requests if not url.startswith("about:")}
-        assert asked <= {(out / "report.html").as_uri(), "data:,"}
+        request = {url.partition("#")[0] for url in tab.requests if not url.startswith("about:")}
+        assert request <= {(out / "report.html").as_uri(), "data:,"}
         assert tab.run("document.images.length + document.scripts.length") == 1
 
 
@@ -129,9 +129,9 @@ def settled(text: str) -> str:
 @given(TEXTS, st.sampled_from(list(FILTERS)), st.sampled_from(PLACES))
 @example("www.x.example WWW.x.example @a a@b.cd mailto:a@b.cd x://y", filters.cell, "A {}")
 @example("\u2064\u180e\U000e0100\ufffe\ud800\x00", filters.ref, "- {}")
-def test_any_text_is_text(told: str, written: Callable[[str], str], place: str) -> None:
+def test_any_text_is_text(words: str, written: Callable[[str], str], place: str) -> None:
     """In any place of a report."""
-    text = settled(f"Before.\n\n{place.format(written(told))}\n\nAfter.\n")
+    text = settled(f"Before.\n\n{place.format(written(words))}\n\nAfter.\n")
     assert markdown_read.complaints(f"## a\n\n{text}") == []
     parsed = [token for token in markdown_read.tokens(text) if token.type == "inline"]
     assert [parsed[0].content, parsed[-1].content] == ["Before.", "After."]
@@ -140,16 +140,16 @@ def test_any_text_is_text(told: str, written: Callable[[str], str], place: str) 
 
 
 @given(TEXTS, st.sampled_from(list(FILTERS)))
-def test_what_is_shown_is_what_was_said(told: str, written: Callable[[str], str]) -> None:
+def test_what_is_shown_is_what_was_said(words: str, written: Callable[[str], str]) -> None:
     """A reader of either sees the neutral text on one line, to the letter, but for white space."""
     if written is filters.excerpt:
-        told = " ".join(told.split())
-    expected = one_line(told, FILTERS[written])
+        words = " ".join(words.split())
+    expected = one_line(words, FILTERS[written])
     if written is not filters.cell:
         expected = expected.replace(filters.PIPE, "\ufffd").replace(filters.OPENING, "\ufffd")
     if written is filters.ref and not expected.strip():
         expected = "(empty)"
-    markdown = written(told)
+    markdown = written(words)
     seen = markdown_read.words(settled(markdown)).removesuffix(" (redacted)")
     assert seen.split() == expected.split()
     page = re.sub(r"</?code>", "", body.inline(markdown)).removesuffix(" (redacted)")
@@ -179,8 +179,8 @@ def test_marks_hold_any_value(key: str, value: str) -> None:
     assert conditions is not None
     with duckdb.connect() as db:
         named = "select ? as run_id, ? as task_id"
-        found = db.execute(f"from ({named}) where {conditions[1]}", list(values.values())[::2])
-        assert len(found.fetchall()) == 1
+        actual = db.execute(f"from ({named}) where {conditions[1]}", list(values.values())[::2])
+        assert len(actual.fetchall()) == 1
     place = filters.curate(value)
     assert markdown_read.complaints(f"a\n\n{place}\n\nb {place} c\n") == []
     assert len(filters.CURATE.findall(f"{place} {place}")) == 2
@@ -188,9 +188,9 @@ def test_marks_hold_any_value(key: str, value: str) -> None:
 
 
 @given(TEXTS)
-def test_commands_stay_inside_their_backquotes(told: str) -> None:
+def test_commands_stay_inside_their_backquotes(words: str) -> None:
     """Whatever a run or a benchmark is called, and no mark can be read out of it."""
-    line = f"- Again: `{filters.code(f'blade {told} x')}`\n"
+    line = f"- Again: `{filters.code(f'blade {words} x')}`\n"
     assert markdown_read.complaints(line) == []
     assert not re.search("<!--", line)
 
@@ -200,18 +200,18 @@ def test_ids_are_one_a_name(one: str, other: str) -> None:
     """Without white space or anything a parser replaces; a link of a name leads to its id."""
     ids = [filters.target(name) for name in (one, other)]
     assert (ids[0] == ids[1]) == (one == other)
-    for name, found in zip((one, other), ids, strict=True):
-        assert not re.search(r"\s", found) and not ACTIVE.search(found)
-        assert len(found) < 300
-        assert unquote(filters.href(name)[1:]) == found
+    for name, actual in zip((one, other), ids, strict=True):
+        assert not re.search(r"\s", actual) and not ACTIVE.search(actual)
+        assert len(actual) < 300
+        assert unquote(filters.href(name)[1:]) == actual
 
 
 def test_escaped_backquotes_hide_no_citation() -> None:
     """Text of others may stand before a citation on its line."""
     for written in (filters.excerpt, filters.cell):
         line = f"| {written('an odd ` and `r/9:9`')} | `r/1:0#3` | `r/2:0` |"
-        found = evidence.cited([line], frozenset({"r"}))
-        assert {(each.task_id, *events) for each, events in found.items()} == {("1", 3), ("2",)}
+        actual = evidence.cited([line], frozenset({"r"}))
+        assert {(each.task_id, *events) for each, events in actual.items()} == {("1", 3), ("2",)}
 
 
 @pytest.mark.parametrize("task", ["a|b", "a`b", "<!-- a -->", "a#b/c:1", "\\|"])
@@ -219,12 +219,12 @@ def test_any_task_can_be_cited(task: str) -> None:
     """In a table too: the citation is found in what a page is made of, and leads to its id."""
     name = f"r/{task}:0#3"
     row = f"| a | b |\n| --- | --- |\n| {filters.ref(name)} | 1 |"
-    ((found, events),) = evidence.cited([row], frozenset({"r"})).items()
-    assert (found.task_id, events) == (task, {3})
+    ((actual, events),) = evidence.cited([row], frozenset({"r"})).items()
+    assert (actual.task_id, events) == (task, {3})
     _, page = body.Body(draw=lambda _: "", cited=frozenset({name})).section(row, name="s")
     assert f'href="{escape(filters.href(name))}"><code>{escape(name)}</code>' in page
-    told = settled(row)
-    assert markdown_read.complaints(told) == [] and markdown_read.comments(told) == []
+    reported = settled(row)
+    assert markdown_read.complaints(reported) == [] and markdown_read.comments(reported) == []
 
 
 BIG = "y" * 2_000_000
@@ -255,17 +255,17 @@ def test_names_are_bounded(tmp_path: Path) -> None:
         "blade.toml": 'slices = ["category"]\n',
     }
     needs = ["runs", "rollouts", "failures", "reward_components", "slice_metrics"]
-    found = analyzed(tmp_path, files, needs=needs)
+    actual = analyzed(tmp_path, files, needs=needs)
     lengths = """
         select max(length(run_id)), max(length(task_id)), max(length(model)), max(length(agent))
         from rollouts
     """
-    assert found.rows(lengths) == [(199, 200, 200, 200)]
-    assert found.one("select count(distinct task_id) from rollouts") == 4
-    assert found.one("select count(distinct run_id) from rollouts") == 2
-    assert found.one("select max(length(failure_class)) from failures") == 200
-    assert found.column("select distinct length(component) from reward_components") == [200]
-    assert found.column("select distinct length(slice_value) from slice_metrics") == [200]
+    assert actual.rows(lengths) == [(199, 200, 200, 200)]
+    assert actual.one("select count(distinct task_id) from rollouts") == 4
+    assert actual.one("select count(distinct run_id) from rollouts") == 2
+    assert actual.one("select max(length(failure_class)) from failures") == 200
+    assert actual.column("select distinct length(component) from reward_components") == [200]
+    assert actual.column("select distinct length(slice_value) from slice_metrics") == [200]
 
 
 @pytest.mark.slow
@@ -289,25 +289,25 @@ def test_a_long_name_finds_its_key(tmp_path: Path) -> None:
         ],
         "blade.toml": f'benchmark = "{"b" * 100_000}"\n\n[expected]\ntasks = {json.dumps(tasks)}\n',
     }
-    found = analyzed(tmp_path, files)
-    runs = found.column("select run_id from runs order by length(run_id)")
+    actual = analyzed(tmp_path, files)
+    runs = actual.column("select run_id from runs order by length(run_id)")
     assert runs[0] == f"{folder}-x" and len(runs[1]) == 199
-    assert sorted(path.name for path in (found.path.parent / "runs").iterdir()) == sorted(runs)
-    assert found.rows("select distinct length(benchmark), n_expected from runs") == [(200, 2)]
-    assert found.column("select count(*) from rejects") == [0]
-    assert found.one("select cause from labels") == "BI"
-    assert found.rows("select status, ours from reported_checks") == [("equal", 1.0)]
-    keys = found.column("select task_id from tasks order by all")
+    assert sorted(path.name for path in (actual.path.parent / "runs").iterdir()) == sorted(runs)
+    assert actual.rows("select distinct length(benchmark), n_expected from runs") == [(200, 2)]
+    assert actual.column("select count(*) from rejects") == [0]
+    assert actual.one("select cause from labels") == "BI"
+    assert actual.rows("select status, ours from reported_checks") == [("equal", 1.0)]
+    keys = actual.column("select task_id from tasks order by all")
     assert keys == sorted(bounded_name(task) for task in tasks)
-    with pipeline.open_warehouse(found.path) as opened:
+    with pipeline.open_warehouse(actual.path) as opened:
         same = opened.execute("select bounded_name(?)", [tasks[0]]).fetchone()
     assert same == (bounded_name(tasks[0]),)
     # Nothing is lost: the row keeps the whole id, and it finds the key.
     whole = "select distinct verifier->>'task_id' from rollouts order by all"
-    assert found.column(whole) == tasks
-    for command, asked in (("show", f"{runs[0]}/{tasks[0]}:0"), ("why", f"{runs[0]}/{tasks[1]}")):
-        said = call(command, asked, "--warehouse", found.path)
-        assert said.code == 0 and len(said.stdout) < 200_000, said.stderr
+    assert actual.column(whole) == tasks
+    for command, request in (("show", f"{runs[0]}/{tasks[0]}:0"), ("why", f"{runs[0]}/{tasks[1]}")):
+        outcome = call(command, request, "--warehouse", actual.path)
+        assert outcome.code == 0 and len(outcome.stdout) < 200_000, outcome.stderr
 
 
 def _long_rows() -> list[results.Row]:

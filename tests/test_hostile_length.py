@@ -36,7 +36,7 @@ SHAPES = {
     "begun keys": "-----BEGIN RSA PRIVATE KEY-----\n",
     "begun keys, and more": "-----BEGIN PRIVATE KEY-----!",
     **{f"lines of {line}": f"{line}\n" for line in ("# a", "- a", "> a", "|a|\n|-|\n|b|\n")},
-    "spoken passwords": "password is ",
+    "passwords in prose": "password is ",
     "headers": "Authorization: Bearer ",
 }
 WHOLE = {
@@ -52,8 +52,10 @@ WHOLE = {
 
 def texts() -> list[pytest.ParameterSet]:
     """Each as long, by its shape."""
-    made = {name: (part * (LONG // len(part.encode()) + 1))[:LONG] for name, part in SHAPES.items()}
-    return [pytest.param(text, id=name) for name, text in {**made, **WHOLE}.items()]
+    created = {
+        name: (part * (LONG // len(part.encode()) + 1))[:LONG] for name, part in SHAPES.items()
+    }
+    return [pytest.param(text, id=name) for name, text in {**created, **WHOLE}.items()]
 
 
 def seconds(call: Callable[[], object]) -> float:
@@ -77,7 +79,7 @@ def test_a_long_text_is_sanitized_in_time(text: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("text", texts())
 def test_a_long_text_is_verified_in_time(text: str) -> None:
-    """Whatever stands in one paragraph of a report."""
+    """Whatever is in one paragraph of a report."""
     report = f"{SHORT}\n\n{text}\n"
     assert seconds(lambda: verify(report, "report.md")) < MOST_SECONDS
 
@@ -94,16 +96,16 @@ def test_a_long_text_is_verified_against_data_in_time(demo: Path) -> None:
 
 
 def test_a_text_too_long_to_be_read_is_said() -> None:
-    """It is no claim that was checked; what stands around it is."""
+    """It is no claim that was checked; what is around it is."""
     text = f"# A\n\n{SHORT}\n\n{'*a ' * 10_000}\n\n| a |\n| - |\n| {'1 ' * 15_000} |\n"
-    told = [(each.line, each.claim, each.status) for each in verify(text, "report.md")]
-    assert told == [
+    reported = [(each.line, each.claim, each.status) for each in verify(text, "report.md")]
+    assert reported == [
         (3, "12", "unchecked"),
         (3, "30", "unchecked"),
         (5, "a text of 30,000 characters", "unchecked"),
         (9, "a text of 30,002 characters", "unchecked"),
     ]
-    told = [
+    reported = [
         (each.line, each.claim) for each in verify(SHORT + "\n" * 15_000 + "7 more", "report.md")
     ]
-    assert told == [(1, "12"), (1, "30"), (15_001, "a text of 6 characters")]
+    assert reported == [(1, "12"), (1, "30"), (15_001, "a text of 6 characters")]

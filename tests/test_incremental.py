@@ -34,8 +34,8 @@ STEP_SECONDS = 0.06
 def rows(n_rows: int, *, last: float = 1.0) -> bytes:
     """Whole lines. Of another last reward, they have the same length and begin alike."""
     rewards = [1.0] * (n_rows - 1) + [last]
-    made = (rollout(task, 0, reward=reward, note="n") for task, reward in enumerate(rewards))
-    return b"".join(json.dumps(row).encode() + b"\n" for row in made)
+    created = (rollout(task, 0, reward=reward, note="n") for task, reward in enumerate(rewards))
+    return b"".join(json.dumps(row).encode() + b"\n" for row in created)
 
 
 PASSES, FAILS = rows(40), rows(40, last=0.0)
@@ -239,9 +239,9 @@ def test_an_input_that_changes_while_it_is_read_is_read_again(tmp_path: Path) ->
     out = tmp_path / "out"
     checks = flow.warehouse.run_checks
 
-    def changing(*given: Any) -> Any:
+    def changing(*arguments: Any) -> Any:
         (results / NAME).write_bytes(FAILS)
-        return checks(*given)
+        return checks(*arguments)
 
     with mock.patch.object(flow.warehouse, "run_checks", changing):
         noted(Settings((results,), out))
@@ -327,8 +327,8 @@ def test_a_growing_file_waits_for_its_last_line(tmp_path: Path) -> None:
         path.write_bytes(content)
         artifact = mock.Mock(path=path, compression=None)
         tally = lines.FileTally()
-        found = list(lines.batches(artifact, 0, tally, max_line_bytes=1 << 20, is_growing=True))
-        assert tally.n_lines == n_lines == sum(batch.num_rows for batch in found)
+        actual = list(lines.batches(artifact, 0, tally, max_line_bytes=1 << 20, is_growing=True))
+        assert tally.n_lines == n_lines == sum(batch.num_rows for batch in actual)
 
 
 @pytest.mark.slow
@@ -337,9 +337,9 @@ def test_watched_results_are_analyzed_as_they_grow(tmp_path: Path) -> None:
     results = write(tmp_path / "results", {"notes.md": "not begun"})
     out = tmp_path / "out"
     how = ["--watch", "--interval", "0.1", "--quiet", "0.1"]
-    with (tmp_path / "said").open("w") as said:
+    with (tmp_path / "said").open("w") as message:
         running = subprocess.Popen(
-            [BLADE, "analyze", results, "--out", out, *how], stdout=said, stderr=said
+            [BLADE, "analyze", results, "--out", out, *how], stdout=message, stderr=message
         )
         try:
             wait_for(lambda: "waiting: " in (tmp_path / "said").read_text())

@@ -65,9 +65,9 @@ def test_the_wheel_analyzes_as_the_repository_does(tmp_path: Path, demo: Path) -
     own = {line.partition("/")[0] for line in files.read_text(encoding="utf-8").splitlines()}
     assert own == {"blade", files.parent.name, ".."}  # the last one is bin/blade
     for folder in ("sql", "report_templates"):
-        held = {each.relative_to(ROOT) for each in (ROOT / folder).glob("*/*.*")}
+        stored = {each.relative_to(ROOT) for each in (ROOT / folder).glob("*/*.*")}
         installed = {each.relative_to(package) for each in (package / folder).glob("*/*.*")}
-        assert {each for each in held if "__pycache__" not in each.parts} == installed
+        assert {each for each in stored if "__pycache__" not in each.parts} == installed
         # A link to nowhere: what would be kept here cannot be, not even by root.
         (package / folder / "__pycache__").symlink_to(tmp_path / "nowhere" / "at_all")
     assert (package / "py.typed").is_file()
@@ -81,13 +81,13 @@ def test_the_wheel_analyzes_as_the_repository_does(tmp_path: Path, demo: Path) -
         run(python, "-m", "blade", "sql", "select 1 as one", "--format", "csv", cwd=elsewhere)
         == "one\n1\n"
     )
-    asked = "import blade; print(len(blade.compare('blade_out', 'office_desk_aster', 'birch')))"
-    assert run(python, "-c", asked, cwd=elsewhere) == "2\n"
+    request = "import blade; print(len(blade.compare('blade_out', 'office_desk_aster', 'birch')))"
+    assert run(python, "-c", request, cwd=elsewhere) == "2\n"
     outside = "from importlib.util import find_spec; print(find_spec('pipeline'))"
     assert run(python, "-c", outside, cwd=elsewhere) == "None\n"
     # In so many processes that each imports the package by its name.
     run(python.with_name("blade"), "analyze", DEMO, "--no-cache", "--jobs", "9", cwd=elsewhere)
     got = (elsewhere / "blade_out" / "report.md").read_bytes()
     assert got == demo.with_name("report.md").read_bytes()
-    told = run(python.with_name("blade"), "mcp", cwd=elsewhere, input=messages(("runs", {})))
-    assert json.loads(told.splitlines()[-1])["result"]["structuredContent"]["n_runs"] == 4
+    outcome = run(python.with_name("blade"), "mcp", cwd=elsewhere, input=messages(("runs", {})))
+    assert json.loads(outcome.splitlines()[-1])["result"]["structuredContent"]["n_runs"] == 4

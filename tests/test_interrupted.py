@@ -94,8 +94,8 @@ def test_a_killed_analysis_leaves_the_old_warehouse(big: Path, out: Path) -> Non
     assert {name: (out / name).read_bytes() for name in before} == before
     assert _runs(out) == ["old"]
 
-    said = blade("analyze", big, "--out", out)
-    assert said.code == 0
+    outcome = blade("analyze", big, "--out", out)
+    assert outcome.code == 0
     assert _listing(out) == OUTPUT
     assert _runs(out) == ["bench_trajectory"]
 
@@ -123,10 +123,10 @@ def test_a_stopped_analysis_ends_cleanly(
 def test_two_analyses_into_one_folder_do_not_mix(big: Path, out: Path) -> None:
     """The second is refused with what to do; the first goes on and finishes."""
     first = _started(big, out)
-    said = blade("analyze", big, "--out", out)
+    outcome = blade("analyze", big, "--out", out)
     _, stderr = first.communicate(timeout=60)
-    assert said.code == 2 and said.stdout == ""
-    assert "another analysis is writing here" in said.stderr and "--out" in said.stderr
+    assert outcome.code == 2 and outcome.stdout == ""
+    assert "another analysis is writing here" in outcome.stderr and "--out" in outcome.stderr
     assert first.returncode == 0 and stderr.endswith("writing the report\n")
     assert _runs(out) == ["bench_trajectory"]
 
@@ -158,8 +158,8 @@ def test_litter_of_a_killed_analysis_is_cleared(out: Path, tmp_path: Path) -> No
     """Half a database, spill and texts do not stop the next analysis, which says so."""
     write(out / ".blade", {"new/warehouse.duckdb": b"half" * 1000, "spill/block.tmp": b"x"})
     results = write(tmp_path / "new", {"new_rollouts.jsonl": [rollout(0, 0)]})
-    said = call("analyze", results, "--out", out)
-    assert "removed the leftovers of a killed analysis: .blade\n" in said.stderr
+    outcome = call("analyze", results, "--out", out)
+    assert "removed the leftovers of a killed analysis: .blade\n" in outcome.stderr
     assert "removed" not in call("analyze", results, "--out", out).stderr
     assert _listing(out) == OUTPUT
     assert _runs(out) == ["new"]
@@ -198,8 +198,8 @@ def test_reports_of_runs_that_are_gone_go_too(out: Path, tmp_path: Path) -> None
     (out / "runs" / "old" / "notes.md").write_text("kept")
     results = write(tmp_path / "new", {"new_rollouts.jsonl": [rollout(0, 0)]})
     pipeline.analyze(results, out=out)
-    found = sorted(str(path.relative_to(out)) for path in (out / "runs").rglob("*.*"))
-    assert found == [
+    actual = sorted(str(path.relative_to(out)) for path in (out / "runs").rglob("*.*"))
+    assert actual == [
         "runs/mine.txt",
         "runs/new/metrics.json",
         "runs/new/report.md",
@@ -211,7 +211,7 @@ def test_reports_of_runs_that_are_gone_go_too(out: Path, tmp_path: Path) -> None
 CALLS = ("replace", "rename", "fsync", "link", "symlink", "unlink", "mkdir", "rmdir")
 
 
-def _is_killed(at: int, work: Callable[..., object], *given: object) -> bool:
+def _is_killed(at: int, work: Callable[..., object], *inputs: object) -> bool:
     """Do some work in a process that ends right before such a call; whether it came so far."""
     child = os.fork()
     if child == 0:
@@ -229,7 +229,7 @@ def _is_killed(at: int, work: Callable[..., object], *given: object) -> bool:
 
         try:
             with mock.patch.multiple(os, **{each: counting(getattr(os, each)) for each in CALLS}):
-                work(*given)
+                work(*inputs)
             os._exit(0)
         finally:
             os._exit(1)
@@ -240,7 +240,7 @@ def _is_killed(at: int, work: Callable[..., object], *given: object) -> bool:
 
 def _shown(folder: Path) -> dict[str, bytes]:
     """What a reader sees: files by name, whether links lead to them or not."""
-    return {name: held for name, held in contents(folder).items() if not name.startswith(".")}
+    return {name: stored for name, stored in contents(folder).items() if not name.startswith(".")}
 
 
 def _output(word: str, *runs: str) -> dict[str, str]:
@@ -271,8 +271,10 @@ FRESH, GONE = {"runs/fresh/report.md": "new"}, {"runs/gone/report.md": "old"}
 def _is_whole(out: Path) -> tuple[bool, bool]:
     """Whether all old files are shown, and all new ones; nothing else but what is mine."""
     shown = _shown(out)
-    old, new = ({n: text.encode() for n, text in (made | MINE).items()} for made in (OLD, NEW))
-    fresh, gone = ({n: text.encode() for n, text in made.items()} for made in (FRESH, GONE))
+    old, new = (
+        {n: text.encode() for n, text in (created | MINE).items()} for created in (OLD, NEW)
+    )
+    fresh, gone = ({n: text.encode() for n, text in created.items()} for created in (FRESH, GONE))
     return shown in (old, old | fresh), shown in (new, new | gone)
 
 
@@ -353,14 +355,14 @@ def test_without_links_files_are_moved_one_by_one(tmp_path: Path) -> None:
 def test_what_a_strange_folder_leads_to_is_not_touched(tmp_path: Path) -> None:
     """Neither a pointer nor a folder that someone else made leads out of the output folder."""
     outside = write(tmp_path / "outside", {"report.md": "kept", "a/report.md": "kept"})
-    for made in ("now", "new", "runs"):
-        out = write(tmp_path / made, {".blade/new/runs/a/report.md": "x"})
-        if made == "new":
+    for created in ("now", "new", "runs"):
+        out = write(tmp_path / created, {".blade/new/runs/a/report.md": "x"})
+        if created == "new":
             shutil.rmtree(out / ".blade" / "new")
             (out / ".blade" / "new").symlink_to(outside)
-        if made == "runs":
+        if created == "runs":
             (out / "runs").symlink_to(outside)
-        (out / ".blade" / "now").symlink_to(outside if made == "now" else "new")
+        (out / ".blade" / "now").symlink_to(outside if created == "now" else "new")
         try:
             _put(out, _output("new"))
         except pipeline.InputError as error:

@@ -24,7 +24,7 @@ analyzed = partial(written.analyzed, needs=(*CHECKED, "labels"))
 
 REFUSED = "select subject from assertions.warn where check_name = 'warn_unusable_labels'"
 ODD_TASK = "pkg/mod.py:3#2"
-SAID = "run_id, task_id, cause, intervention, note, evidence, said_by"
+COLUMNS = "run_id, task_id, cause, intervention, note, evidence, said_by"
 
 
 def runs() -> dict[str, list[Row]]:
@@ -46,12 +46,14 @@ def label(task: Any = 0, cause: Any = "BI", **fields: Any) -> Row:
     return {"run": "a", "task": task, "cause": cause, **fields}
 
 
-def told(folder: Path, files: Mapping[str, Content], *options: str) -> tuple[Results, Outcome]:
+def analyzed_by_command(
+    folder: Path, files: Mapping[str, Content], *options: str
+) -> tuple[Results, Outcome]:
     """The files analyzed from the command line, and what it said."""
     results = write(folder / "results", files)
-    said = call("analyze", results, "--out", folder / "out", *options)
-    assert said.code == 0
-    return Results(folder / "out"), said
+    outcome = call("analyze", results, "--out", folder / "out", *options)
+    assert outcome.code == 0
+    return Results(folder / "out"), outcome
 
 
 def reasons(results: Results) -> dict[int, str]:
@@ -77,8 +79,8 @@ def test_good_labels(tmp_path: Path) -> None:
     """Synonyms, integers and mixed causes are read; byte-order marks and blank lines do no harm."""
     text = "\ufeff" + lines(row for row, _ in GOOD) + "\n \t\n\r\n"
     results = analyzed(tmp_path, {**runs(), "labels.jsonl": text})
-    found = results.rows(f"select {SAID} from labels")
-    assert [list(row) for row in found] == [said for _, said in GOOD if said]
+    rows = results.rows(f"select {COLUMNS} from labels")
+    assert [list(row) for row in rows] == [message for _, message in GOOD if message]
     assert results.column("select source_line from labels") == [1, 2, 4, 5, 6]
     assert set(results.column("select source_file from labels")) == {"labels.jsonl"}
     assert reasons(results) == {3: "evidence b/x:0: run b has no task x"}
@@ -137,9 +139,9 @@ def test_notices_are_bounded(refused: Results) -> None:
 @pytest.mark.slow
 def test_a_bad_line_spoils_no_other(tmp_path: Path) -> None:
     """The labels around it count, and the analysis tells which line was refused and why."""
-    given = [label(0), label(9), label(1)]
-    results, said = told(tmp_path, {**runs(), "labels.jsonl": given})
-    assert "! labels.jsonl:2: label refused: run a has no task 9\n" in said.stderr
+    inputs = [label(0), label(9), label(1)]
+    results, message = analyzed_by_command(tmp_path, {**runs(), "labels.jsonl": inputs})
+    assert "! labels.jsonl:2: label refused: run a has no task 9\n" in message.stderr
     assert results.column("select task_id from labels") == ["0", "1"]
     report = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
     assert "label refused: run a has no task 9" in report
@@ -147,7 +149,7 @@ def test_a_bad_line_spoils_no_other(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_later_label_corrects_an_earlier_one(tmp_path: Path) -> None:
-    """The last for a task counts; those before are superseded, which is not told as refused."""
+    """The last for a task counts; those before are superseded, which is no refusal."""
     rows = [label(0), label(1), label("0", "KG"), label(1, "TI", evidence="a/1:7"), label(0, "TI")]
     results = analyzed(tmp_path, {**runs(), "labels.jsonl": [*rows, label(1, "XX")]})
     # A refused label corrects nothing.
@@ -163,8 +165,8 @@ def test_a_later_label_corrects_an_earlier_one(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_several_files_in_path_order(tmp_path: Path) -> None:
     """Labels files anywhere below the folder are read; of two for one task the last path counts."""
-    found = {"z/labels.jsonl": [label(0, "TI")], "labels.jsonl": [label(0, "KG"), label(1)]}
-    results = analyzed(tmp_path, {**runs(), **found})
+    by_name = {"z/labels.jsonl": [label(0, "TI")], "labels.jsonl": [label(0, "KG"), label(1)]}
+    results = analyzed(tmp_path, {**runs(), **by_name})
     assert results.rows("select task_id, cause, source_file from labels") == [
         ("0", "TI", "z/labels.jsonl"),
         ("1", "BI", "labels.jsonl"),
@@ -178,7 +180,7 @@ def test_a_draft_says_how_many_tasks_have_a_cause(tmp_path: Path) -> None:
     rows = [rollout(task, index, reward=0.0) for task in range(5) for index in range(2)]
     rows.append(rollout(9, 0, reward=1.0))
     content = lines([label("1"), label("3")])
-    results, _ = told(tmp_path, {"a_rollouts.jsonl": rows, "labels.jsonl": content})
+    results, _ = analyzed_by_command(tmp_path, {"a_rollouts.jsonl": rows, "labels.jsonl": content})
     counts = "select n_labelled, n_to_label from report.headlines"
     assert results.rows(counts) == [(2, 5)]
     text = (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
@@ -207,8 +209,8 @@ def test_hostile_text(tmp_path: Path) -> None:
         label("\ud800", evidence="a/\ud800:0"),
         label(2, intervention="x" * 100_000),
     ]
-    results, said = told(tmp_path, {**runs(), "labels.jsonl": rows})
-    assert not TERMINAL_ACTIVE.search(said.stdout + said.stderr)
+    results, message = analyzed_by_command(tmp_path, {**runs(), "labels.jsonl": rows})
+    assert not TERMINAL_ACTIVE.search(message.stdout + message.stderr)
     assert results.rows("select note, said_by from labels") == [
         (long[: labels.LONGEST_TEXT], EVIL),
         ("\x00 \\ud800", "\\udfff"),
@@ -225,9 +227,9 @@ def test_hostile_text(tmp_path: Path) -> None:
 def test_over_long_lines(tmp_path: Path) -> None:
     """The limit on a line holds for labels too."""
     files = {**runs(), "labels.jsonl": [label(0, note="x" * 2000), label(1)]}
-    given = (write(tmp_path / "results", files),)
+    inputs = (write(tmp_path / "results", files),)
     with only("labels", "rejects"):
-        run(Settings(results=given, out=tmp_path / "out", max_line_bytes=1000))
+        run(Settings(results=inputs, out=tmp_path / "out", max_line_bytes=1000))
     results = Results(tmp_path / "out")
     assert reasons(results) == {1: "line is longer than 1000 bytes"}
     assert results.column("select task_id from labels") == ["1"]

@@ -20,18 +20,18 @@ LARGE = "select list(a order by random()) from range(100000000) as numbers(a)"
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "expected"),
     [
         ([ENDLESS, "--timeout", "0.5"], ["longer than 0.5 s", "--timeout"]),
         ([LARGE, "--memory-limit", "200MB"], ["more memory", "--memory-limit"]),
         (["select 1; select 2"], ["2 queries at once", "one at a time"]),
     ],
 )
-def test_a_query_that_asks_too_much(demo: Path, arguments: list[str], said: list[str]) -> None:
+def test_a_query_that_asks_too_much(demo: Path, arguments: list[str], expected: list[str]) -> None:
     """Exit code 2, with what was too much and what to change."""
     ended = call("sql", *arguments, "--warehouse", demo)
     assert ended.code == 2 and ended.stdout == ""
-    assert all(part in ended.stderr for part in said)
+    assert all(part in ended.stderr for part in expected)
 
 
 @pytest.mark.parametrize(
@@ -68,8 +68,8 @@ def test_views_of_a_crafted_warehouse_read_nothing(demo: Path, tmp_path: Path) -
     ended = call("compare", *PAIR, "--warehouse", crafted)
     assert "hidden" not in ended.stdout + ended.stderr
     assert ended.code == 0 and "pass@1" in ended.stdout
-    asked = call("sql", "from tasks", "--warehouse", crafted)
-    assert asked.code == 2 and "hidden" not in asked.stdout + asked.stderr
+    outcome = call("sql", "from tasks", "--warehouse", crafted)
+    assert outcome.code == 2 and "hidden" not in outcome.stdout + outcome.stderr
 
 
 def _shell(redirected: str, *arguments: str | Path) -> tuple[int, str]:
@@ -80,7 +80,7 @@ def _shell(redirected: str, *arguments: str | Path) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize(
-    ("redirected", "code", "said"),
+    ("redirected", "code", "expected"),
     [
         ("> /dev/full", 3, "blade: stdout: No space left on device."),
         (">&-", 3, "blade: stdout is closed: there is nowhere to print to."),
@@ -88,12 +88,12 @@ def _shell(redirected: str, *arguments: str | Path) -> tuple[int, str]:
         ("> /dev/null 2>&-", 0, ""),
     ],
 )
-def test_streams_that_take_no_words(demo: Path, redirected: str, code: int, said: str) -> None:
+def test_streams_that_take_no_words(demo: Path, redirected: str, code: int, expected: str) -> None:
     """A message where there is someone to tell, and never the code of a check that failed."""
     # More than a pipe holds.
     query = "select range(200000) as numbers"
-    told = _shell(redirected, "sql", query, "--format", "json", "--warehouse", demo)
-    assert told[0] == code and told[1].partition("\n")[0] == said
+    reported = _shell(redirected, "sql", query, "--format", "json", "--warehouse", demo)
+    assert reported[0] == code and reported[1].partition("\n")[0] == expected
 
 
 @pytest.mark.slow
@@ -131,8 +131,8 @@ def test_a_full_disk(tmp_path: Path, full: str) -> None:
 def test_names_that_are_there_twice(demo: Path) -> None:
     """Every column is kept, under a name of its own."""
     query = "select 1 as a, 2 as a, 3 as a_2, 4 as b"
-    told = call("sql", query, "--format", "json", "--warehouse", demo).stdout
-    assert json.loads(told) == [{"a": 1, "a_3": 2, "a_2": 3, "b": 4}]
+    output = call("sql", query, "--format", "json", "--warehouse", demo).stdout
+    assert json.loads(output) == [{"a": 1, "a_3": 2, "a_2": 3, "b": 4}]
 
 
 def test_times_with_a_zone(demo: Path) -> None:

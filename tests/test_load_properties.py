@@ -133,8 +133,8 @@ def loads_as_read(contents: list[bytes]) -> None:
         results.mkdir()
         for number, content in enumerate(contents):
             (results / f"f{number}_rollouts.jsonl").write_bytes(content)
-        found = loaded.load(results, Path(folder, "out"))
-        wrong = loaded.differences(found, results)
+        actual = loaded.load(results, Path(folder, "out"))
+        wrong = loaded.differences(actual, results)
         assert not wrong, "\n".join(line[:300] for line in wrong[:10])
 
 
@@ -204,7 +204,7 @@ def results(draw: st.DrawFn) -> Files:
 
 
 def request(task: int, repeat: int, naming: str) -> dict[str, Any]:
-    """What is asked; without an index, repeats of a task are told apart by nothing."""
+    """What is asked; without an index, nothing distinguishes repeats of a task."""
     row: dict[str, Any] = {
         "responses_create_params": {"input": [{"role": "user", "content": f"Question {task}?"}]},
         "expected_answer": str(task),
@@ -226,11 +226,11 @@ def rollout_rows(
         row["agent_ref"] = {"name": agent}
     row["reward"] = draw(st.sampled_from([0.0, 1.0, 0.1, 0.7, None]))
     row["category"] = draw(st.sampled_from(["x", "y"]))
-    said = draw(st.sampled_from(["yes", "no", "why"]))
+    message = draw(st.sampled_from(["yes", "no", "why"]))
     row["response"] = {
         "model": draw(st.sampled_from(["m-1", "m-2"])),
         "temperature": draw(st.sampled_from([0.1, 0.2])),
-        "output": [{"type": "message", "role": "assistant", "content": said}],
+        "output": [{"type": "message", "role": "assistant", "content": message}],
     }
     return row
 
@@ -255,9 +255,9 @@ def relations(written: Files, runs: dict[str, str]) -> dict[str, list[str]]:
 
 def canonical(warehouse: Any, relation: str) -> list[str]:
     places = {"source_file", "source_line", "record_id"}
-    found = warehouse.arrow(f"from {relation}").to_pylist()
-    kept = ({name: v for name, v in row.items() if name not in places} for row in found)
-    return sorted(json.dumps(row, default=str, sort_keys=True) for row in kept)
+    actual = warehouse.arrow(f"from {relation}").to_pylist()
+    remaining = ({name: v for name, v in row.items() if name not in places} for row in actual)
+    return sorted(json.dumps(row, default=str, sort_keys=True) for row in remaining)
 
 
 def order_does_not_matter(written: Files, shuffle: Callable[[list[str]], list[str]]) -> None:
@@ -288,7 +288,7 @@ def test_rows_without_an_index_are_numbered_by_what_they_say():
 @settings(thorough, max_examples=6)
 @given(results(), st.randoms(use_true_random=False))
 def test_order_of_rows_and_files_does_not_matter(written: Files, random: Any):
-    """Shuffled rows and renamed files give the same relations but for where each row stood."""
+    """Shuffled rows and renamed files give the same relations but for where each row was."""
     order_does_not_matter(written, lambda lines: random.sample(lines, len(lines)))
 
 

@@ -33,9 +33,9 @@ def set_reading(name: str, patch: pytest.MonkeyPatch) -> None:
 
 
 def check(results: Path, out: Path) -> loaded.Loaded:
-    found = loaded.load(results, out)
-    agree(loaded.differences(found, results))
-    return found
+    actual = loaded.load(results, out)
+    agree(loaded.differences(actual, results))
+    return actual
 
 
 def agree(wrong: list[str]) -> None:
@@ -77,8 +77,8 @@ def test_corpus_inputs_are_what_is_expected(corpus: loaded.Loaded):
         rows = [line.row for line in reference.lines((CORPUS / path).read_bytes(), "inputs")]
         keys = {(str(row["_ng_task_index"]), row["_ng_rollout_index"]) for row in rows if row}
         runs = {artifact["run_id"], *(artifact.get("run_ids") or [])}
-        held = {(task, index) for run, task, index in corpus.expected if run in runs}
-        assert held == keys, path
+        stored = {(task, index) for run, task, index in corpus.expected if run in runs}
+        assert stored == keys, path
 
 
 @pytest.fixture(scope="module")
@@ -104,12 +104,12 @@ def test_simulated_results_are_loaded_as_read(
 ):
     """Every line the simulator writes, spoilt ones included, is loaded as it is read."""
     set_reading(reading, monkeypatch)
-    found = check(simulated, tmp_path / "out")
+    actual = check(simulated, tmp_path / "out")
     folders = {path.name for path in simulated.iterdir()}
-    assert {place.partition("/")[0] for place, _ in found.rollouts} == folders
-    spoilt = {place.partition("/")[0] for place, _ in found.rejects}
+    assert {place.partition("/")[0] for place, _ in actual.rollouts} == folders
+    spoilt = {place.partition("/")[0] for place, _ in actual.rejects}
     assert spoilt >= {"schema", "trajectory", "mixed"}, "a tenth of the rows is spoilt"
-    assert found.failures and found.expected
+    assert actual.failures and actual.expected
 
 
 SHAPES: dict[str, object] = {
@@ -134,14 +134,14 @@ class Odd:
     """A folder of odd rows, and what the warehouse made of it."""
 
     results: Path
-    found: loaded.Loaded
+    loaded_rows: loaded.Loaded
 
     def check(self, name: str) -> list[Row]:
         """The rollouts of one file, once it agrees with the reference."""
         path = f"{name}_rollouts.jsonl"
         read = reference.lines((self.results / path).read_bytes())
-        agree(loaded.file_differences(self.found, self.found.artifacts[path], read))
-        return [row for (file, _), row in self.found.rollouts.items() if file == path]
+        agree(loaded.file_differences(self.loaded_rows, self.loaded_rows.artifacts[path], read))
+        return [row for (file, _), row in self.loaded_rows.rollouts.items() if file == path]
 
 
 SCORES = "0 1 -0.0 0.9999999999999998 1e-320 -100 3 12345678901234567890123".split()
@@ -162,17 +162,17 @@ def odd(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     """Rows of every odd shape in three files, read in one of the ways there are."""
     results = tmp_path_factory.mktemp("odd")
     rests = {
-        "shapes": [f'"reward": 1, "response": {json.dumps(given)}' for given in SHAPES.values()],
-        "rewards": [f'"reward": {given}' for given in REWARDS],
-        "fields": [f'"reward": 1, "response": "r", {given}' for given in FIELDS],
+        "shapes": [f'"reward": 1, "response": {json.dumps(inputs)}' for inputs in SHAPES.values()],
+        "rewards": [f'"reward": {inputs}' for inputs in REWARDS],
+        "fields": [f'"reward": 1, "response": "r", {inputs}' for inputs in FIELDS],
     }
-    for name, given in rests.items():
-        rows = [indexed(number, rest) for number, rest in enumerate(given)]
+    for name, inputs in rests.items():
+        rows = [indexed(number, rest) for number, rest in enumerate(inputs)]
         (results / f"{name}_rollouts.jsonl").write_bytes(b"\n".join(rows))
     with pytest.MonkeyPatch.context() as patch:
         set_reading(request.param, patch)
-        found = loaded.load(results, tmp_path_factory.mktemp("out"))
-    return Odd(results, found)
+        actual = loaded.load(results, tmp_path_factory.mktemp("out"))
+    return Odd(results, actual)
 
 
 def test_any_shape_of_response_is_loaded_as_read(odd: Odd):
@@ -197,8 +197,8 @@ def test_line_over_16_mb_is_a_reject(tmp_path: Path):
     fits = head + b"a" * (reference.LONGEST_LINE - len(head) - 2) + b'"}'
     too_long = fits.replace(b'index": 1,', b'index": 22,')
     small = indexed(3, '"reward": 0')
-    found = check_rows([small, too_long, fits], tmp_path)
-    assert len(found.rollouts) == 2
+    actual = check_rows([small, too_long, fits], tmp_path)
+    assert len(actual.rollouts) == 2
 
 
 ODD_ROWS = {
@@ -289,5 +289,5 @@ def test_long_texts_are_loaded_in_bounded_memory(n_rows: int, n_bytes: int, tmp_
     """Rows whose one message is long are loaded within the memory limit."""
     message = json.dumps({"type": "message", "role": "assistant", "content": "a" * n_bytes})
     rest = f'"reward": 1, "response": {{"output": [{message}]}}'
-    found = check_rows([indexed(number, rest) for number in range(n_rows)], tmp_path)
-    assert len(found.rollouts) == n_rows
+    actual = check_rows([indexed(number, rest) for number in range(n_rows)], tmp_path)
+    assert len(actual.rollouts) == n_rows

@@ -49,8 +49,8 @@ def files() -> dict[str, list[Row]]:
             "of_five", *(binary(c, 5) for c, n in PASSES_OF_FIVE.items() for _ in range(n))
         ),
     }
-    found = {f"{name}_rollouts.jsonl": rows for name, rows in runs.items()}
-    return {**found, **unasked()}
+    by_name = {f"{name}_rollouts.jsonl": rows for name, rows in runs.items()}
+    return {**by_name, **unasked()}
 
 
 def unasked() -> dict[str, list[Row]]:
@@ -71,11 +71,11 @@ def edges(tmp_path_factory: pytest.TempPathFactory) -> Results:
 @pytest.mark.parametrize(("run_id", "passed"), PASSED_OF_MANY.items())
 def test_a_thousand_repeats(edges: Results, run_id: str, passed: int) -> None:
     """pass@k and pass^k of 1,024 repeats are exact to twelve digits for every k."""
-    found = edges.rows(
+    rows = edges.rows(
         f"select k, pass_at, pass_hat from pass_curve where run_id = '{run_id}' order by k"
     )
-    assert [k for k, _, _ in found] == list(range(1, MANY + 1))
-    for k, at, hat in found:
+    assert [k for k, _, _ in rows] == list(range(1, MANY + 1))
+    for k, at, hat in rows:
         assert at == pytest.approx(
             float(reference_run.pass_at_by_formula(MANY, passed, k)), abs=1e-12
         )
@@ -85,12 +85,12 @@ def test_a_thousand_repeats(edges: Results, run_id: str, passed: int) -> None:
 
 def test_best_of_a_thousand(edges: Results) -> None:
     """max@k of 1,024 graded repeats is the mean over k-subsets of their best."""
-    found = edges.rows("select k, max_at from pass_curve where run_id = 'graded' order by k")
+    rows = edges.rows("select k, max_at from pass_curve where run_id = 'graded' order by k")
     rewards = sorted(map(Fraction, graded()))
-    assert len(found) == MANY
+    assert len(rows) == MANY
     for k in (1, 2, 3, 10, 100, 500, 1000, 1023, 1024):
         exact = float(reference_run.max_at_by_formula(rewards, k))
-        assert found[k - 1] == (k, pytest.approx(exact, abs=1e-12))
+        assert rows[k - 1] == (k, pytest.approx(exact, abs=1e-12))
 
 
 @facts("edges")
@@ -102,7 +102,7 @@ def test_edges(edges: Results, fact: Fact) -> None:
 @pytest.mark.slow
 def test_unclassed_failures(tmp_path: Path) -> None:
     """A failed attempt that names no class is not counted as the machinery's."""
-    found = analyzed(
+    actual = analyzed(
         tmp_path,
         {
             "a_rollouts.jsonl": [rollout(0, 0)],
@@ -114,7 +114,7 @@ def test_unclassed_failures(tmp_path: Path) -> None:
         },
     )
     ends = "select outcome, is_infrastructure from staging.attempts where not is_scored"
-    assert found.rows(ends) == [("failed attempt", False)] * 2
+    assert actual.rows(ends) == [("failed attempt", False)] * 2
 
 
 @pytest.mark.slow
@@ -129,7 +129,7 @@ def test_related_tasks(tmp_path: Path) -> None:
     ]
     profile = tmp_path / "blade.toml"
     profile.write_text('fields.group = "repo"\n')
-    found = analyzed(tmp_path, {"a_rollouts.jsonl": rows}, profile=profile)
+    actual = analyzed(tmp_path, {"a_rollouts.jsonl": rows}, profile=profile)
     run = Run(
         {
             (task, index): Rollout(reward)
@@ -140,7 +140,7 @@ def test_related_tasks(tmp_path: Path) -> None:
     )
     for metric, k in (("pass_at", 1), ("pass_at", 2), ("pass_hat", 3), ("mean_reward", 1)):
         exact = uncertainty_reference.estimates(run)[metric, k]
-        row = found.rows(f"""
+        row = actual.rows(f"""
             select n_tasks, n_groups, value, se_new_tasks, ci_new_tasks_low, ci_new_tasks_high
             from estimates where metric = '{metric}' and k = {k}
         """)[0]
@@ -184,26 +184,27 @@ def test_any_reward_is_a_row(tmp_path: Path, threshold: float | None) -> None:
         files[f"{run}_rollouts.jsonl"] = _written(rewards, suite=run[1:])
         files[f"{run}_rollouts_aggregate_metrics.json"] = f'{{"mean/reward": {rewards[0]}}}'
     bases = [run for run in runs if run.startswith("a")]
-    found = results.analyzed(tmp_path, files, baselines=bases, pass_threshold=threshold)
-    recorded = found.rows("select run_id, reward, is_scored from rollouts")
-    expected = [(run, SCORES[told]) for run, rewards in runs.items() for told in rewards]
+    actual = results.analyzed(tmp_path, files, baselines=bases, pass_threshold=threshold)
+    recorded = actual.rows("select run_id, reward, is_scored from rollouts")
+    expected = [(run, SCORES[reported]) for run, rewards in runs.items() for reported in rewards]
     assert sorted(recorded, key=str) == sorted(
         ((run, score, score is not None) for run, score in expected), key=str
     )
     # Of the first nothing is a score.
     compared = "select distinct base from comparisons where n_common_tasks > 1 order by all"
-    assert found.column(compared) == bases[1:]
-    sidecar = (found.path.parent / "metrics.json").read_text(encoding="utf-8")
+    assert actual.column(compared) == bases[1:]
+    sidecar = (actual.path.parent / "metrics.json").read_text(encoding="utf-8")
     assert "NaN" not in sidecar and "Infinity" not in sidecar
 
 
 def _written(rewards: list[str], *, suite: str) -> str:
     """Tasks of two repeats: the rewards as they were written, also as parts and seconds."""
-    told = {"reward": "@", "reward_components": {"x": "@"}, "total_run_time": "@"}
+    by_name = {"reward": "@", "reward_components": {"x": "@"}, "total_run_time": "@"}
     rows = [
-        rollout(place // 2, place % 2, ask=f"{suite} {place // 2}", **told)
+        rollout(place // 2, place % 2, ask=f"{suite} {place // 2}", **by_name)
         for place in range(len(rewards))
     ]
     return "".join(
-        results.lines([row]).replace('"@"', told) for row, told in zip(rows, rewards, strict=True)
+        results.lines([row]).replace('"@"', by_name)
+        for row, by_name in zip(rows, rewards, strict=True)
     )

@@ -24,10 +24,10 @@ def test_few_folders(tmp_path: Path) -> None:
     """Of three runs of noise none lists anything tested; of three planted signs two are listed."""
     runs = {f"null_{seed}": null_run(f"null_{seed}", seed, n_tasks=12) for seed in range(3)}
     planted = {f"set_{seed}": planted_run(f"set_{seed}", seed, PLANTED[0]) for seed in range(3)}
-    found = listed(tmp_path, runs | planted)
-    noise = {name: found[name] for name in runs}
+    actual = listed(tmp_path, runs | planted)
+    noise = {name: actual[name] for name in runs}
     assert n_with(noise, "behaviour") == n_with(noise, "tested") == 0
-    assert sum(("planted = true", "tested") in found[name] for name in planted) >= 2
+    assert sum(("planted = true", "tested") in actual[name] for name in planted) >= 2
 
 
 # `python -m tests.bench.findings` prints the same.

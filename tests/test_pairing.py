@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.results import Results, Row, analyzed, call, rollout
-from tests.together import Given, Together
+from tests.together import Batch, Together
 
 NEEDED = "comparisons comparison_tasks paired_tasks bucket_matrix runs expected rollouts".split()
 FIGURES = (
@@ -39,12 +39,12 @@ def run(
     ids: Mapping[int, int], *, is_base: bool, ask: Mapping[int, str] | None = None
 ) -> list[Row]:
     """One row per question under the id that the run gives it."""
-    asked = ask or {}
+    request = ask or {}
     return [
         rollout(
             task,
             0,
-            ask=asked.get(number, question(number)),
+            ask=request.get(number, question(number)),
             reward=float(passes(number, is_base=is_base)),
         )
         for number, task in ids.items()
@@ -70,7 +70,7 @@ def counts(numbers: range | list[int]) -> dict[str, int]:
     }
 
 
-def found(results: Results) -> dict[str, int]:
+def pass_counts(results: Results) -> dict[str, int]:
     """The same of the common tasks of a comparison."""
     names = ("both", "neither", "base", "candidate")
     query = """
@@ -101,11 +101,11 @@ RENUMBERED = {
 
 
 @together.each(*((ids,) for ids in RENUMBERED.values()))
-def test_other_numbers(ids: Mapping[int, int]) -> Given:
+def test_other_numbers(ids: Mapping[int, int]) -> Batch:
     """Questions that stand under other ids are paired with themselves."""
     results = yield pair(run(ids, is_base=False))
     common = [number for number in ids if number < N_TASKS]
-    assert found(results) == counts(common)
+    assert pass_counts(results) == counts(common)
     n_moved = sum(ids[number] != number for number in common)
     query = "select n_verified, n_by_question, n_contradicted from comparisons where is_lead"
     assert results.rows(query) == [(len(common), n_moved, 0)]
@@ -117,7 +117,7 @@ def test_other_numbers(ids: Mapping[int, int]) -> Given:
 
 
 @together
-def test_recorded_ids_can_be_asked() -> Given:
+def test_recorded_ids_can_be_asked() -> Batch:
     """A relation names, for each task that is called otherwise, the id that its rows have."""
     results = yield pair(run(RENUMBERED["from 1"], is_base=False))
     rows = results.rows("select run_id, task_id, recorded_task_id from paired_tasks order by all")
@@ -127,16 +127,16 @@ def test_recorded_ids_can_be_asked() -> Given:
 
 
 @together
-def test_ids_that_agree_decide() -> Given:
+def test_ids_that_agree_decide() -> Batch:
     """Where each id asks one question, tasks are paired by id; nothing is renamed."""
     results = yield pair(run({n: n for n in range(4, N_TASKS)}, is_base=False))
-    assert found(results) == counts(range(4, N_TASKS))
+    assert pass_counts(results) == counts(range(4, N_TASKS))
     assert results.rows("from paired_tasks") == []
     assert results.one("select n_by_question from comparisons where is_lead") == 0
 
 
 @together.each((0,), (1,))
-def test_white_space_is_no_difference(shift: int) -> Given:
+def test_white_space_is_no_difference(shift: int) -> Batch:
     """A trailing blank or other white space changes no question, under any id."""
     changed = {
         number: question(number).replace("\n", "\r\n  ") + " " * (number % 3)
@@ -144,13 +144,13 @@ def test_white_space_is_no_difference(shift: int) -> Given:
     }
     ids = {number: number + shift for number in range(N_TASKS)}
     results = yield pair(run(ids, is_base=False, ask=changed))
-    assert found(results) == counts(range(N_TASKS))
+    assert pass_counts(results) == counts(range(N_TASKS))
     query = "select count(*) from comparison_tasks where pairing = 'verified'"
     assert results.one(query) == N_TASKS
 
 
 @together
-def test_words_are_told_apart() -> Given:
+def test_words_are_told_apart() -> Batch:
     """Questions that are equal only without any blank are different ones."""
     base = run({0: 0, 1: 1, 2: 2}, is_base=True, ask={1: "add 1 11", 2: "add 3"})
     other = run({0: 0, 1: 1, 2: 2}, is_base=False, ask={1: "add 11 1", 2: "add  3"})
@@ -160,7 +160,7 @@ def test_words_are_told_apart() -> Given:
 
 
 @together
-def test_another_key_is_another_question() -> Given:
+def test_another_key_is_another_question() -> Batch:
     """White space is overlooked only where the ground truth is the same."""
     base = [rollout(task, 0, ask=f"sum {task}", expected_answer="4") for task in range(3)]
     other = [rollout(task, 0, ask=f"sum {task} ", expected_answer="4") for task in range(3)]
@@ -171,7 +171,7 @@ def test_another_key_is_another_question() -> Given:
 
 
 @together
-def test_pictures_are_told_apart() -> Given:
+def test_pictures_are_told_apart() -> Batch:
     """Equal words around different pictures are different questions, whatever their blanks."""
 
     def shown(picture: str, words: str) -> Row:
@@ -188,7 +188,7 @@ def test_pictures_are_told_apart() -> Given:
 
 
 @together
-def test_a_question_asked_twice_is_not_paired_by_question() -> Given:
+def test_a_question_asked_twice_is_not_paired_by_question() -> Batch:
     """Two tasks of one run with one question are never guessed apart."""
     twice = {0: question(1)}
     base = run({n: n for n in range(N_TASKS)}, is_base=True, ask=twice)
@@ -201,7 +201,7 @@ def test_a_question_asked_twice_is_not_paired_by_question() -> Given:
 
 
 @together
-def test_without_a_question_renumbered_ids_pair_nothing() -> Given:
+def test_without_a_question_renumbered_ids_pair_nothing() -> Batch:
     """Where the ids of a run mean other tasks, an id alone pairs no task."""
     empty = {5: ""}
     base = run({n: n for n in range(N_TASKS)}, is_base=True, ask=empty)
@@ -212,7 +212,7 @@ def test_without_a_question_renumbered_ids_pair_nothing() -> Given:
 
 
 @together
-def test_most_runs_name_the_tasks() -> Given:
+def test_most_runs_name_the_tasks() -> Batch:
     """Of three runs the two that agree keep their ids, whatever their names are."""
     plain = run({n: n for n in range(N_TASKS)}, is_base=False)
     moved = run({n: n + 1 for n in range(N_TASKS)}, is_base=False)
@@ -240,18 +240,18 @@ def test_compare_tells_it(tmp_path: Path) -> None:
     assert line in " ".join(text.split())
     every = " ".join(call("compare", "--warehouse", results.path).stdout.split())
     assert f"tasks are paired by question, {N_TASKS} have another id in the other run" in every
-    told = call("compare", "desk_a", "desk_b", "--json", "--warehouse", results.path).stdout
-    assert json.loads(told)["comparisons"][0]["pairing"]["by_question"] == N_TASKS
+    output = call("compare", "desk_a", "desk_b", "--json", "--warehouse", results.path).stdout
+    assert json.loads(output)["comparisons"][0]["pairing"]["by_question"] == N_TASKS
 
 
 def test_expected_attempts_are_renamed_too(tmp_path: Path) -> None:
     """What a run was asked for has the names of what it did."""
     rows = run(RENUMBERED["from 1"], is_base=False)
-    asked = [{key: row[key] for key in row if key not in ("reward", "response")} for row in rows]
+    request = [{key: row[key] for key in row if key not in ("reward", "response")} for row in rows]
     files = {
         "desk_a_rollouts.jsonl": BASE,
         "desk_b_rollouts.jsonl": rows,
-        "desk_b_materialized_inputs.jsonl": asked,
+        "desk_b_materialized_inputs.jsonl": request,
     }
     results = analyzed(tmp_path, files, needs=[*NEEDED, "task_outcomes"])
     query = "select n_scored, count(*) from task_outcomes where run_id = 'desk_b' group by all"
@@ -288,8 +288,8 @@ def test_airline_submissions(tmp_path: Path) -> None:
     report = (tmp_path / "out/report.md").read_text(encoding="utf-8")
     assert "50 tasks with the same question, paired by question (49 have another id" in report
     assert "+0.0 points" not in report
-    told = found(results)
-    assert (told["both"], told["neither"]) == (27, 13)
+    reported = pass_counts(results)
+    assert (reported["both"], reported["neither"]) == (27, 13)
     query = """
         select n_common_tasks, n_verified, n_by_question, n_contradicted, abs(delta), p_mean
         from comparisons where metric = 'pass_at_1'
@@ -299,4 +299,4 @@ def test_airline_submissions(tmp_path: Path) -> None:
     assert change == pytest.approx(0.16)
     # Exact: 2 * (C(10, 0) + C(10, 1)) / 2^10.
     assert p == pytest.approx(22 / 1024)
-    assert sorted((told["base"], told["candidate"])) == [1, 9]
+    assert sorted((reported["base"], reported["candidate"])) == [1, 9]

@@ -87,18 +87,18 @@ def tasks_of(values: st.SearchStrategy[float], *, repeats: int | None = None) ->
 @given(st.lists(tasks_of(passes) | tasks_of(rewards), min_size=1, max_size=3))
 def test_within_tasks(tasks: list[Task]) -> None:
     """With few tasks p is the share of all ways to deal rollouts out within their tasks."""
-    found = within_of(tasks)
-    assert found.n_draws is None
-    assert found.p_value == pytest.approx(float(within(tasks)), abs=1e-12)
+    actual = within_of(tasks)
+    assert actual.n_draws is None
+    assert actual.p_value == pytest.approx(float(within(tasks)), abs=1e-12)
 
 
 @settings(max_examples=50)
 @given(st.lists(tasks_of(rewards, repeats=2) | tasks_of(passes, repeats=2), min_size=1, max_size=9))
 def test_signs_of_tasks(tasks: list[Task]) -> None:
     """With equal repeats it is the share of all signs of the changes, however few changed."""
-    found = both_of(tasks)[0]
-    assert found.n_draws is None
-    assert found.p_value == pytest.approx(float(by_signs(tasks, list(range(len(tasks))))))
+    actual = both_of(tasks)[0]
+    assert actual.n_draws is None
+    assert actual.p_value == pytest.approx(float(by_signs(tasks, list(range(len(tasks))))))
 
 
 @settings(max_examples=50)
@@ -106,8 +106,8 @@ def test_signs_of_tasks(tasks: list[Task]) -> None:
 def test_signs_of_groups(tasks: list[Task]) -> None:
     """Tasks of a group flip together."""
     groups = [7 * (place % 8) for place in range(len(tasks))]
-    found = both_of(tasks, groups)[0]
-    assert found.p_value == pytest.approx(float(by_signs(tasks, groups)))
+    actual = both_of(tasks, groups)[0]
+    assert actual.p_value == pytest.approx(float(by_signs(tasks, groups)))
 
 
 def test_signs_need_equal_repeats() -> None:
@@ -121,27 +121,27 @@ def test_one_repeat_is_mcnemar(up: int, down: int) -> None:
     tasks: list[Task] = [([0.0], [1.0])] * up + [([1.0], [0.0])] * down + [([1.0], [1.0])] * 30
     tail = sum(comb(up + down, k) for k in range(min(up, down) + 1))
     exact_p = min(Fraction(2 * tail, 2 ** (up + down)), Fraction(1))
-    for found in both_of(tasks):
-        assert found.n_draws is None
-        assert found.p_value == pytest.approx(float(exact_p), abs=1e-12)
+    for actual in both_of(tasks):
+        assert actual.n_draws is None
+        assert actual.p_value == pytest.approx(float(exact_p), abs=1e-12)
 
 
 def test_many_signs_of_rewards_are_drawn() -> None:
     """Rewards that are no whole steps are drawn: the mean of many is nearly normal."""
     random = np.random.default_rng(2)
     rewards = np.round(random.random((60, 2)), 3)
-    found = both_of([([a], [b]) for a, b in rewards])[0]
+    actual = both_of([([a], [b]) for a, b in rewards])[0]
     changes = rewards[:, 1] - rewards[:, 0]
-    assert found.n_draws is not None
+    assert actual.n_draws is not None
     normal = 2 * ndtr(-abs(changes.sum()) / np.sqrt((changes**2).sum()))
-    assert found.p_value == pytest.approx(normal, abs=0.06)
+    assert actual.p_value == pytest.approx(normal, abs=0.06)
 
 
 def test_a_change_beyond_all_chance() -> None:
     """However clear a change, p is not 0: of draws what was seen is one."""
     for repeats in ([0.0], [0.0, 0.0]):
-        found = within_of([(repeats, [1.0])] * 200)
-        assert found.p_value is not None and 0 < found.p_value < 1e-12
+        actual = within_of([(repeats, [1.0])] * 200)
+        assert actual.p_value is not None and 0 < actual.p_value < 1e-12
     assert both_of([([0.1], [0.91])] * 100 + [([0.2], [0.83])] * 100)[0].p_value == 1 / 10_000
 
 
@@ -165,9 +165,9 @@ def fisher(base: tuple[int, int], candidate: tuple[int, int]) -> float:
 def test_one_task_of_many_repeats(base: tuple[int, int], candidate: tuple[int, int]) -> None:
     """One task is an exact test of its own, however many repeats it has."""
     runs = [[1.0] * passed + [0.0] * (n - passed) for passed, n in (base, candidate)]
-    found = within_of([(runs[0], runs[1])])
-    assert found.n_draws is None
-    assert found.p_value == pytest.approx(fisher(base, candidate), rel=1e-9)
+    actual = within_of([(runs[0], runs[1])])
+    assert actual.n_draws is None
+    assert actual.p_value == pytest.approx(fisher(base, candidate), rel=1e-9)
 
 
 def simulated(
@@ -191,8 +191,8 @@ def simulated(
 def test_drawn_within_tasks(fewest: int, most: int, is_graded: bool) -> None:
     """Draws within tasks come close to shuffling every task's rollouts, one draw at a time."""
     tasks = simulated(3, 40, fewest, most, effect=0.08, is_graded=is_graded)
-    found = within_of(tasks)
-    assert found.p_value is not None and (found.n_draws is not None or not is_graded)
+    actual = within_of(tasks)
+    assert actual.p_value is not None and (actual.n_draws is not None or not is_graded)
     random, n_shuffles = np.random.default_rng(9), 4000
     sums = np.zeros(n_shuffles)
     for base, candidate in tasks:
@@ -200,9 +200,9 @@ def test_drawn_within_tasks(fewest: int, most: int, is_graded: bool) -> None:
         sums += shuffled[:, len(base) :].mean(axis=1) - shuffled[:, : len(base)].mean(axis=1)
     seen = abs(sum(np.mean(candidate) - np.mean(base) for base, candidate in tasks))
     share = np.mean(np.abs(sums) >= seen - 1e-9)
-    drawn = 0 if found.n_draws is None else 1 / found.n_draws
-    error = np.sqrt(found.p_value * (1 - found.p_value) * (1 / n_shuffles + drawn))
-    assert found.p_value == pytest.approx(share, abs=5 * error + 0.001)
+    drawn = 0 if actual.n_draws is None else 1 / actual.n_draws
+    error = np.sqrt(actual.p_value * (1 - actual.p_value) * (1 / n_shuffles + drawn))
+    assert actual.p_value == pytest.approx(share, abs=5 * error + 0.001)
 
 
 def test_many_alike_tasks() -> None:
@@ -210,14 +210,14 @@ def test_many_alike_tasks() -> None:
     base, candidate = [1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]
     more = [1.0, 1.0, 0.0, 0.0]
     tasks: list[Task] = [(base, candidate)] * 420 + [(base, more)] * 580
-    found = within_of(tasks)
+    actual = within_of(tasks)
     # Of 4 and 5 passes in 12, the variance of the passes of the base, and of a change.
     square = 420 * 8 * 4 * 4 * 8 / (144 * 11) + 580 * 8 * 4 * 5 * 7 / (144 * 11)
     seen = 420 * (1 / 4 - 3 / 8) + 580 * (2 / 4 - 3 / 8)
     # A sum moves in steps of 3/8: the normal one reaches half a step nearer.
     distance = (seen - 3 / 16) / (np.sqrt(square) * (1 / 8 + 1 / 4))
-    assert found.n_draws is None
-    assert found.p_value == pytest.approx(2 * ndtr(-distance), rel=0.02)
+    assert actual.n_draws is None
+    assert actual.p_value == pytest.approx(2 * ndtr(-distance), rel=0.02)
 
 
 @pytest.mark.parametrize("is_graded", [False, True])
@@ -226,14 +226,14 @@ def test_order_and_direction_do_not_matter(fewest: int, most: int, is_graded: bo
     """Tasks and rollouts in another order, or runs swapped: p is the same to the last digit."""
     for seed in range(2):
         tasks = simulated(seed, 45, fewest, most, effect=0.08, is_graded=is_graded)
-        found = both_of(tasks)
+        actual = both_of(tasks)
         random = np.random.default_rng(seed)
         shuffled = [
             tuple(random.permutation(run).tolist() for run in tasks[place])
             for place in random.permutation(len(tasks))
         ]
-        assert both_of(shuffled) == found
-        assert both_of([(candidate, base) for base, candidate in shuffled]) == found
+        assert both_of(shuffled) == actual
+        assert both_of([(candidate, base) for base, candidate in shuffled]) == actual
 
 
 def test_sums_of_floats_in_another_order() -> None:
@@ -247,19 +247,19 @@ def test_sums_of_floats_in_another_order() -> None:
 def test_no_change(values: tuple[float, float]) -> None:
     """Where no task changed p is 1, and -0 is 0."""
     for one in ([([values[0]], [values[1]])] * 50, [([0.0, 1.0], [1.0, -0.0])] * 50):
-        assert [found.p_value for found in both_of(one)] == [1, 1]
+        assert [actual.p_value for actual in both_of(one)] == [1, 1]
 
 
 def test_equal_sums_stay_equal() -> None:
     """Tenths that sum to nothing in decimals sum to nothing here: p is 1, by signs and within."""
     up, down = ([0.1, 0.2], [0.3, 0.1]), ([0.3, 0.1], [0.1, 0.2])
-    assert [found.p_value for found in both_of([up, down] * 30)] == [1, 1]
+    assert [actual.p_value for actual in both_of([up, down] * 30)] == [1, 1]
     uneven_up, uneven_down = ([0.1, 0.2], [0.25]), ([0.3, 0.1], [0.1])
     assert within_of([uneven_up, uneven_down] * 30).p_value == 1
 
 
 def test_no_tasks() -> None:
     """Without tasks there is no p; a task without rollouts of a run is refused."""
-    assert [found.p_value for found in both_of([])] == [None, None]
+    assert [actual.p_value for actual in both_of([])] == [None, None]
     with pytest.raises(ValueError, match="rollouts of both runs"):
         both_of([([1.0], [])])

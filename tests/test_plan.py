@@ -24,11 +24,11 @@ def varying(*rates: float, spread: float = 0.0) -> Varying:
 
 def test_detectable_by_hand() -> None:
     """Of many tasks of 0.5, each tried twice: 1.96 and 0.84 errors of sqrt(0.5 / 2 / n), nearly."""
-    found = varying(0.5).detectable(10_000, 2)
-    assert found == pytest.approx(2.8016 * (0.25 / 10_000) ** 0.5, rel=0.01)
+    actual = varying(0.5).detectable(10_000, 2)
+    assert actual == pytest.approx(2.8016 * (0.25 / 10_000) ** 0.5, rel=0.01)
     # True changes that differ add to every task, however often it is tried.
-    found = varying(0.5, spread=0.3).detectable(10_000, 1000)
-    assert found == pytest.approx(2.8016 * ((0.09 + 0.0005) / 10_000) ** 0.5, rel=0.01)
+    actual = varying(0.5, spread=0.3).detectable(10_000, 1000)
+    assert actual == pytest.approx(2.8016 * ((0.09 + 0.0005) / 10_000) ** 0.5, rel=0.01)
     # Signs of five tasks agree in 2 of 32 by chance: nothing they do is significant.
     assert varying(0.5).detectable(5, 100) is None
 
@@ -54,8 +54,8 @@ def test_no_fewer_would_do(tasks: Varying, change: float) -> None:
 
 def test_rates_vary_as_the_true_ones() -> None:
     """Rates 0, 1/2, 1 of four vary by 1/4, by 1/36 too much: 8/9 of the variance is kept."""
-    found = task_rates(np.array([0, 2, 4]), np.array([4, 4, 4]))
-    assert found.tolist() == pytest.approx(
+    actual = task_rates(np.array([0, 2, 4]), np.array([4, 4, 4]))
+    assert actual.tolist() == pytest.approx(
         [0.5 - 0.5 * (8 / 9) ** 0.5, 0.5, 0.5 + 0.5 * (8 / 9) ** 0.5]
     )
     assert task_rates(np.array([0, 1, 1]), np.array([1, 1, 1])).tolist() == pytest.approx(
@@ -69,8 +69,8 @@ def test_spread_of_a_pair_by_hand() -> None:
     candidate = np.array([[2, 2], [2, 2], [2, 2]])
     # Within: only the last task of the base, 0.5 * 0.5 * 2 / 1 = 0.5, over three tasks; half of it
     # is what a mean of two attempts varies by.
-    found = of_pair(base, candidate, None)
-    assert (found.spread**2, found.is_measured) == (pytest.approx(0.25 - 0.5 / 3 / 2), True)
+    actual = of_pair(base, candidate, None)
+    assert (actual.spread**2, actual.is_measured) == (pytest.approx(0.25 - 0.5 / 3 / 2), True)
     assert of_pair(base, candidate, 0.4).spread == 0.4
     once = of_pair(np.array([[1, 0], [1, 1], [1, 0]]), np.array([[1, 1], [1, 1], [1, 0]]), None)
     assert (once.spread, once.is_measured) == (0.0, False)
@@ -94,14 +94,14 @@ def planned(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Runs of four tasks tried twice, of one tried once, and of one that never varies."""
 
     def rows(counts: list[int], n: int = 2) -> list[dict[str, object]]:
-        made = [
+        created = [
             rollout(task, index, reward=float(index < count))
             for task, count in enumerate(counts)
             for index in range(n)
         ]
-        for row in made:
+        for row in created:
             row["response"]["usage"] = {"input_tokens": 70, "output_tokens": 30}
-        return made
+        return created
 
     files = {
         "x_a_rollouts.jsonl": rows([2, 1, 0, 1]),
@@ -125,49 +125,49 @@ def test_one_run(planned: Path) -> None:
 
     0.75, 0.5, 0.25 and 0.5 then vary by 0.21875 an attempt, twice that for a pair.
     """
-    (found,) = plans(planned, "x_a", "--change", "10")
-    assert (found["runs"], found["between_variance"]) == (["x_a"], 0)
-    assert found["within_variance"] == pytest.approx(2 * 0.21875)
-    now, tasks, repeats, *_ = found["rows"]
+    (actual,) = plans(planned, "x_a", "--change", "10")
+    assert (actual["runs"], actual["between_variance"]) == (["x_a"], 0)
+    assert actual["within_variance"] == pytest.approx(2 * 0.21875)
+    now, tasks, repeats, *_ = actual["rows"]
     sizes = [(row["n_tasks"], row["n_repeats"], row["n_attempts"]) for row in (now, tasks, repeats)]
     assert sizes == [(4, 2, 8), (8, 2, 16), (4, 4, 16)]
     assert [row["tokens"] for row in (now, tasks, repeats)] == [800, 1600, 1600]
     assert (now["detectable"], repeats["detectable"]) == (None, None)
-    assert found["rows"][3]["detectable"] <= 0.1 < tasks["detectable"]
-    assert found["rows"][4]["n_repeats"] is None
+    assert actual["rows"][3]["detectable"] <= 0.1 < tasks["detectable"]
+    assert actual["rows"][4]["n_repeats"] is None
 
 
 def test_two_runs(planned: Path) -> None:
     """Differences 0, 0.5, 0.5, 0 vary by 1/12; sampling by (0.25 + 0.25) / 2 explains all of it."""
-    (found,) = plans(planned, "x_a", "x_b")
-    assert found["between_variance"] == 0
-    assert "these two runs" in str(found["assumption"])
+    (actual,) = plans(planned, "x_a", "x_b")
+    assert actual["between_variance"] == 0
+    assert "these two runs" in str(actual["assumption"])
     (wider,) = plans(planned, "x_a", "x_b", "--spread", "20")
     assert wider["between_variance"] == pytest.approx(0.04)
     assert "differ by 20.0 points" in str(wider["assumption"])
-    needed = [each["rows"][3]["n_tasks"] for each in (found, wider)]
+    needed = [each["rows"][3]["n_tasks"] for each in (actual, wider)]
     assert needed[0] < needed[1]
 
 
 def test_every_run(planned: Path) -> None:
     """Without a name every run is planned; one without spread or passes says why not."""
-    found = {tuple(each["runs"]): each for each in plans(planned)}
-    assert set(found) == {("x_a",), ("x_b",), ("x_once",), ("x_still",), ("y_graded",)}
-    assert found["x_once",]["within_variance"] == 0.5
-    assert found["x_still",]["rows"] == found["y_graded",]["rows"] == []
+    by_name = {tuple(each["runs"]): each for each in plans(planned)}
+    assert set(by_name) == {("x_a",), ("x_b",), ("x_once",), ("x_still",), ("y_graded",)}
+    assert by_name["x_once",]["within_variance"] == 0.5
+    assert by_name["x_still",]["rows"] == by_name["y_graded",]["rows"] == []
     printed = call("plan", "--warehouse", planned).stdout
     assert printed.count("nothing to plan from") == 2
     assert "one repeat: " in printed
 
 
 @pytest.mark.parametrize(
-    ("budget", "said"),
+    ("budget", "expected"),
     cases("plan", "budget"),
 )
-def test_budget(planned: Path, budget: str, said: str) -> None:
+def test_budget(planned: Path, budget: str, expected: str) -> None:
     """The most attempts that fit a budget per task, and what they reach."""
     done = call("plan", "x_a", "--budget-tokens", budget, "--warehouse", planned)
-    assert done.stdout.splitlines()[-1] == said
+    assert done.stdout.splitlines()[-1] == expected
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,7 @@ def planted(text: str, warehouse: Warehouse) -> Iterator[Planted]:
         yield at(match, "other_tool", "expected call")
 
 
-def found(each: Planted, name: str, warehouse: Warehouse) -> bool:
+def finds(each: Planted, name: str, warehouse: Warehouse) -> bool:
     """Whether verify contradicts something on the line of the error."""
     lines = {
         finding.line
@@ -119,10 +119,12 @@ def test_planted_errors_are_found_and_drafts_are_clean(
     results: Counter[tuple[str, bool]] = Counter()
     missed = []
     for number, name in enumerate(folders):
-        made = run(Settings((SHARED / name,), tmp_path / str(number), follow_links=True))
-        page = next(iter(sorted(made.out.glob("benchmarks/*/report.md"))), made.out / "report.md")
+        outcome = run(Settings((SHARED / name,), tmp_path / str(number), follow_links=True))
+        page = next(
+            iter(sorted(outcome.out.glob("benchmarks/*/report.md"))), outcome.out / "report.md"
+        )
         text = page.read_text(encoding="utf-8")
-        with open_warehouse(made.warehouse) as warehouse:
+        with open_warehouse(outcome.warehouse) as warehouse:
             clean = verify(text, page.as_posix(), warehouse)
             assert [each for each in clean if each.status == CONTRADICTED] == [], name
             kinds: dict[str, list[Planted]] = {}
@@ -134,7 +136,7 @@ def test_planted_errors_are_found_and_drafts_are_clean(
             while len(chosen) < wanted and any(queue):
                 chosen += [own.pop() for own in queue if own]
             for each in chosen[:wanted]:
-                is_found = found(each, page.as_posix(), warehouse)
+                is_found = finds(each, page.as_posix(), warehouse)
                 results[each.kind, is_found] += 1
                 if not is_found:
                     old, new = text.split("\n")[each.line - 1], each.text.split("\n")[each.line - 1]

@@ -205,8 +205,8 @@ CASES: dict[str, tuple[Callable[[Path, Path], None], Callable[[Path], None]]] = 
 def test_nothing_goes_through_a_planted_link_or_list(name: str, tmp_path: Path) -> None:
     """Whatever a command does with the folder, files outside and a user's own stay as they are."""
     plant, command = CASES[name]
-    kept = {"report.md": "kept", "runs/x/report.md": "kept", "manifest.jsonl": "kept"}
-    write(tmp_path / "victim", {**kept, MANIFEST: manifest("runs/y/report.md")(tmp_path)})
+    by_name = {"report.md": "kept", "runs/x/report.md": "kept", "manifest.jsonl": "kept"}
+    write(tmp_path / "victim", {**by_name, MANIFEST: manifest("runs/y/report.md")(tmp_path)})
     write(tmp_path / "killed", {"new/report.md": "kept", "old/report.md": "kept"})
     (tmp_path / "killed" / "now").symlink_to("new")
     out = tmp_path / "out"
@@ -221,10 +221,12 @@ def test_nothing_goes_through_a_planted_link_or_list(name: str, tmp_path: Path) 
 
 def _precious(home: Path) -> dict[str, bytes]:
     """Everything outside of the output, and in it what only its user can have written."""
-    found = {name: held for name, held in contents(home).items() if not name.startswith("out/")}
+    by_name = {
+        name: stored for name, stored in contents(home).items() if not name.startswith("out/")
+    }
     mine = [path for path in (home / "out").rglob("*") if path.name in ("thesis.txt", "notes.md")]
     is_mine = {str(path): path.read_bytes() for path in mine if ".blade/new" not in str(path)}
-    return {**found, **is_mine}
+    return {**by_name, **is_mine}
 
 
 def test_what_another_user_listed_is_not_removed(
@@ -286,7 +288,7 @@ def test_names_that_lead_out_of_a_folder(name: str, is_inside: bool, tmp_path: P
 
 
 def test_labels_name_the_file_that_a_link_leads_to(tmp_path: Path) -> None:
-    """Whoever links their labels gets the file to name instead."""
+    """A link to labels is refused, with the file to name instead."""
     (tmp_path / "real.jsonl").write_text("{}\n")
     (tmp_path / "labels.jsonl").symlink_to("real.jsonl")
     with pytest.raises(BladeError, match="is a link") as refused:
@@ -308,6 +310,6 @@ def test_clean_tells_what_it_leaves(tmp_path: Path) -> None:
     """Files that no index lists stay, and are mentioned."""
     fetch(tmp_path)
     write(tmp_path, {f"{CACHE}/thesis.txt": "mine"})
-    told = call("clean", tmp_path)
-    assert told.code == 0 and "kept files that blade did not write" in told.stderr
+    outcome = call("clean", tmp_path)
+    assert outcome.code == 0 and "kept files that blade did not write" in outcome.stderr
     assert set(contents(tmp_path)) == {f"{CACHE}/thesis.txt"}

@@ -24,41 +24,41 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Row]:
+def compared(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Row]:
     """Every planted run against the same base by pass@1, as `blade compare --json` tells it."""
     rows = files(every_run(n_same=3), seed=1)
     # With a baseline there are fewer pairs, which are then made once more.
     folder = tmp_path_factory.mktemp("planted")
     results = analyzed(folder, rows, needs=NEEDED, baselines=[BASE])
-    said = call("compare", BASE, "--json", "--warehouse", results.path)
-    assert said.code == 0, said.stderr
+    outcome = call("compare", BASE, "--json", "--warehouse", results.path)
+    assert outcome.code == 0, outcome.stderr
     return {
         row["candidate"].removeprefix("desk_"): row
-        for row in json.loads(said.stdout)["comparisons"]
+        for row in json.loads(outcome.stdout)["comparisons"]
         if row["metric"] == "pass_at_1"
     }
 
 
-def found(planted: Planted, told: Row) -> tuple[float, list[Row]]:
+def change_and_lines(planted: Planted, reported: Row) -> tuple[float, list[Row]]:
     """The change that the ledger which should name it explains, and its lines, largest first."""
-    ledger = told["ledgers"][planted.ledger.replace(" ", "_")]
+    ledger = reported["ledgers"][planted.ledger.replace(" ", "_")]
     if planted.ledger == "slices":
         ledger = ledger["category"]
-    change = told["total_change" if planted.ledger == "task mix" else "delta"]
+    change = reported["total_change" if planted.ledger == "task mix" else "delta"]
     return change, sorted(ledger["lines"], key=lambda line: -abs(line["amount"]))
 
 
 @pytest.mark.parametrize("name", PLANTED)
-def test_planted_verdict(name: str, told: dict[str, Row]) -> None:
+def test_planted_verdict(name: str, compared: dict[str, Row]) -> None:
     """What was made worse regressed, what was mended improved; other tasks change no verdict."""
-    assert told[name]["verdict"] in PLANTED[name].verdicts
+    assert compared[name]["verdict"] in PLANTED[name].verdicts
 
 
 @pytest.mark.parametrize("name", PLANTED)
-def test_planted_cause_is_the_top_line(name: str, told: dict[str, Row]) -> None:
+def test_planted_cause_is_the_top_line(name: str, compared: dict[str, Row]) -> None:
     """The ledger's largest line is what was planted, by its size; all others are near 0."""
     planted = PLANTED[name]
-    change, (top, *others) = found(planted, told[name])
+    change, (top, *others) = change_and_lines(planted, compared[name])
     assert change == pytest.approx(planted.size, abs=NEAR)
     assert top["line"] == planted.line
     assert top["amount"] == pytest.approx(planted.size, abs=NEAR)
@@ -67,34 +67,34 @@ def test_planted_cause_is_the_top_line(name: str, told: dict[str, Row]) -> None:
 
 
 @pytest.mark.parametrize("name", PLANTED)
-def test_example_shows_the_planted_cause(name: str, told: dict[str, Row]) -> None:
+def test_example_shows_the_planted_cause(name: str, compared: dict[str, Row]) -> None:
     """The line cites a rollout of the run that has it: of a mode that was mended, the base's."""
     planted = PLANTED[name]
     if planted.ledger == "funnel":
         pytest.skip("a step of the funnel cites no rollout")
     run = BASE if planted.size > 0 else f"desk_{name}"
-    assert found(planted, told[name])[1][0]["example"].startswith(f"{run}/")
+    assert change_and_lines(planted, compared[name])[1][0]["example"].startswith(f"{run}/")
 
 
-def test_lines_cite_what_went_their_way(told: dict[str, Row]) -> None:
+def test_lines_cite_what_went_their_way(compared: dict[str, Row]) -> None:
     """What a mode gave or took, one of its rollouts shows: the base's, or the candidate's."""
     for name in (*PLANTED, "fewer", "same_0", "same_1", "same_2"):
-        for line in told[name]["ledgers"]["failure_modes"]["lines"]:
+        for line in compared[name]["ledgers"]["failure_modes"]["lines"]:
             run = BASE if line["amount"] > 0 else f"desk_{name}"
             assert line["amount"] == 0 or line["example"].startswith(f"{run}/")
 
 
-def test_other_questions_are_refused(told: dict[str, Row]) -> None:
+def test_other_questions_are_refused(compared: dict[str, Row]) -> None:
     """Tasks that ask something else under the same number are no losses."""
-    pairing = told["other_questions"]["pairing"]
+    pairing = compared["other_questions"]["pairing"]
     assert (pairing["contradicted"], pairing["verified"]) == (20, 80)
     assert {f"{task}" for task in pairing["refused_tasks"]} <= {f"{n}" for n in range(80, 100)}
-    assert all(int(task["task_id"]) < 80 for task in told["other_questions"]["losses"])
+    assert all(int(task["task_id"]) < 80 for task in compared["other_questions"]["losses"])
 
 
-def test_nothing_planted_is_not_called(told: dict[str, Row]) -> None:
+def test_nothing_planted_is_not_called(compared: dict[str, Row]) -> None:
     """Runs drawn alike are neither better nor worse, by whatever mode, nor with fewer repeats."""
-    alike = [told[name] for name in told if name.startswith(("same", "fewer", "whole"))]
+    alike = [compared[name] for name in compared if name.startswith(("same", "fewer", "whole"))]
     assert [each["verdict"] for each in alike if each["verdict"] in CALLED] == []
     for each in alike:
         for line in each["ledgers"]["failure_modes"]["lines"]:
@@ -102,17 +102,17 @@ def test_nothing_planted_is_not_called(told: dict[str, Row]) -> None:
 
 
 @pytest.mark.parametrize("name", ["half_the_repeats", "fewer"])
-def test_repeats_differ(name: str, told: dict[str, Row]) -> None:
+def test_repeats_differ(name: str, compared: dict[str, Row]) -> None:
     """Eight repeats against four: rollouts change places within tasks."""
-    assert told[name]["test"] == "t of tasks' differences"
+    assert compared[name]["test"] == "t of tasks' differences"
 
 
 @pytest.mark.parametrize("name", LOST)
-def test_lost_failures_do_not_improve(name: str, told: dict[str, Row]) -> None:
+def test_lost_failures_do_not_improve(name: str, compared: dict[str, Row]) -> None:
     """Without 40% of its failures a run looks better, and is judged by what it was with them."""
-    each = told[name]
+    each = compared[name]
     assert each["ci_new_tasks"][0] > 0
     assert each["verdict"] == "inconclusive"
-    assert each["bounds"]["counted_as_fail"] == pytest.approx(told["whole"]["delta"])
-    assert each["bounds"]["ci_counted_as_fail"] == pytest.approx(told["whole"]["ci_new_tasks"])
+    assert each["bounds"]["counted_as_fail"] == pytest.approx(compared["whole"]["delta"])
+    assert each["bounds"]["ci_counted_as_fail"] == pytest.approx(compared["whole"]["ci_new_tasks"])
     assert each["bounds"]["is_expected_known"] == (name == "lost_rows_asked")

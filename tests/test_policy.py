@@ -68,19 +68,19 @@ def test_defaults(
 
 def test_a_number_names_a_task(tmp_path: Path) -> None:
     """A task id may be written as the number it looks like."""
-    found = read(tmp_path, METRIC + '[[waive]]\ntask_id = 12\nreason = "known"')
-    assert found.waivers == (Waiver("12", "known"),)
+    actual = read(tmp_path, METRIC + '[[waive]]\ntask_id = 12\nreason = "known"')
+    assert actual.waivers == (Waiver("12", "known"),)
 
 
 @pytest.mark.parametrize(
-    ("content", "told", "hint"),
+    ("content", "complaint", "hint"),
     cases("policy", "contents_that_are_refused"),
 )  # fmt: skip
-def test_contents_that_are_refused(tmp_path: Path, content: str, told: str, hint: str) -> None:
+def test_contents_that_are_refused(tmp_path: Path, content: str, complaint: str, hint: str) -> None:
     """What a policy may not say is refused with the key, what is wrong and what may stand."""
     with pytest.raises(UsageError) as raised:
         read(tmp_path, content)
-    assert (str(raised.value), raised.value.hint) == (f"policy.toml: {told}", hint)
+    assert (str(raised.value), raised.value.hint) == (f"policy.toml: {complaint}", hint)
     assert raised.value.exit_code == 2
 
 

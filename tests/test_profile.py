@@ -55,8 +55,8 @@ def refusal(folder: Path, content: str | bytes) -> tuple[str, str]:
 
 def test_everything_is_read(tmp_path: Path) -> None:
     """Each key lands in its attribute, paths as written."""
-    found = read(tmp_path, (FOLDER / "everything_blade.toml").read_text(encoding="utf-8"))
-    assert found == Profile(
+    actual = read(tmp_path, (FOLDER / "everything_blade.toml").read_text(encoding="utf-8"))
+    assert actual == Profile(
         name="blade.toml",
         benchmark="office_desk",
         pass_threshold=0.5,
@@ -129,8 +129,8 @@ def test_unknown_keys(tmp_path: Path, content: str, message: str, hint: str) -> 
 )  # fmt: skip
 def test_wrong_values(tmp_path: Path, content: str, message: str) -> None:
     """A value of another kind is named by its key, with what was expected."""
-    told, hint = refusal(tmp_path, content)
-    assert told == f"blade.toml: {message}"
+    reported, hint = refusal(tmp_path, content)
+    assert reported == f"blade.toml: {message}"
     if "expected" in message.partition(" is ")[2] and "list of tables" not in message:
         example = hint.removeprefix("For example: ").partition(", or ")[0]
         key = re.sub(r"\[\d+\]", "", message.split()[0])
@@ -159,12 +159,12 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "large").write_bytes(b"#" * 1_000_001)
     (tmp_path / "most").write_bytes(b"#" * 1_000_000)
     (tmp_path / "latin").write_bytes(b"a = 1\nb = '\xe9'")
-    told = {}
+    by_name = {}
     for name in ("absent", "pipe", ".", "large", "latin", "a\0b"):
         with pytest.raises(InputError) as raised:
             profile.read(tmp_path / name, name=name)
-        told[name] = str(raised.value)
-    assert told == {
+        by_name[name] = str(raised.value)
+    assert by_name == {
         "absent": "absent: no such file.",
         "pipe": "pipe: is a pipe or a device, not a file.",
         ".": ".: is a folder.",
@@ -222,9 +222,9 @@ def test_any_quoted_name_is_found_or_refused(names: list[str]) -> None:
 )
 def test_paths_that_are_none(tmp_path: Path, path: str, reason: str) -> None:
     """A path that cannot be meant is refused with its key and the reason."""
-    told, hint = refusal(tmp_path, f"[fields]\n\ngroup = '{path}'")
+    reported, hint = refusal(tmp_path, f"[fields]\n\ngroup = '{path}'")
     shown = json.dumps(path)
-    assert told == f"blade.toml: fields.group is {shown}, which is not a field path: {reason}."
+    assert reported == f"blade.toml: fields.group is {shown}, which is not a field path: {reason}."
     assert hint == 'Write names with dots between: verifier_metadata.level or a."b.c".d'
 
 
@@ -257,14 +257,14 @@ HINTS = {
 
 
 @pytest.mark.parametrize(
-    ("when", "told", "hint"),
+    ("when", "complaint", "hint"),
     [*cases("profile", "predicates_that_are_refused"), *((*deep, "{example}") for deep in DEEP)],
 )
-def test_predicates_that_are_refused(when: str, told: str, hint: str) -> None:
+def test_predicates_that_are_refused(when: str, complaint: str, hint: str) -> None:
     """A predicate reads its row and nothing else; what it does beyond is named with its key."""
     with pytest.raises(UsageError) as raised:
         check(when)
-    message = f'blade.toml: funnel[0].when: funnel stage "called a tool": {told}'
+    message = f'blade.toml: funnel[0].when: funnel stage "called a tool": {complaint}'
     assert (str(raised.value), raised.value.hint) == (message, hint.format(**HINTS))
 
 

@@ -17,7 +17,7 @@ from tests.case_files import cases
 from tests.fact_files import fact
 from tests.lean import CHECKED, only
 from tests.results import Content, Results, asked, call, called, rollout, write
-from tests.together import Given, with_pages
+from tests.together import Batch, with_pages
 
 analyzed = partial(results.analyzed, needs=("rollouts", "runs", "expected"))
 
@@ -65,8 +65,8 @@ FLOWS = [
 @pytest.mark.parametrize("flow", FLOWS)
 def test_what_a_profile_says_is_done(tmp_path: Path, flow: dict[str, str]) -> None:
     """As tests/cases/profile_flow.toml has it."""
-    found = with_profile(tmp_path, flow["profile"], needs=flow["needs"].split())
-    fact(flow["says"], flow["asks"]).check(found)
+    actual = with_profile(tmp_path, flow["profile"], needs=flow["needs"].split())
+    fact(flow["says"], flow["asks"]).check(actual)
 
 
 @pytest.mark.slow
@@ -125,9 +125,9 @@ def test_what_is_wrong_is_said_with_its_key(
 ) -> None:
     """Exit code 2, the key, what is allowed; and no output is written."""
     folder = write(tmp_path / "results", {"a_rollouts.jsonl": ROWS, "blade.toml": profile})
-    said = call("analyze", folder, "--out", tmp_path / "out")
-    assert (said.code, said.stdout) == (2, "")
-    assert f"blade.toml{message}" in said.stderr and hint in said.stderr
+    outcome = call("analyze", folder, "--out", tmp_path / "out")
+    assert (outcome.code, outcome.stdout) == (2, "")
+    assert f"blade.toml{message}" in outcome.stderr and hint in outcome.stderr
     assert not (tmp_path / "out" / "warehouse.duckdb").exists()
 
 
@@ -156,8 +156,10 @@ def test_profiles_that_do_not_count(tmp_path: Path) -> None:
     folders = [
         write(tmp_path / name, {f"{name}_rollouts.jsonl": ROWS, "blade.toml": ""}) for name in "xy"
     ]
-    said = call("analyze", *folders, "--out", tmp_path / "out")
-    assert said.code == 2 and "several profiles" in said.stderr and "--profile" in said.stderr
+    outcome = call("analyze", *folders, "--out", tmp_path / "out")
+    assert (
+        outcome.code == 2 and "several profiles" in outcome.stderr and "--profile" in outcome.stderr
+    )
 
 
 @pytest.mark.slow
@@ -201,7 +203,7 @@ def test_a_column_of_nulls_can_be_compared(tmp_path: Path) -> None:
 
 
 @with_pages
-def test_a_mode_may_ask_which_tools_answered() -> Given:
+def test_a_mode_may_ask_which_tools_answered() -> Batch:
     """A call that was answered with an error, or not at all, is none that a tool accepted."""
     attempts = [
         [*called("search", {}, "ok"), *called("book", {}, "Error: no seat")],
@@ -210,6 +212,6 @@ def test_a_mode_may_ask_which_tools_answered() -> Given:
         [],
     ]
     rows = [rollout(task, 0, reward=0.0, output=output) for task, output in enumerate(attempts)]
-    found = yield rows
-    answered = found.column("select answered_tools from rollout_features order by task_id")
+    actual = yield rows
+    answered = actual.column("select answered_tools from rollout_features order by task_id")
     assert answered == [["search"], ["search"], ["book"], []]

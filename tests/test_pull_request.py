@@ -83,15 +83,15 @@ def api(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Api]:
 
 def ended(monkeypatch: pytest.MonkeyPatch, code: int, page: str = "") -> int:
     """What the job ends with where `blade compare` ends so."""
-    said = f"print({page!r}, end=''); raise SystemExit({code})"
-    monkeypatch.setattr(pull_request, "BLADE", (sys.executable, "-S", "-c", said))
+    message = f"print({page!r}, end=''); raise SystemExit({code})"
+    monkeypatch.setattr(pull_request, "BLADE", (sys.executable, "-S", "-c", message))
     return pull_request.main(["base", "candidate"])
 
 
 def test_first_a_new_comment_then_the_same_one(
     api: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On whatever page it stands; somebody else's that begins like ours is left alone."""
+    """On whatever page it is; somebody else's that begins like ours is left alone."""
     assert ended(monkeypatch, 0, "first\n") == 0
     mark = "<!-- nightly_run____ -->\n"
     assert api.asked == [
@@ -112,8 +112,8 @@ def test_the_comment_is_the_comparison(api: Api, demo: Path, tmp_path: Path) -> 
     policy = tmp_path / "policy.toml"
     policy.write_text('[[metric]]\nmetric = "pass_at_1"\nmargin = 0.02\n')
     runs = ["office_desk_aster-8b", "office_desk_birch-70b", "--warehouse", str(demo)]
-    asked = ["--policy", str(policy), "--link", "https://example.org/a?b=c#d"]
-    assert pull_request.main([*runs, *asked]) == 3
+    request = ["--policy", str(policy), "--link", "https://example.org/a?b=c#d"]
+    assert pull_request.main([*runs, *request]) == 3
     body = api.asked[-1][2]
     assert "\n# Cross-Model Comparison\n\n**INCONCLUSIVE** " in body
     assert "points, the sum of these parts; the change is not significant, so no part" in body

@@ -234,9 +234,9 @@ def test_ctrl_c_ends_the_command_and_its_query(demo: Path) -> None:
     )
     time.sleep(2.0)
     running.send_signal(signal.SIGINT)
-    _, said = running.communicate(timeout=20)
+    _, message = running.communicate(timeout=20)
     words = "blade: interrupted; no incomplete files are left."
-    assert (running.returncode, said.strip()) == (130, words)
+    assert (running.returncode, message.strip()) == (130, words)
 
 
 @pytest.mark.slow

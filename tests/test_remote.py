@@ -30,14 +30,14 @@ def test_a_folder_in_a_store_is_copied_once(
     store: fsspec.AbstractFileSystem, tmp_path: Path
 ) -> None:
     """What has not changed there is not fetched again; what is gone leaves the copy."""
-    said: list[str] = []
-    (copy,) = remote.local(["memory://bucket/eval"], tmp_path, said.append)
+    message: list[str] = []
+    (copy,) = remote.local(["memory://bucket/eval"], tmp_path, message.append)
     assert copy.name == "eval" and (copy / "deep/b_rollouts.jsonl").read_bytes() == LINE
-    assert len(said) == 2
+    assert len(message) == 2
     store.pipe("/bucket/eval/a_rollouts.jsonl", LINE * 2)
     store.rm("/bucket/eval/deep/b_rollouts.jsonl")
-    assert remote.local(["memory://bucket/eval"], tmp_path, said.append) == (copy,)
-    assert said[2:] == ["fetching memory://bucket/eval: a_rollouts.jsonl"]
+    assert remote.local(["memory://bucket/eval"], tmp_path, message.append) == (copy,)
+    assert message[2:] == ["fetching memory://bucket/eval: a_rollouts.jsonl"]
     assert not (copy / "deep/b_rollouts.jsonl").exists()
 
 
@@ -92,8 +92,8 @@ def test_what_cannot_be_fetched_is_said_without_secrets(tmp_path: Path) -> None:
         remote.local(["nosuch://bucket/x"], tmp_path)
     with pytest.raises(InputError, match="no files found"):
         remote.local(["memory://key:secret@nothing/here"], tmp_path)
-    told = call("analyze", "memory://user:secret@empty", "--out", tmp_path / "out")
-    assert told.code in (2, 3) and "secret" not in told.stderr
+    outcome = call("analyze", "memory://user:secret@empty", "--out", tmp_path / "out")
+    assert outcome.code in (2, 3) and "secret" not in outcome.stderr
 
 
 @pytest.mark.usefixtures("store")
@@ -102,20 +102,23 @@ def test_clean_removes_what_is_kept(tmp_path: Path) -> None:
     remote.local(["memory://bucket/eval"], tmp_path)
     (tmp_path / "report.md").write_text("mine")
     (tmp_path / ".blade" / "new").mkdir(parents=True)
-    told = call("clean", tmp_path)
-    assert told.code == 0 and told.stdout.startswith("removed 0.0 MB from ")
+    outcome = call("clean", tmp_path)
+    assert outcome.code == 0 and outcome.stdout.startswith("removed 0.0 MB from ")
     assert os.listdir(tmp_path) == ["report.md"]  # noqa: PTH208
     assert call("clean", tmp_path / "none").code == 3
 
 
 @pytest.mark.usefixtures("store")
 def test_analyze_says_how_much_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On stderr, where a cache lies beside the output; without one nothing is said of it."""
+    """On stderr, where a cache is beside the output; without one nothing is said of it."""
     monkeypatch.setattr(run, "run", lambda settings, **_: run.Analysis(settings.out, ()))
     monkeypatch.setattr(analyze, "print_summary", lambda _analysis: None)
-    told = call("analyze", "memory://bucket/eval", "--out", tmp_path / "with")
-    kept = tmp_path / "with" / remote.CACHE_NAME
-    assert (told.code, told.stdout) == (0, "")
-    assert f"{kept}: 0.0 MB cached for the next analysis; blade clean deletes it\n" in told.stderr
-    told = call("analyze", tmp_path, "--out", tmp_path / "without")
-    assert (told.code, told.stderr) == (0, "")
+    outcome = call("analyze", "memory://bucket/eval", "--out", tmp_path / "with")
+    remaining = tmp_path / "with" / remote.CACHE_NAME
+    assert (outcome.code, outcome.stdout) == (0, "")
+    assert (
+        f"{remaining}: 0.0 MB cached for the next analysis; blade clean deletes it\n"
+        in outcome.stderr
+    )
+    outcome = call("analyze", tmp_path, "--out", tmp_path / "without")
+    assert (outcome.code, outcome.stderr) == (0, "")

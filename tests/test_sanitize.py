@@ -26,12 +26,12 @@ FILES = {
 
 def test_copies(tmp_path: Path) -> None:
     """Copies have the same names, one placeholder a secret, and nothing else changed."""
-    given = write(tmp_path / "in", FILES)
-    before = contents(given)
-    ended = call("sanitize", given, "--out", tmp_path / "out")
+    inputs = write(tmp_path / "in", FILES)
+    before = contents(inputs)
+    ended = call("sanitize", inputs, "--out", tmp_path / "out")
     assert ended.code == 0, ended.stderr
     after = contents(tmp_path / "out")
-    assert contents(given) == before
+    assert contents(inputs) == before
     assert list(after) == [*sorted([*FILES, "redactions.json"])]
     assert (
         after["report.md"].decode().splitlines()[-1]
@@ -47,8 +47,8 @@ def test_copies(tmp_path: Path) -> None:
 
 def test_log_tells_places_and_no_secret(tmp_path: Path) -> None:
     """The log has each placeholder with its rule, count and places, and can be read again."""
-    given = write(tmp_path / "in", FILES)
-    call("sanitize", given, "--out", tmp_path / "out")
+    inputs = write(tmp_path / "in", FILES)
+    call("sanitize", inputs, "--out", tmp_path / "out")
     read = ledger.read(tmp_path / "out" / "redactions.json")
     assert [(r.placeholder, r.kind, r.rule, r.count) for r in read.redactions] == [
         ("[redacted-email-1]", "email", "email", 3),
@@ -66,32 +66,32 @@ def test_log_tells_places_and_no_secret(tmp_path: Path) -> None:
 
 def test_in_place_and_again(tmp_path: Path) -> None:
     """Files are rewritten in place; a second call, in place or to copies, changes no byte."""
-    given = write(tmp_path / "in", FILES)
-    (given / "report.md").chmod(0o640)
-    assert call("sanitize", given).code == 0
-    once = contents(given)
+    inputs = write(tmp_path / "in", FILES)
+    (inputs / "report.md").chmod(0o640)
+    assert call("sanitize", inputs).code == 0
+    once = contents(inputs)
     assert b"northwind" not in b"".join(once.values())
-    assert (given / "report.md").stat().st_mode & 0o777 == 0o640
-    ended = call("sanitize", given)
-    assert (ended.code, contents(given)) == (0, once)
+    assert (inputs / "report.md").stat().st_mode & 0o777 == 0o640
+    ended = call("sanitize", inputs)
+    assert (ended.code, contents(inputs)) == (0, once)
     assert "nothing found" in ended.stdout
-    assert call("sanitize", given, "--out", tmp_path / "out").code == 0
+    assert call("sanitize", inputs, "--out", tmp_path / "out").code == 0
     assert contents(tmp_path / "out") == once
-    assert call("sanitize", given, "--check").code == 0
+    assert call("sanitize", inputs, "--check").code == 0
 
 
 def test_numbers_go_on_above_those_that_are_there(tmp_path: Path) -> None:
-    """A placeholder that stands in any file, or in the log, is never given to something else."""
-    given = write(
+    """A placeholder that is in any file, or in the log, is never given to something else."""
+    inputs = write(
         tmp_path / "in",
         {"a.md": "x@y.io", "z.md": "[redacted-email-7] \\[redacted\\-ip\\-3\\]"},
     )
-    call("sanitize", given)
-    assert (given / "a.md").read_text() == "[redacted-email-8]"
-    write(given, {"b.md": "10.0.0.7 z@y.io"})
-    call("sanitize", given)
-    assert (given / "b.md").read_text() == "[redacted-ip-4] [redacted-email-9]"
-    read = ledger.read(given / "redactions.json")
+    call("sanitize", inputs)
+    assert (inputs / "a.md").read_text() == "[redacted-email-8]"
+    write(inputs, {"b.md": "10.0.0.7 z@y.io"})
+    call("sanitize", inputs)
+    assert (inputs / "b.md").read_text() == "[redacted-ip-4] [redacted-email-9]"
+    read = ledger.read(inputs / "redactions.json")
     assert [r.placeholder for r in read.redactions] == [
         "[redacted-ip-4]",
         "[redacted-email-8]",
@@ -101,25 +101,29 @@ def test_numbers_go_on_above_those_that_are_there(tmp_path: Path) -> None:
 
 def test_check_writes_nothing_and_tells_no_secret(tmp_path: Path) -> None:
     """A check lists each string once: where first, kind, rule, how often; and ends with 1."""
-    given = write(tmp_path / "in", FILES)
-    before = contents(given)
-    ended = call("sanitize", given, "--check")
+    inputs = write(tmp_path / "in", FILES)
+    before = contents(inputs)
+    ended = call("sanitize", inputs, "--check")
     assert ended.code == 1
     assert ended.stdout.splitlines() == [
         "report.md:5: email (email), 3 times",
         "report.md:5: email (email), 2 times",
         "5 found in 4 files: 5 email, 2 different",
     ]
-    assert contents(given) == before
-    told = json.loads(call("sanitize", given, "--check", "--json").stdout)
-    assert (told["is_clean"], told["by_kind"], len(told["findings"])) == (False, {"email": 5}, 2)
+    assert contents(inputs) == before
+    answer = json.loads(call("sanitize", inputs, "--check", "--json").stdout)
+    assert (answer["is_clean"], answer["by_kind"], len(answer["findings"])) == (
+        False,
+        {"email": 5},
+        2,
+    )
     first = {"file": "report.md", "line": 5, "kind": "email", "rule": "email", "count": 3}
-    assert told["findings"][0] == first
+    assert answer["findings"][0] == first
 
 
 def test_private_names_of_files(tmp_path: Path) -> None:
     """Copies have other names where theirs are private, the same as in citations."""
-    given = write(
+    inputs = write(
         tmp_path / "in",
         {
             "sanitize.toml": 'names = ["heron"]\n',
@@ -128,7 +132,7 @@ def test_private_names_of_files(tmp_path: Path) -> None:
             "heron.duckdb": b"\0",
         },
     )
-    ended = call("sanitize", given, "--out", tmp_path / "out")
+    ended = call("sanitize", inputs, "--out", tmp_path / "out")
     assert ended.code == 0
     assert "policy" in ended.stderr
     after = contents(tmp_path / "out")
@@ -139,34 +143,34 @@ def test_private_names_of_files(tmp_path: Path) -> None:
     ]
     assert after["report.md"] == b"see redacted-name-1_aster-8b/3:0#5 of [redacted-name-1]"
     assert b"eron" not in b"".join(after.values())
-    ended = call("sanitize", given, "--check")
+    ended = call("sanitize", inputs, "--check")
     assert "heron/heron_aster-8b_rollouts.jsonl (its name): name (listed-name)" in ended.stdout
-    ended = call("sanitize", given)
+    ended = call("sanitize", inputs)
     assert ended.code == 1
     assert "the name of the file is private" in ended.stderr
-    once = contents(given)
+    once = contents(inputs)
     assert b"eron" not in once["redactions.json"]
-    call("sanitize", given)
-    assert contents(given) == once
+    call("sanitize", inputs)
+    assert contents(inputs) == once
 
 
 def test_what_is_no_text_cannot_be_cleared(tmp_path: Path) -> None:
     """A warehouse or a picture is not copied, and fails a check, unless the policy clears it."""
-    given = write(
+    inputs = write(
         tmp_path / "in", {"a.md": "x", "w.duckdb": b"\0\1\2DUCK", "u.txt": b"\xff\xfea\0"}
     )
-    ended = call("sanitize", given, "--check")
+    ended = call("sanitize", inputs, "--check")
     assert ended.code == 1
     assert "w.duckdb: not checked: not text" in ended.stdout
-    ended = call("sanitize", given, "--out", tmp_path / "out")
+    ended = call("sanitize", inputs, "--out", tmp_path / "out")
     assert ended.code == 0
     assert "w.duckdb: not text" in ended.stderr
     assert list(contents(tmp_path / "out")) == ["a.md", "redactions.json"]
-    assert call("sanitize", given).code == 1
-    (given / "redactions.json").unlink()
-    write(given, {"sanitize.toml": 'allow.files = ["*.duckdb", "u.txt"]\n'})
-    assert call("sanitize", given, "--check").code == 0
-    call("sanitize", given, "--out", tmp_path / "out2")
+    assert call("sanitize", inputs).code == 1
+    (inputs / "redactions.json").unlink()
+    write(inputs, {"sanitize.toml": 'allow.files = ["*.duckdb", "u.txt"]\n'})
+    assert call("sanitize", inputs, "--check").code == 0
+    call("sanitize", inputs, "--out", tmp_path / "out2")
     assert contents(tmp_path / "out2")["w.duckdb"] == b"\0\1\2DUCK"
 
 
@@ -190,44 +194,44 @@ def test_links(tmp_path: Path) -> None:
 WRONG_CALLS = cases("sanitize", "wrong_calls")
 
 
-@pytest.mark.parametrize(("arguments", "code", "told"), WRONG_CALLS)
+@pytest.mark.parametrize(("arguments", "code", "complaint"), WRONG_CALLS)
 def test_wrong_calls(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], code: int, told: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], code: int, complaint: str
 ) -> None:
     """A call that cannot be answered says why, and writes nothing."""
     write(tmp_path, {"in/a.md": MAIL, "other/x.txt": "x", "other/redactions.json": "{}"})
-    if "not of" in told:
+    if "not of" in complaint:
         (tmp_path / "other" / "redactions.json").unlink()
     before = contents(tmp_path)
     monkeypatch.chdir(tmp_path)
     ended = call("sanitize", *arguments)
     assert ended.code == code
-    assert told in ended.stderr
+    assert complaint in ended.stderr
     assert contents(tmp_path) == before
 
 
 POLICIES = cases("sanitize", "policies")
 
 
-@pytest.mark.parametrize(("text", "told"), POLICIES)
-def test_wrong_policies(tmp_path: Path, text: str, told: str) -> None:
+@pytest.mark.parametrize(("text", "complaint"), POLICIES)
+def test_wrong_policies(tmp_path: Path, text: str, complaint: str) -> None:
     """A policy that cannot be followed is refused, with its key."""
     write(tmp_path, {"in/a.md": "x", "in/sanitize.toml": text})
     ended = call("sanitize", tmp_path / "in", "--check")
     assert ended.code == 2
-    assert re.search(rf"sanitize\.toml:(1:)? .*{re.escape(told)}", ended.stderr, re.DOTALL)
+    assert re.search(rf"sanitize\.toml:(1:)? .*{re.escape(complaint)}", ended.stderr, re.DOTALL)
 
 
 def test_nothing_is_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where one file cannot be written, in place or as a copy, none is; nothing is left over."""
-    given = write(tmp_path / "in", FILES)
-    before = contents(given)
+    inputs = write(tmp_path / "in", FILES)
+    before = contents(inputs)
 
     def fail(*_: object) -> str:
         raise OSError(28, "No space left on device", "redactions.json")
 
     monkeypatch.setattr(ledger.Log, "text", fail)
-    for arguments in ([given], [given, "--out", tmp_path / "out"]):
+    for arguments in ([inputs], [inputs, "--out", tmp_path / "out"]):
         ended = call("sanitize", *arguments)
         assert (ended.code, "No space left" in ended.stderr) == (3, True)
     assert contents(tmp_path) == {f"in/{name}": content for name, content in before.items()}
@@ -236,32 +240,32 @@ def test_nothing_is_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.slow
 def test_demo_has_one_host() -> None:
     """In the demo there is the host of an error message; its people are of an example domain."""
-    found = share.check(share.survey([DEMO], Policy()), Policy())
-    assert [(each.kind, each.rule) for each in found] == [("endpoint", "host-port")]
+    actual = share.check(share.survey([DEMO], Policy()), Policy())
+    assert [(each.kind, each.rule) for each in actual] == [("endpoint", "host-port")]
 
 
 def test_keys_over_many_lines(tmp_path: Path) -> None:
-    """A key goes whole though it lies across blocks of lines, in prose and among rows."""
+    """A key goes whole though it is spread across blocks of lines, in prose and among rows."""
     key = "-----BEGIN PRIVATE KEY-----\n" + "QUJD\n" * 100 + "-----END PRIVATE KEY-----\n"
-    given = write(
+    inputs = write(
         tmp_path / "in", {"a.md": "x\n" * 60 + key + "y\n", "b.jsonl": '{"a":1}\n' + key + "{}\n"}
     )
-    call("sanitize", given)
+    call("sanitize", inputs)
     for name in ("a.md", "b.jsonl"):
-        text = (given / name).read_text()
+        text = (inputs / name).read_text()
         assert "QUJD" not in text
         assert text.count("[redacted-key-1]") == 1
-    assert (given / "a.md").read_text().splitlines()[-1] == "y"
-    assert len((given / "b.jsonl").read_text().splitlines()) == 104
+    assert (inputs / "a.md").read_text().splitlines()[-1] == "y"
+    assert len((inputs / "b.jsonl").read_text().splitlines()) == 104
 
 
 def test_putty_keys_over_many_lines(tmp_path: Path) -> None:
-    """The private part of a PuTTY key goes whole though it lies across blocks of lines."""
+    """The private part of a PuTTY key goes whole though it is spread across blocks of lines."""
     head = "PuTTY-User-Key-File-3: ssh-rsa\nEncryption: none\nPrivate-Lines: 100\n"
     key = head + "QUJDREVG\n" * 100 + "Private-MAC: 0a1b\n"
-    given = write(tmp_path / "in", {"a.md": "x\n" * 60 + key + "y\n"})
-    call("sanitize", given)
-    text = (given / "a.md").read_text()
+    inputs = write(tmp_path / "in", {"a.md": "x\n" * 60 + key + "y\n"})
+    call("sanitize", inputs)
+    text = (inputs / "a.md").read_text()
     assert "QUJD" not in text
     assert len(text.splitlines()) == 60 + 3 + 100 + 1 + 1
 
@@ -283,16 +287,16 @@ def test_copies_keep_what_was_cleared(tmp_path: Path) -> None:
 def test_a_host_of_a_prompt_is_one_placeholder_everywhere(tmp_path: Path) -> None:
     """What a task names stays the same in prompt, answer and other files."""
     row = {"input": "Log in to build.northwind.corp", "output": "ssh build.northwind.corp"}
-    given = write(tmp_path / "in", {"a.jsonl": json.dumps(row), "b.md": "build.northwind.corp"})
-    call("sanitize", given, "--out", tmp_path / "out")
+    inputs = write(tmp_path / "in", {"a.jsonl": json.dumps(row), "b.md": "build.northwind.corp"})
+    call("sanitize", inputs, "--out", tmp_path / "out")
     texts = [(tmp_path / "out" / name).read_text() for name in ("a.jsonl", "b.md")]
     assert "".join(texts).count("[redacted-host-1]") == 3
 
 
 def test_copies_are_made_again(tmp_path: Path) -> None:
     """The folder of an earlier call is written over, and what is no longer there goes."""
-    given = write(tmp_path / "in", FILES)
-    call("sanitize", given, "--out", tmp_path / "out")
-    (given / "clean.txt").unlink()
-    assert call("sanitize", given, "--out", tmp_path / "out").code == 0
+    inputs = write(tmp_path / "in", FILES)
+    call("sanitize", inputs, "--out", tmp_path / "out")
+    (inputs / "clean.txt").unlink()
+    assert call("sanitize", inputs, "--out", tmp_path / "out").code == 0
     assert "clean.txt" not in contents(tmp_path / "out")

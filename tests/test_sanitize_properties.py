@@ -21,7 +21,7 @@ seeds = st.integers(min_value=0, max_value=2**32)
 
 
 def clean(text: str) -> tuple[str, dict[str, str]]:
-    """A text without what must go, and what each placeholder stands for."""
+    """A text without what must go, and what each placeholder replaces."""
     ledger = Ledger()
     content = _sanitized(text.encode(), 1, "file", POLICY, ledger)
     meant = {entry.bare: secret for secret, entry in ledger.by_secret.items()}
@@ -29,7 +29,7 @@ def clean(text: str) -> tuple[str, dict[str, str]]:
 
 
 def restored(text: str, meant: dict[str, str]) -> str:
-    """Each placeholder as what it stands for."""
+    """Each placeholder as what it replaces."""
     return PLACEHOLDER.sub(lambda match: meant[match[0].strip("[]")], text)
 
 
@@ -78,25 +78,25 @@ def check_folder(seed: int) -> None:
     rng = random.Random(seed)
     plants = [plant(rng) for _ in range(4)]
     with TemporaryDirectory() as folder:
-        given, out, again = (Path(folder, name) for name in ("in", "out", "again"))
-        given.mkdir()
+        inputs, out, again = (Path(folder, name) for name in ("in", "out", "again"))
+        inputs.mkdir()
         for name in ("a.md", "b.txt"):
             text = "".join(passage(rng, plants) + rng.choice(EDGES) for _ in range(20))
-            (given / name).write_text(text, encoding="utf-8")
+            (inputs / name).write_text(text, encoding="utf-8")
         for name in ("c.jsonl", "d.json"):
             rows = [written(value(rng, plants), rng) for _ in range(1 if name == "d.json" else 6)]
-            (given / name).write_text("\n".join(rows) + "\n", encoding="utf-8")
-        found = share.check(share.survey([given], POLICY), POLICY)
-        shared = share.rewrite([given], POLICY, out)
-        assert by_kind(shared.entries) == by_kind(found)
-        assert {each.places[0][0] for each in found} <= set(shared.changed)
+            (inputs / name).write_text("\n".join(rows) + "\n", encoding="utf-8")
+        actual = share.check(share.survey([inputs], POLICY), POLICY)
+        shared = share.rewrite([inputs], POLICY, out)
+        assert by_kind(shared.entries) == by_kind(actual)
+        assert {each.places[0][0] for each in actual} <= set(shared.changed)
         for path in out.iterdir():
             content = path.read_text(encoding="utf-8")
             seen = "\n".join((content, *(t for row in read_rows(content) for t in strings(row))))
             for each in plants:
                 assert each.secret not in seen, (path.name, each)
             if path.name != "redactions.json":
-                before = (given / path.name).read_text(encoding="utf-8")
+                before = (inputs / path.name).read_text(encoding="utf-8")
                 assert content.count("\n") == before.count("\n")
         assert share.check(share.survey([out], POLICY), POLICY) == []
         share.rewrite([out], POLICY, again)

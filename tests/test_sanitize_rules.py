@@ -31,29 +31,29 @@ def test_patterns(pattern: dict[str, Any]) -> None:
     assert pattern["replace"] in detect.KINDS
     for marked in examples["finds"]:
         text = marked.replace("[[", "").replace("]]", "")
-        found = detect.spans(text, Policy())
-        assert pattern["id"] in {span.rule for span in found}, marked
-        for span in reversed(found):
+        actual = detect.spans(text, Policy())
+        assert pattern["id"] in {span.rule for span in actual}, marked
+        for span in reversed(actual):
             text = f"{text[: span.start]}[[{text[span.start : span.end]}]]{text[span.end :]}"
         assert text == marked
     for text in examples["leaves"]:
         assert detect.spans(text, Policy()) == [], text
 
 
-FOUND = [
+HIDDEN = [
     *cases("sanitize_rules", "found"),
     ('{"a": "x\udcff a@b.io"}', '{"a": "x\udcff [redacted-email-1]"}'),
 ]
-LEFT = cases("sanitize_rules", "left")
+HARMLESS = cases("sanitize_rules", "left")
 
 
-@pytest.mark.parametrize(("text", "expected"), FOUND)
+@pytest.mark.parametrize(("text", "expected"), HIDDEN)
 def test_hidden_secrets_are_found(text: str, expected: str) -> None:
     """What is private is replaced, whole, however it is written; JSON stays JSON."""
     assert clean(text) == expected
 
 
-@pytest.mark.parametrize("text", LEFT)
+@pytest.mark.parametrize("text", HARMLESS)
 def test_what_only_looks_private_stays(text: str) -> None:
     """Citations, hashes, counts of tokens and placeholders are left as they are."""
     assert clean(text) == text
@@ -129,7 +129,7 @@ def test_one_secret_one_placeholder() -> None:
 def test_corpus_has_few_findings() -> None:
     """Of real rollouts the home of a person is taken, no example's address, no image's account."""
     paths = [CORPUS / "gym" / name for name in ("biomnibench_da", "osworld", "structeval")]
-    found = share.check(share.survey(paths, Policy()), Policy())
-    assert {(each.rule, each.places[0][0].partition("/")[0]) for each in found} == {
+    actual = share.check(share.survey(paths, Policy()), Policy())
+    assert {(each.rule, each.places[0][0].partition("/")[0]) for each in actual} == {
         ("path", "biomnibench_da")
     }

@@ -40,7 +40,7 @@ def test_shapes_of_secrets_are_found(table: str) -> None:
 
 @pytest.mark.parametrize("prefix", sorted(PREFIXES))
 def test_a_prefix_alone_is_no_token(prefix: str) -> None:
-    """A prefix that is spoken of, and one with words behind it, stay."""
+    """A prefix that a text mentions, and one with words behind it, stay."""
     text = f"tokens begin with {prefix} or {prefix}your-token-goes-here"
     assert clean(text) == text
 

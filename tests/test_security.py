@@ -42,7 +42,7 @@ class Evil(Results):
     """A run in which every text that can be hostile is, and what its analysis said."""
 
     path: Path
-    said: Outcome
+    outcome: Outcome
 
 
 @pytest.fixture(scope="module")
@@ -61,8 +61,8 @@ def evil(tmp_path_factory: pytest.TempPathFactory) -> Evil:
     folder = tmp_path_factory.mktemp("evil")
     results = write(folder / "results", {FILE_NAME: lines([row]) + f"not JSON {ACTIVE}\n"})
     with without_pages():
-        said = call("analyze", results, "--out", folder / "out")
-    return Evil(folder / "out" / "warehouse.duckdb", said)
+        outcome = call("analyze", results, "--out", folder / "out")
+    return Evil(folder / "out" / "warehouse.duckdb", outcome)
 
 
 @pytest.fixture(scope="module")
@@ -105,11 +105,11 @@ def test_a_query_reads_and_writes_nothing_else(
     before = evil.path.stat()
     query = statement.format(secret=secret, other=other, folder=outside)
 
-    said = call("sql", query, "--warehouse", evil.path)
-    assert said.code == 2
-    assert said.stderr.startswith("blade: ")
-    assert "hunter2" not in said.stdout + said.stderr
-    assert said.stdout == ""
+    outcome = call("sql", query, "--warehouse", evil.path)
+    assert outcome.code == 2
+    assert outcome.stderr.startswith("blade: ")
+    assert "hunter2" not in outcome.stdout + outcome.stderr
+    assert outcome.stdout == ""
     with pipeline.open_warehouse(evil.path) as warehouse, pytest.raises(pipeline.UsageError):
         warehouse.sql(query)
     assert sorted(path.name for path in outside.iterdir()) == ["other.duckdb", "secret.json"]
@@ -118,7 +118,7 @@ def test_a_query_reads_and_writes_nothing_else(
 
 
 def test_a_warehouse_asked_once_more_is_locked_down(demo: Path, tmp_path: Path) -> None:
-    """A comparison asked for opens it anew; then no file can be read or written, nothing set."""
+    """A comparison asked for opens it again; then no file can be read or written, nothing set."""
     pair = Pair("quick_math", "quick_math_birch-70b", "quick_math_aster-8b", True, 0.02)
     with compare(demo, [pair]) as again:
         for query in (
@@ -156,27 +156,27 @@ EVERYTHING = """
 @pytest.mark.parametrize("format_", ["table", "markdown", "json", "jsonl"])
 def test_rows_are_inert_in_every_format(evil: Results, format_: str) -> None:
     """No character that a terminal acts on is printed, whatever a rollout holds."""
-    said = call("sql", EVERYTHING, "--warehouse", evil.path, "--format", format_)
-    assert said.code == 0
-    assert not TERMINAL_ACTIVE.search(said.stdout)
+    outcome = call("sql", EVERYTHING, "--warehouse", evil.path, "--format", format_)
+    assert outcome.code == 0
+    assert not TERMINAL_ACTIVE.search(outcome.stdout)
 
 
 def test_markdown_cells_stay_cells(evil: Results) -> None:
     """Every row has as many unescaped pipes as its header; no tag, link or code is left."""
-    said = call("sql", EVERYTHING, "--warehouse", evil.path, "--format", "markdown")
-    table = said.stdout.splitlines()
+    outcome = call("sql", EVERYTHING, "--warehouse", evil.path, "--format", "markdown")
+    table = outcome.stdout.splitlines()
     assert len(table) == 2 + 5  # header, rule, and a row an event
     pipes = {len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in table}
     assert pipes == {14}
     for active in (r"(?<!\\)<", r"(?<!\\)`", r"(?<!\\)\[", r"(?<!\\)\*"):
-        assert not re.search(active, said.stdout.replace("\\\\", ""))
+        assert not re.search(active, outcome.stdout.replace("\\\\", ""))
 
 
 def test_markdown_links_no_bare_address(evil: Results) -> None:
     """An address in a rollout is text, in the Markdown that links bare ones too."""
     query = "select 'see https://evil.example and www.evil.example' as x"
-    said = call("sql", query, "--warehouse", evil.path, "--format", "markdown")
-    assert not re.search(r"(?<![\\\w])(https?://|www\.)", said.stdout)
+    outcome = call("sql", query, "--warehouse", evil.path, "--format", "markdown")
+    assert not re.search(r"(?<![\\\w])(https?://|www\.)", outcome.stdout)
 
 
 def _on_a_terminal(*arguments: str | Path) -> str:
@@ -221,18 +221,18 @@ def test_every_format_keeps_what_the_rollout_says(evil: Results, tmp_path: Path)
 
 def test_errors_that_quote_a_rollout_are_inert(evil: Results) -> None:
     """An error that quotes untrusted text shows it with escapes."""
-    said = call("sql", "select final_text::int from rollouts", "--warehouse", evil.path)
-    assert said.code == 2
-    assert not TERMINAL_ACTIVE.search(said.stderr)
+    outcome = call("sql", "select final_text::int from rollouts", "--warehouse", evil.path)
+    assert outcome.code == 2
+    assert not TERMINAL_ACTIVE.search(outcome.stderr)
 
 
 def test_show_is_inert(evil: Results, citation: str) -> None:
     """Prompt, events, tool names, verifier fields and file name of a hostile rollout."""
-    said = call("show", citation, "--warehouse", evil.path, "--full")
-    assert said.code == 0
+    outcome = call("show", citation, "--warehouse", evil.path, "--full")
+    assert outcome.code == 0
     # The headings are bold where the output is a terminal; here it is none.
-    assert not TERMINAL_ACTIVE.search(said.stdout)
-    assert "alert(1)" in said.stdout
+    assert not TERMINAL_ACTIVE.search(outcome.stdout)
+    assert "alert(1)" in outcome.stdout
     listing = call("show", citation, "--warehouse", evil.path, "--json").stdout
     assert not TERMINAL_ACTIVE.search(listing)
     shown = json.loads(listing)
@@ -243,9 +243,9 @@ def test_show_is_inert(evil: Results, citation: str) -> None:
 
 def test_a_summary_is_inert(evil: Evil) -> None:
     """File names, agents and rejects of the results are printed by the analysis itself."""
-    assert evil.said.code == 0
-    assert not TERMINAL_ACTIVE.search(evil.said.stdout + evil.said.stderr)
-    assert "1 of 2 lines could not be used" in evil.said.stderr
+    assert evil.outcome.code == 0
+    assert not TERMINAL_ACTIVE.search(evil.outcome.stdout + evil.outcome.stderr)
+    assert "1 of 2 lines could not be used" in evil.outcome.stderr
 
 
 def test_a_command_that_is_suggested_is_safe_to_run(tmp_path: Path) -> None:
@@ -291,14 +291,14 @@ def test_a_name_cannot_forge_a_line(odd_ids: Results) -> None:
 def test_citations_find_tasks_with_odd_ids(odd_ids: Results, task: str) -> None:
     """The run ends at the first slash, the index is the digits after the last colon."""
     for index in (0, 1):
-        said = call("show", f"r/{task}:{index}#1", "--warehouse", odd_ids.path, "--json")
-        shown = json.loads(said.stdout)
+        outcome = call("show", f"r/{task}:{index}#1", "--warehouse", odd_ids.path, "--json")
+        shown = json.loads(outcome.stdout)
         assert (shown["task_id"], shown["reward"]) == (task, float(index))
         assert [event["seq"] for event in shown["events"]] == [1]
 
 
 def test_values_are_bound(odd_ids: Results) -> None:
     """A citation is never taken for SQL."""
-    said = call("show", "r/x' or true --:0", "--warehouse", odd_ids.path)
-    assert said.code == 2
-    assert "no such task" in said.stderr
+    outcome = call("show", "r/x' or true --:0", "--warehouse", odd_ids.path)
+    assert outcome.code == 2
+    assert "no such task" in outcome.stderr

@@ -99,8 +99,8 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Results:
 def test_two_models_are_no_series(odd: Results) -> None:
     """Models of different sizes, and two checkpoints, make no series; nothing is said of tasks."""
     for relation in NEEDS:
-        found = odd.column(f"select distinct series from {relation} order by 1")
-        assert found == [name for name in ("aster", "hostile_epoch", "wide_step") if name in found]
+        rows = odd.column(f"select distinct series from {relation} order by 1")
+        assert rows == [name for name in ("aster", "hostile_epoch", "wide_step") if name in rows]
     assert odd.one("select count(*) from series") == 9
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from tests.case_files import cases
 from tests.results import Row, analyzed, rollout
 from tests.test_formats_tau2 import SIMULATIONS, TASKS
-from tests.together import Given, Together, with_pages
+from tests.together import Batch, Together, with_pages
 
 NEEDED = ("comparison_settings", "comparisons", "runs")
 together = Together(*NEEDED)
@@ -34,7 +34,7 @@ def prefilled(row: Row, words: str) -> Row:
 
 
 @together
-def test_prefilled_messages() -> Given:
+def test_prefilled_messages() -> Batch:
     """Words put into the model's mouth differ by task; equal ones and none are no difference."""
     base, other = rows(), rows()
     prefilled(other[0], "Sure, ")
@@ -61,7 +61,7 @@ def test_settings_beside_a_run(tmp_path: Path) -> None:
 
 
 @with_pages
-def test_what_one_run_alone_records_is_no_difference() -> Given:
+def test_what_one_run_alone_records_is_no_difference() -> Batch:
     """It is named apart, with the run that does not record it; a field of few rows is none."""
     base, other = rows(), rows(temperature=0.5, top_p=0.9)
     other[0]["verifier_remark"] = "slow"
@@ -108,7 +108,7 @@ def tool(name: Any, *, is_nested: bool = False) -> Row:
 
 
 @with_pages
-def test_tools() -> Given:
+def test_tools() -> Batch:
     """Tools that the requests of one run alone define are named, over the tasks of both.
 
     A task that only one run has, another order and another form are no difference.
@@ -124,7 +124,7 @@ def test_tools() -> Given:
 
 
 @together.each((None,), ("look",), (["look"],), ([None],), ([{"name": 3}],), ({"name": "look"},))
-def test_what_defines_no_tool(tools: Any) -> Given:
+def test_what_defines_no_tool(tools: Any) -> Batch:
     """Requests are read whatever stands where tools are defined."""
     found = yield {"a": rows(tools=tools), "b": rows()}
     assert found.one("select sum(n_rollouts) from runs") == 6
@@ -132,7 +132,7 @@ def test_what_defines_no_tool(tools: Any) -> Given:
 
 
 @together
-def test_a_run_name_is_no_model() -> Given:
+def test_a_run_name_is_no_model() -> Batch:
     """Where rows name no model, its value is unknown on that side and not the run's name."""
     nameless = [rollout(task, 0) for task in range(3)]
     results = yield {"a": rows(), "b": nameless}

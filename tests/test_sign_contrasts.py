@@ -10,7 +10,7 @@ import numpy as np
 from pipeline.analysis.sign_contrasts import _differing_runs, _low_rewards, _ranks
 from pipeline.analysis.signs import Attempts, Sign, max_t
 from tests.results import Row, rollout
-from tests.together import Given, with_pages
+from tests.together import Batch, with_pages
 
 N_TASKS, N_REPEATS = 12, 4
 
@@ -124,7 +124,7 @@ def graded(is_low: Callable[[int], bool]) -> list[Row]:
 
 
 @with_pages
-def test_continuous_rewards_have_findings() -> Given:
+def test_continuous_rewards_have_findings() -> Batch:
     """Through the whole warehouse: the sign, its attempts and both medians."""
     found = yield graded(lambda task: task % 4 == 0)
     ((kind, mode, n_with, n_without, low, high),) = found.rows(
@@ -136,6 +136,6 @@ def test_continuous_rewards_have_findings() -> Given:
 
 
 @with_pages
-def test_continuous_rewards_without_a_sign() -> Given:
+def test_continuous_rewards_without_a_sign() -> Batch:
     found = yield graded(lambda _task: False)
     assert found.rows("from reward_contrasts") == []

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.results import Row, analyzed, rollout
-from tests.together import Given, Together
+from tests.together import Batch, Together
 
 NEEDED = ("tasks", "slice_metrics", "runs")
 together = Together(*NEEDED)
@@ -27,7 +27,7 @@ HARD = {"mms_issue": 0, "service_issue": 2, "mobile_data_issue": 4}
 
 
 @together
-def test_pieces_between_brackets() -> Given:
+def test_pieces_between_brackets() -> Batch:
     """Brackets are coarser than underscores; a piece that is no group is no slice."""
     rows = [
         named(f"[{issue}]case_{number}[{'AB'[number % 2]}]", reward=float(number >= HARD[issue]))
@@ -52,7 +52,7 @@ def test_pieces_between_brackets() -> Given:
     ([f"task_{n}" for n in range(20)], []),
     ([f"{kind}-{n}-of-20" for kind in ("math", "code") for n in range(10)], ["code", "math"]),
 )
-def test_two_values_with_five_tasks(ids: list[str], values: list[str]) -> Given:
+def test_two_values_with_five_tasks(ids: list[str], values: list[str]) -> Batch:
     """Pieces sort tasks only where two of them have five tasks each."""
     results = yield [named(task_id) for task_id in ids]
     query = "select slice_value from slice_metrics where slice_key like 'task id%' order by all"
@@ -60,14 +60,14 @@ def test_two_values_with_five_tasks(ids: list[str], values: list[str]) -> Given:
 
 
 @together
-def test_fields_are_measured() -> Given:
+def test_fields_are_measured() -> Batch:
     """Attempts of a task that end differently show what is of the task, whatever its name is."""
     rows = [
         rollout(
             task,
             index,
             reward=float((task + index) % 2),
-            # Two of the task, though one speaks of answers; and one of the outcome.
+            # Two of the task, though one is about answers; and one of the outcome.
             answer_shape="list" if task % 2 else "number",
             needs_tool=task % 3 == 0,
             mood="glad" if (task + index) % 2 else "sad",
@@ -79,7 +79,7 @@ def test_fields_are_measured() -> Given:
 
 
 @together
-def test_without_repeats_names_decide() -> Given:
+def test_without_repeats_names_decide() -> Batch:
     """One attempt per task shows nothing: fields named after verdicts are left out."""
     rows = [
         rollout(
@@ -95,7 +95,7 @@ def test_without_repeats_names_decide() -> Given:
 
 
 @together
-def test_one_name_for_one_grouping() -> Given:
+def test_one_name_for_one_grouping() -> Batch:
     """Of fields that sort tasks alike the one in words; one task per group is no grouping."""
     rows = [
         rollout(

@@ -13,7 +13,7 @@ from pipeline.analysis.standings import ranks, rerun_spread, shares_of_best, sta
 from pipeline.analysis.stats import Numbers
 from tests.bench.decisions import near_ties
 from tests.results import Row, analyzed, rollout
-from tests.together import Given, with_pages
+from tests.together import Batch, with_pages
 
 # Four standard errors of a share of 2,000 draws.
 NEAR = 4 * 0.5 / np.sqrt(2000)
@@ -120,14 +120,14 @@ QUERY = "select run_id, n_ranked_tasks, rank_low, rank_high, p_best, n_reruns fr
 
 
 @with_pages
-def test_runs_of_a_benchmark() -> Given:
+def test_runs_of_a_benchmark() -> Batch:
     """Ranks are over the tasks that all have; reruns share settings; one run has neither."""
-    found = yield {
+    results = yield {
         "a": passes([2] * 12 + [0], "m"),
         "b": passes([1] * 12, "m"),
         "c": passes([0] * 12 + [2, 2], "n"),
     }
-    assert [row[1:] for row in found.rows(f"{QUERY} order by run_id")] == [
+    assert [row[1:] for row in results.rows(f"{QUERY} order by run_id")] == [
         (12, 1, 1, 1.0, 2),
         (12, 2, 2, 0.0, 2),
         (12, 3, 3, 0.0, None),
@@ -135,9 +135,9 @@ def test_runs_of_a_benchmark() -> Given:
 
 
 @with_pages
-def test_a_run_alone_has_no_rank() -> Given:
-    found = yield [rollout(9, 0, model="m")]
-    assert [row[1:] for row in found.rows(QUERY)] == [(None, None, None, None, None)]
+def test_a_run_alone_has_no_rank() -> Batch:
+    results = yield [rollout(9, 0, model="m")]
+    assert [row[1:] for row in results.rows(QUERY)] == [(None, None, None, None, None)]
 
 
 @pytest.mark.slow
@@ -165,21 +165,21 @@ def test_names_and_order_change_nothing(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_settings_tell_reruns(tmp_path: Path) -> None:
     """Runs with other sampling or system prompts are no reruns, nor are runs without a model."""
-    told = {"role": "system", "content": "be brief"}
-    asked = {"role": "user", "content": "question 0"}
+    by_name = {"role": "system", "content": "be brief"}
+    request = {"role": "user", "content": "question 0"}
     files = {
         "x_a_rollouts.jsonl": [rollout(0, 0, model="m")],
         "x_b_rollouts.jsonl": [
-            rollout(0, 0, model="m", responses_create_params={"input": [asked], "temperature": 1})
+            rollout(0, 0, model="m", responses_create_params={"input": [request], "temperature": 1})
         ],
         "x_c_rollouts.jsonl": [
-            rollout(0, 0, model="m", responses_create_params={"input": [told, asked]})
+            rollout(0, 0, model="m", responses_create_params={"input": [by_name, request]})
         ],
         "x_d_rollouts.jsonl": [rollout(0, 0)],
         "x_e_rollouts.jsonl": [rollout(0, 0)],
     }
-    found = analyzed(tmp_path, files, needs=("run_metrics",))
-    assert found.rows("select count(n_reruns) from run_metrics") == [(0,)]
+    results = analyzed(tmp_path, files, needs=("run_metrics",))
+    assert results.rows("select count(n_reruns) from run_metrics") == [(0,)]
 
 
 COSTS: list[tuple[Row, Row, float | None]] = [
@@ -202,10 +202,10 @@ def test_cost_of_a_row(tmp_path: Path) -> None:
         row = rollout(0, 0, ask=str(number), **fields)
         row["response"]["usage"] = usage
         files[f"r{number}_rollouts.jsonl"] = [row]
-    found = analyzed(tmp_path, files, needs=("rollouts", "run_metrics"))
+    results = analyzed(tmp_path, files, needs=("rollouts", "run_metrics"))
     costs = [cost for *_, cost in COSTS]
-    assert found.column("select cost from rollouts order by run_id") == costs
-    assert found.column("select cost_per_pass from run_metrics order by run_id") == costs
+    assert results.column("select cost from rollouts order by run_id") == costs
+    assert results.column("select cost_per_pass from run_metrics order by run_id") == costs
 
 
 def test_no_runs() -> None:

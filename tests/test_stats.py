@@ -38,11 +38,11 @@ def test_plurality_of_many(n: int) -> None:
 def test_drawn_plurality() -> None:
     """Beyond 32 repeats draws come close, the same ones each time, in whatever order votes are."""
     split = [(23, 23), (17, 0)]
-    found = plurality(split)
+    actual = plurality(split)
     exact = [float(two_answers(23, 17, k)) for k in range(1, 41)]
-    assert found.tolist() == pytest.approx(exact, abs=0.05)
-    assert found[-1] == 1.0
-    assert plurality(split[::-1]).tolist() == found.tolist()
+    assert actual.tolist() == pytest.approx(exact, abs=0.05)
+    assert actual[-1] == 1.0
+    assert plurality(split[::-1]).tolist() == actual.tolist()
 
 
 @given(
@@ -56,13 +56,13 @@ def test_same_tasks_interval(value: float, se: float, n_mixed: int, is_bounded: 
     exact = uncertainty_reference.same_tasks_interval(
         Fraction(value), se, n_mixed, is_bounded=is_bounded
     )
-    found = stats.same_tasks_interval(
+    actual = stats.same_tasks_interval(
         *(np.array([float(x)]) for x in (value, se, n_mixed)), is_bounded=np.array([is_bounded])
     )
     if exact == (None, None):
-        assert np.isnan(found).all()
+        assert np.isnan(actual).all()
     else:
-        assert [bound[0] for bound in found] == pytest.approx(exact, abs=1e-9)
+        assert [bound[0] for bound in actual] == pytest.approx(exact, abs=1e-9)
 
 
 def binomial(n: int, p: Fraction, f: int) -> Fraction:

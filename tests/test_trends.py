@@ -34,7 +34,7 @@ def dealt(task: Task) -> list[list[int]]:
     ]
 
 
-def asked(task: Task) -> tuple[float, float]:
+def chances(task: Task) -> tuple[float, float]:
     """Slope and p, from the sums that SQL makes."""
     passed, n = (np.array(column, dtype=np.int64) for column in zip(*task, strict=True))
     place = np.arange(1, len(task) + 1)
@@ -58,7 +58,7 @@ def turned(task: Task, *, none: int, half: int) -> float:
 def test_trend_is_that_of_relabelled_repeats(task: Task) -> None:
     """The statistic is as far out as it is among all ways to deal the passes; p is normal."""
     total, n = (sum(column) for column in zip(*task, strict=True))
-    slope, p_value = asked(task)
+    slope, p_value = chances(task)
     if total in (0, n):
         assert math.isnan(p_value) and slope == 0
         return
@@ -79,7 +79,7 @@ def test_slope_is_that_of_least_squares(task: Task) -> None:
     """The slope is what a line through all repeats, passes as 1, would have."""
     x = [place for place, (_, n) in enumerate(task, 1) for _ in range(n)]
     y = [float(index < passed) for passed, n in task for index in range(n)]
-    assert asked(task)[0] == pytest.approx(np.polyfit(x, y, 1)[0], abs=1e-9)
+    assert chances(task)[0] == pytest.approx(np.polyfit(x, y, 1)[0], abs=1e-9)
 
 
 @given(tasks())
@@ -105,8 +105,8 @@ def test_tasks_of_equal_runs_are_seldom_noisy() -> None:
     # Runs that differ, and one task whose verdict is turned round.
     rates = np.clip(random.random((n_tasks, 1)) * 0.2 + np.linspace(0.1, 0.8, n_runs), 0, 1)
     rates[7] = rates[7, ::-1]
-    found = noisy(random.binomial(8, rates), 8)
-    assert found[7] <= 0.05 and (found <= 0.05).sum() == 1
+    actual = noisy(random.binomial(8, rates), 8)
+    assert actual[7] <= 0.05 and (actual <= 0.05).sum() == 1
 
 
 def noisy(passed: np.ndarray, k: int) -> np.ndarray:

@@ -39,13 +39,13 @@ def test_memory_is_bounded_beside_the_rollouts(tmp_path: Path) -> None:
         [sys.executable, "-c", PEAK, *command], stdout=subprocess.PIPE, check=True, text=True
     )
     assert int(ran.stdout) < 700 * 1024
-    found = Results(tmp_path / "out")
-    assert found.rows("select path, n_lines, n_rejects from artifacts order by path") == [
+    actual = Results(tmp_path / "out")
+    assert actual.rows("select path, n_lines, n_rejects from artifacts order by path") == [
         ("a_aggregate_metrics.json.gz", 1, 1),
         ("a_rollouts.jsonl", 1, 0),
         ("job.log", None, 0),
     ]
-    assert found.column("select reason from rejects") == ["has more than 64 MB"]
+    assert actual.column("select reason from rejects") == ["has more than 64 MB"]
 
 
 @pytest.mark.slow
@@ -64,11 +64,11 @@ def test_metrics_that_no_table_can_hold(tmp_path: Path) -> None:
         "b_rollouts_agent_metrics.json": b" \n\n",
         "b_rollouts_reward_profiling.jsonl": b"\xff{}\n",
     }
-    found = analyzed(tmp_path, files, needs=LOADED)
-    assert (0.5, "a\\udc00") in found.rows("select value, metric from raw.figures")
-    assert found.one("select count(*) from raw.figures where value > 1e50") == 0
+    results = analyzed(tmp_path, files, needs=LOADED)
+    assert (0.5, "a\\udc00") in results.rows("select value, metric from raw.figures")
+    assert results.one("select count(*) from raw.figures where value > 1e50") == 0
     query = "select path from artifacts where n_rejects > 0 or least(n_other, n_rows) < 0"
-    assert found.column(f"{query} order by path") == [
+    assert results.column(f"{query} order by path") == [
         "a_rollouts_agent_metrics.json",
         "a_rollouts_reward_profiling.jsonl",
         "b_rollouts_reward_profiling.jsonl",
@@ -87,8 +87,8 @@ def test_what_is_no_file(tmp_path: Path) -> None:
     (results / "nowhere").symlink_to("nothing")
     with only(*CHECKED):
         analysis = pipeline.analyze(results, out=tmp_path / "out")
-    told = {notice.subject: notice.message for notice in analysis.warnings}
-    assert told["b_rollouts.jsonl"].startswith("not read: it is a link that leads")
+    by_name = {notice.subject: notice.message for notice in analysis.warnings}
+    assert by_name["b_rollouts.jsonl"].startswith("not read: it is a link that leads")
     reasons = dict(Results(tmp_path / "out").rows("select source_file, reason from rejects"))
     link, pipe = "is a link that leads out of the results; --follow-links reads it", "is a pipe"
     assert reasons.pop("b_rollouts.jsonl") == reasons.pop("deep") == link
@@ -115,8 +115,8 @@ def test_a_pipe_or_a_device_is_refused(tmp_path: Path, demo: Path, arguments: li
     write(tmp_path, {"a_rollouts.jsonl": ROWS})
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", "/dev/zero"):
-        told = [each.format(path, folder=tmp_path, warehouse=demo) for each in arguments]
-        ended = call(*told)
+        reported = [each.format(path, folder=tmp_path, warehouse=demo) for each in arguments]
+        ended = call(*reported)
         assert ended.code in (2, 3) and str(path) in ended.stderr, ended
 
 

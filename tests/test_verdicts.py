@@ -74,7 +74,7 @@ RUNS: dict[str, dict[str, Sequence[Sequence[float]]]] = {
         "new": [[1.0, 0.0]] * 4 + [[1.0, 1.0]] + [[1.0, 0.0]] * 15 + [[1.0, 1.0]] * 10,
     },
 }
-ASKED = {"never": {"base": 85, "new": 40}}
+EXPECTED_TASKS = {"never": {"base": 85, "new": 40}}
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +84,7 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> Results:
     for name, runs in RUNS.items():
         for run, rewards in runs.items():
             files[f"{name}_{run}_rollouts.jsonl"] = run_of(rewards, about=name)
-            if n := ASKED.get(name, {}).get(run):
+            if n := EXPECTED_TASKS.get(name, {}).get(run):
                 files[f"{name}_{run}_rollouts_materialized_inputs.jsonl"] = [
                     asked(task, 0, ask=f"{name} {task}") for task in range(n)
                 ]
@@ -93,9 +93,9 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return analyzed(tmp_path_factory.mktemp("verdicts"), files, needs=needs, baselines=bases)
 
 
-def said(found: Results, name: str, columns: str) -> tuple[object, ...]:
+def lead(actual: Results, name: str, columns: str) -> tuple[object, ...]:
     query = f"select {columns} from comparisons where is_lead and candidate = '{name}_new'"
-    return found.rows(query)[0]
+    return actual.rows(query)[0]
 
 
 @facts("verdicts")
@@ -114,7 +114,7 @@ def test_tasks_of_one_run_can_undo_a_verdict(compared: Results) -> None:
 @pytest.mark.slow
 def test_several_candidates_are_allowed_for(compared: Results) -> None:
     """Seven of seven gained is 1 in 64 once; among many candidates it is nothing."""
-    p_mean, p_holm, *verdicts = said(
+    p_mean, p_holm, *verdicts = lead(
         compared, "seven", "p_mean, p_holm, verdict, verdict_holm, is_changed"
     )
     assert p_mean == pytest.approx(2 / 2**7)
@@ -133,14 +133,14 @@ def test_several_candidates_are_allowed_for(compared: Results) -> None:
 
 
 def test_the_test_that_decides_is_named(compared: Results) -> None:
-    """Where the interval leaves out 0 and nothing is decided, the p that stood against it is."""
-    low, *decided = said(compared, "five", "ci_new_tasks_low, p_mean, verdict, decided_by")
+    """Where the interval leaves out 0 and nothing is decided, the p that prevents it is."""
+    low, *decided = lead(compared, "five", "ci_new_tasks_low, p_mean, verdict, decided_by")
     assert low > 0
     assert decided == [pytest.approx(2 / 2**5), "inconclusive", "p_mean"]
     page = call("compare", "five_base", "five_new", "--warehouse", compared.path).stdout
     sentence = " ".join(page.split())
-    told = "decided by the sign-flip test over tasks: the 95% CI leaves out 0, but p = 0.0625"
-    assert told in sentence
+    reported = "decided by the sign-flip test over tasks: the 95% CI leaves out 0, but p = 0.0625"
+    assert reported in sentence
     markdown = ("--format", "markdown", "--warehouse", compared.path)
     assert "inconclusive (sign-flip test over tasks, p = 0.0625)" in call(
         "compare", "five_base", "five_new", *markdown
@@ -148,9 +148,9 @@ def test_the_test_that_decides_is_named(compared: Results) -> None:
 
 
 def test_one_row_less_moves_no_test_far(compared: Results) -> None:
-    """Fifty tasks by four and four: without one row p_mean is told by t, and hardly moves."""
+    """Fifty tasks by four and four: without one row p_mean is by t, and hardly moves."""
     columns = "p_mean, p_any, test"
-    (*whole, by), (*less, by_less) = (said(compared, name, columns) for name in ("whole", "less"))
+    (*whole, by), (*less, by_less) = (lead(compared, name, columns) for name in ("whole", "less"))
     assert (by, by_less) == ("signs of tasks", "t of tasks' differences")
     for one, other in zip(whole, less, strict=True):
         assert 1 / 3 < one / other < 3
@@ -183,8 +183,8 @@ def test_a_regression_is_never_left_out(tmp_path: Path) -> None:
         "x_g_rollouts.jsonl": run_of([[0.0]] * 25 + [[1.0]] * 15),
     }
     results, out = write(tmp_path / "results", files), tmp_path / "out"
-    told = call("analyze", results, "--baseline", "x_base", "--out", out)
-    assert "x_g vs x_base" in told.stdout.split("wrote")[0]
+    outcome = call("analyze", results, "--baseline", "x_base", "--out", out)
+    assert "x_g vs x_base" in outcome.stdout.split("wrote")[0]
     report = (out / "report.md").read_text(encoding="utf-8")
     summary = report.split("## Artifact Inventory")[0]
     assert summary.index("`x_g` vs `x_base`") < summary.index("`x_a` vs `x_base`")
@@ -203,8 +203,8 @@ def test_a_field_that_looks_like_a_group_is_named(tmp_path: Path) -> None:
     files = {"x_rollouts.jsonl": rows}
     warned = partial(analyzed, needs=CHECKED)
     query = "select hint from assertions.warn where check_name = 'warn_groups_unnamed'"
-    found = warned(tmp_path / "unnamed", files)
-    assert found.column(query) == [
+    actual = warned(tmp_path / "unnamed", files)
+    assert actual.column(query) == [
         'Where they belong together, say so in blade.toml: fields.group = "repo"'
     ]
     profile = tmp_path / "blade.toml"
@@ -215,14 +215,14 @@ def test_a_field_that_looks_like_a_group_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given_values", "said"),
+    ("given_values", "verdict"),
     cases("verdicts", "verdict"),
 )
-def test_verdict(given_values: tuple[float, float, float, float], said: str) -> None:
+def test_verdict(given_values: tuple[float, float, float, float], verdict: str) -> None:
     """Interval and bounds both have to be clear; a value on a limit is not beyond it."""
     low, high, bound_low, bound_high = map(np.asarray, given_values)
     ends = (low, high, bound_low, bound_high, low, high)
-    assert Evidence(*ends, p_value=np.asarray(0.01)).verdict(0.02) == said
+    assert Evidence(*ends, p_value=np.asarray(0.01)).verdict(0.02) == verdict
 
 
 def test_detectable_is_seen_four_times_in_five() -> None:

@@ -41,8 +41,8 @@ MODE = "calendar_delete expected, not made as expected"
 @pytest.fixture(scope="module")
 def reader(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
     """The demo, with a file of labels that is not there yet."""
-    with viewed(demo, tmp_path_factory.mktemp("labels") / "labels.jsonl") as found:
-        yield found
+    with viewed(demo, tmp_path_factory.mktemp("labels") / "labels.jsonl") as actual:
+        yield actual
 
 
 def called(tool: str, number: int) -> list[dict[str, str]]:
@@ -83,8 +83,8 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def own(demo: Path, tmp_path: Path) -> Iterator[Reader]:
     """The demo, with labels of this test alone."""
-    with viewed(demo, tmp_path / "labels.jsonl") as found:
-        yield found
+    with viewed(demo, tmp_path / "labels.jsonl") as actual:
+        yield actual
 
 
 def form(**fields: str) -> dict[str, str]:
@@ -101,8 +101,8 @@ def tasks(reader: Reader, **query: str) -> list[str]:
 
 def test_the_matrix_has_every_task_and_run(reader: Reader, demo: Path) -> None:
     """Each task once, with passes of scored attempts in each run."""
-    found = tasks(reader, sort="task")
-    assert found == [str(number) for number in range(22)]
+    actual = tasks(reader, sort="task")
+    assert actual == [str(number) for number in range(22)]
     page = reader.get("/", benchmark="office_desk")
     assert {ASTER, BIRCH} <= set(page.words.split())
     row = page.words[page.words.index("Uma up to and including") - 120 :]
@@ -113,9 +113,9 @@ def test_the_matrix_has_every_task_and_run(reader: Reader, demo: Path) -> None:
     assert f"{100 * rate:.1f}%" in page.words
 
 
-@pytest.mark.parametrize(("asked", "condition"), cases("view", "filters"))
+@pytest.mark.parametrize(("filters", "condition"), cases("view", "filters"))
 def test_the_matrix_filters(
-    reader: Reader, demo: Path, asked: dict[str, str], condition: str
+    reader: Reader, demo: Path, filters: dict[str, str], condition: str
 ) -> None:
     """By run, bucket, cause, mode, sign, slice and words: as SQL says, and each finds some."""
     with pipeline.open_warehouse(demo) as opened:
@@ -124,7 +124,7 @@ def test_the_matrix_filters(
             "left join root_causes using (run_id, task_id) "
             f"where benchmark = 'office_desk' and {condition} order by try_cast(task_id as int)"
         ).fetchall()
-    assert rows and tasks(reader, sort="task", **asked) == [name for (name,) in rows]
+    assert rows and tasks(reader, sort="task", **filters) == [name for (name,) in rows]
     assert tasks(reader, q="no such words") == []
 
 
@@ -139,8 +139,8 @@ def test_modes_lead_to_their_tasks(reader: Reader, demo: Path) -> None:
     row = f"{MODE} {n_failures} of {n_all} {n_passes} of {n_all_passes} {n_tasks} tested"
     assert row in page.words
     (link,) = [each for each in page.links if each.endswith(f"mode={quote(MODE)}")]
-    found = re.findall(r'<th scope="row"><a href="/task', reader.get(link).text)
-    assert len(found) == n_tasks == 3
+    actual = re.findall(r'<th scope="row"><a href="/task', reader.get(link).text)
+    assert len(actual) == n_tasks == 3
     transcript = reader.get("/rollout", at=FAILING)
     signs = [each for each in transcript.links if "sign=" in each]
     assert any(each.endswith("sign=calls%20calendar_delete") for each in signs)
@@ -190,19 +190,19 @@ def test_a_transcript_says_first_why_it_failed(reader: Reader) -> None:
     assert page.text.count('<details class="event') == 14 + 2
     errors = re.findall(r'data-error="(\d+)"', page.text)
     assert errors == ["7", "9", "11", "13"]
-    found = reader.get("/rollout", at=FAILING, q="LOCKED BY")
-    assert "4 events with" in found.words
+    actual = reader.get("/rollout", at=FAILING, q="LOCKED BY")
+    assert "4 events with" in actual.words
 
 
 def test_failed_checks_come_first(small: Path) -> None:
-    """What the verifier checked and found wanting stands above everything else."""
+    """What the verifier checked and found wanting is above everything else."""
     with viewed(small) as reader:
         words = reader.get("/rollout", at="checked/0:0").words
     assert words.index("Failed checks") < words.index("test_b") < words.index("test_a")
 
 
 def test_long_transcripts_are_paged(small: Path) -> None:
-    """Of 450 events each is on its page; an address of an event opens the page it stands on."""
+    """Of 450 events each is on its page; an address of an event opens its page."""
     with viewed(small) as reader:
         first = reader.get("/rollout", at="long/0:0")
         cited = reader.get("/rollout", at="long/0:0#437", q="word437")
@@ -214,7 +214,7 @@ def test_long_transcripts_are_paged(small: Path) -> None:
 
 
 def test_two_attempts_are_aligned(reader: Reader) -> None:
-    """Equal steps are one line; what differs stands beside each other, marked."""
+    """Equal steps are one line; what differs is side by side, marked."""
     page = reader.get("/diff", at=FAILING, with_=f"{ASTER}/0:2")
     assert "2 steps alike" in page.words
     assert "<mark>record is locked by another session</mark>" in page.text
@@ -244,12 +244,12 @@ def test_a_line_of_a_ledger_opens_its_tasks(reader: Reader, demo: Path) -> None:
     links = [link for link in page.links if link.startswith("/compare/tasks?")]
     assert len(links) == len(counts) > 30
     for policy, ledger, slice_key, line, effect, n_tasks in counts:
-        asked = {"policy": policy, "ledger": ledger, "slice": slice_key, "line": line}
+        request = {"policy": policy, "ledger": ledger, "slice": slice_key, "line": line}
         opened_line = reader.get(
-            "/compare/tasks", pair=PAIR, metric="pass_at_1", effect=effect, **asked
+            "/compare/tasks", pair=PAIR, metric="pass_at_1", effect=effect, **request
         )
         if n_tasks is not None:
-            assert f" {n_tasks} task" in opened_line.words, asked
+            assert f" {n_tasks} task" in opened_line.words, request
 
 
 def test_sql_is_answered_within_limits(reader: Reader) -> None:
@@ -290,9 +290,9 @@ def test_long_rows_are_not_held(demo: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(question, "MOST_BYTES", 1000)
     with Followed(demo).opened() as opened:
         query = {"query": "select repeat('x', 100) from range(100)"}
-        found = question.question(opened, query)
+        actual = question.question(opened, query)
     # Messages have 1, 4, 16 and more rows of 100 characters each.
-    assert len(found["rows"]) == 5 and found["is_cut"]
+    assert len(actual["rows"]) == 5 and actual["is_cut"]
 
 
 def test_only_who_has_the_key_is_answered(reader: Reader) -> None:
@@ -323,8 +323,8 @@ def test_other_hosts_and_pages_are_refused(reader: Reader) -> None:
 
 def test_it_listens_on_loopback_only(reader: Reader) -> None:
     """No other address of the machine is bound."""
-    found = Path("/proc/net/tcp").read_text(encoding="ascii")
-    bound = re.findall(rf"\d+: ([0-9A-F]+):{reader.explorer.port:04X} 00000000:0000 0A", found)
+    actual = Path("/proc/net/tcp").read_text(encoding="ascii")
+    bound = re.findall(rf"\d+: ([0-9A-F]+):{reader.explorer.port:04X} 00000000:0000 0A", actual)
     assert bound == ["0100007F"]
 
 
@@ -361,9 +361,13 @@ def test_a_label_is_written_and_shown(own: Reader, tmp_path: Path) -> None:
     sent = own.post(first)
     assert sent.status == 200 and "infrastructure (IR) by me: locked record" in sent.words
     (line,) = (tmp_path / "labels.jsonl").read_text(encoding="utf-8").splitlines()
-    said = label_format.read(line)
-    assert (said.cause, said.note, said.said_by) == ("IR", "locked record,\nnever released", "me")
-    assert [str(each) for each in said.evidence] == [f"{at}#2", f"{ASTER}/9:1"]
+    message = label_format.read(line)
+    assert (message.cause, message.note, message.said_by) == (
+        "IR",
+        "locked record,\nnever released",
+        "me",
+    )
+    assert [str(each) for each in message.evidence] == [f"{at}#2", f"{ASTER}/9:1"]
     assert "9" in tasks(own, run=ASTER, cause="IR")
     assert "9" not in tasks(own, run=ASTER, cause="KG")
     assert "infrastructure (IR)" in own.get("/labels").words
@@ -394,7 +398,7 @@ def test_a_label_needs_key_and_origin(own: Reader, tmp_path: Path) -> None:
 
 
 def test_labels_of_the_analysis_are_kept(small: Path, tmp_path: Path) -> None:
-    """A new file begins with what the analysis read: it stands for all labels of it."""
+    """A new file begins with what the analysis read: it replaces all labels of it."""
     path = tmp_path / "labels.jsonl"
     with viewed(small, path) as reader:
         reader.post({"run": "many", "task": "2", "cause": "BI"})
@@ -488,8 +492,8 @@ def test_the_command_prints_its_address(demo: Path) -> None:
     url = process.stdout.readline()
     assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=[\w-]{32}\n", url)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=20)
-    assert (process.returncode, said) == (0, "")
+    _, message = process.communicate(timeout=20)
+    assert (process.returncode, message) == (0, "")
 
 
 def test_wrong_calls_are_said(demo: Path, tmp_path: Path, reader: Reader) -> None:
@@ -506,8 +510,8 @@ def test_without_its_libraries_it_says_what_to_install(
     for name in [each for each in sys.modules if each.startswith("pipeline.view.server")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "uvicorn", None)
-    said = call("view", demo, "--no-browser")
-    assert said.code == 2 and "pip install 'blade-eval[view]'" in said.stderr
+    outcome = call("view", demo, "--no-browser")
+    assert outcome.code == 2 and "pip install 'blade-eval[view]'" in outcome.stderr
 
 
 class Markup(HTMLParser):

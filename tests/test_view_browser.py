@@ -27,8 +27,8 @@ FAILING = f"/rollout?at={quote(f'{ASTER}/0:0', safe='')}"
 @pytest.fixture(scope="module")
 def reader(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
     """The demo on loopback."""
-    with viewed(demo, tmp_path_factory.mktemp("labels") / "labels.jsonl") as found:
-        yield found
+    with viewed(demo, tmp_path_factory.mktemp("labels") / "labels.jsonl") as actual:
+        yield actual
 
 
 @pytest.fixture(scope="module")
@@ -49,8 +49,8 @@ def until(tab: Tab, script: str) -> Any:
     """The value of an expression, once there is one; pages change on the way."""
     for _ in range(100):
         try:
-            if found := tab.run(f"document.readyState === 'complete' && ({script})"):
-                return found
+            if actual := tab.run(f"document.readyState === 'complete' && ({script})"):
+                return actual
         except AssertionError:
             pass  # between two pages
         time.sleep(0.05)

@@ -42,10 +42,10 @@ def watched(
 ) -> Analysis:
     """The first analysis that succeeds."""
 
-    def analyze(given: Settings, *, progress: Progress) -> Analysis:
+    def analyze(inputs: Settings, *, progress: Progress) -> Analysis:
         assert progress.note is not None
         run()
-        return Analysis(given.out, ())
+        return Analysis(inputs.out, ())
 
     monkeypatch.setattr(watch, "run", analyze)
     progress = Progress(note=notes.append)

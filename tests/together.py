@@ -3,7 +3,7 @@
     together = Together("failure_notes")
 
     @together
-    def test_notes() -> Given:
+    def test_notes() -> Batch:
         found = yield [rollout(1, 0, reward=0.0)]
         assert found.rows("select note from failure_notes") == []
 
@@ -87,7 +87,7 @@ class Case(Results):
         return re.sub("<!--.*?-->", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
 
 
-Given = Generator[Files, Case, None]
+Batch = Generator[Files, Case, None]
 
 
 class Together:
@@ -95,21 +95,21 @@ class Together:
 
     def __init__(self, *needs: str) -> None:
         self.needs = needs
-        self.tests: dict[str, Callable[[], Given]] = {}
+        self.tests: dict[str, Callable[[], Batch]] = {}
         self.out: Path | None = None
 
-    def __call__(self, test: Callable[[], Given]) -> Any:
+    def __call__(self, test: Callable[[], Batch]) -> Any:
         """A test with one set of rows."""
         return self.each(())(test)
 
-    def each(self, *given: tuple[Any, ...]) -> Callable[[Callable[..., Given]], Any]:
+    def each(self, *inputs: tuple[Any, ...]) -> Callable[[Callable[..., Batch]], Any]:
         """A test with each of these arguments, each time with rows of its own."""
 
-        def registered(test: Callable[..., Given]) -> Any:
+        def registered(test: Callable[..., Batch]) -> Any:
             assert inspect.isgeneratorfunction(test)
             own = {
                 f"{test.__name__}{f'_{number}' if number else ''}": partial(test, *arguments)
-                for number, arguments in enumerate(given)
+                for number, arguments in enumerate(inputs)
             }
             assert not self.tests.keys() & own.keys(), f"two tests are called {test.__name__}"
             self.tests |= own
@@ -130,12 +130,12 @@ class Together:
         """All rows of all tests: a file per run, and questions that no other test asks."""
         files: dict[str, list[Row]] = {}
         for name, test in self.tests.items():
-            given = next(test())
-            runs = given if isinstance(given, dict) else {"": given}
+            inputs = next(test())
+            runs = inputs if isinstance(inputs, dict) else {"": inputs}
             for run, rows in runs.items():
                 # The folder above `rollouts` names the benchmark.
                 file = f"{name}/rollouts/{name}{'_' if run else ''}{run}_rollouts.jsonl"
-                files[file] = [_asked(row, name) for row in rows]
+                files[file] = [_with_question(row, name) for row in rows]
         results = write(folder / "results", files)
         out = folder / "out"
         if self.needs:
@@ -150,7 +150,7 @@ class Together:
 with_pages = Together()
 
 
-def _asked(row: Row, name: str) -> Row:
+def _with_question(row: Row, name: str) -> Row:
     """The row with the name of its test before its question."""
     copy: Row = json.loads(json.dumps(row))
     request = copy.get("responses_create_params") or {}

@@ -35,17 +35,17 @@ class Estimate:
 def estimates(run: Run) -> dict[tuple[str, int], Estimate]:
     """Every figure of a run that has an uncertainty, by metric and k."""
     rewards, verdicts = run.rewards(), run.verdicts()
-    found = {}
+    by_name = {}
     for k in range(1, max(map(len, verdicts.values()), default=0) + 1):
         tasks = {task: passed for task, passed in verdicts.items() if len(passed) >= k}
         failed = {task: [not p for p in passed] for task, passed in tasks.items()}
-        found["pass_at", k] = _estimate(
+        by_name["pass_at", k] = _estimate(
             run,
             {task: pass_at(passed, k) for task, passed in tasks.items()},
             {task: subset_variance(fails, k) for task, fails in failed.items()},
             tasks,
         )
-        found["pass_hat", k] = _estimate(
+        by_name["pass_hat", k] = _estimate(
             run,
             {task: pass_hat(passed, k) for task, passed in tasks.items()},
             {task: subset_variance(passed, k) for task, passed in tasks.items()},
@@ -53,13 +53,13 @@ def estimates(run: Run) -> dict[tuple[str, int], Estimate]:
         )
     if rewards:
         own = {task: variance(values) for task, values in rewards.items()}
-        found["mean_reward", 1] = _estimate(
+        by_name["mean_reward", 1] = _estimate(
             run,
             {task: mean(values) for task, values in rewards.items()},
             {t: None if v is None else v / len(rewards[t]) for t, v in own.items()},
             rewards,
         )
-    return found
+    return by_name
 
 
 def subset_variance(holds: Sequence[bool], k: int) -> Fraction | None:
@@ -75,7 +75,7 @@ def _estimate(
     run: Run,
     values: Mapping[str, Fraction | None],
     variances: Mapping[str, Fraction | None],
-    things: Mapping[str, Sequence[Any]],
+    items: Mapping[str, Sequence[Any]],
 ) -> Estimate:
     own = {task: value for task, value in values.items() if value is not None}
     value = mean(list(own.values()))
@@ -84,8 +84,8 @@ def _estimate(
     for task, figure in own.items():
         groups[run.groups.get(task, task)].append(figure)
     square_new = clustered_variance(list(groups.values()))
-    square_same = same_tasks_variance(variances, {t: len(found) for t, found in things.items()})
-    n_mixed = sum(min(found) < max(found) for found in things.values())
+    square_same = same_tasks_variance(variances, {t: len(actual) for t, actual in items.items()})
+    n_mixed = sum(min(actual) < max(actual) for actual in items.values())
     is_bounded = run.is_bounded
     return Estimate(
         value,

@@ -49,8 +49,8 @@ class Reader:
 
     def get(self, path: str, *, headers: dict[str, str] | None = None, **query: str) -> Answer:
         """A page."""
-        asked = {name.rstrip("_"): value for name, value in query.items()}
-        address = f"{path}?{urlencode(asked, quote_via=quote)}" if asked else path
+        request = {name.rstrip("_"): value for name, value in query.items()}
+        address = f"{path}?{urlencode(request, quote_via=quote)}" if request else path
         return self._sent(urllib.request.Request(self.base + address), headers)
 
     def post(self, form: dict[str, str], *, headers: dict[str, str] | None = None) -> Answer:

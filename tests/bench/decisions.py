@@ -108,20 +108,20 @@ class Pairs:
 
     def gated(self, **policy: Any) -> np.ndarray:
         """The verdict of a policy on each candidate, a folder a row."""
-        asked = Policy("p", (Criterion("pass_at_1", **policy),))
+        request = Policy("p", (Criterion("pass_at_1", **policy),))
         query = "select base, candidate from comparisons where is_lead order by candidate"
         pairs = self.warehouse.rows(query)
         # One candidate alone is no family.
         size = self.n_candidates if self.n_candidates > 1 else len(pairs)
-        found = []
+        actual = []
         for start in range(0, len(pairs), size):
             own = [Named(**row) for row in pairs[start : start + size]]
-            changes = gate.measured(self.warehouse, asked, own)
-            found += [
-                gate.decide(asked, gate.Compared(*names, every_task=changes[names]))["verdict"]
+            changes = gate.measured(self.warehouse, request, own)
+            actual += [
+                gate.decide(request, gate.Compared(*names, every_task=changes[names]))["verdict"]
                 for names in ((each.base, each.candidate) for each in own)
             ]
-        return np.array(found).reshape(-1, self.n_candidates)
+        return np.array(actual).reshape(-1, self.n_candidates)
 
     def passed(self, **policy: Any) -> float:
         """How often any candidate passes."""
@@ -182,8 +182,8 @@ def lossy(pairs: Pairs, *, whole: bool, is_expected_known: bool) -> Pairs:
 def broken(pairs: Pairs, share: float, *, is_lost: bool) -> Pairs:
     """A share of the candidate's tasks breaks: they fail always, or leave no row."""
     is_broken = np.random.default_rng(len(pairs.base)).random(pairs.base.shape) < share
-    kept = np.where(is_broken, 0, pairs.n_candidate) if is_lost else pairs.n_candidate
-    return replace(pairs, n_candidate=kept, candidate=np.where(is_broken, 0, pairs.candidate))
+    remaining = np.where(is_broken, 0, pairs.n_candidate) if is_lost else pairs.n_candidate
+    return replace(pairs, n_candidate=remaining, candidate=np.where(is_broken, 0, pairs.candidate))
 
 
 def coverage(
@@ -249,8 +249,8 @@ class Line:
     def __str__(self) -> str:
         nominal = f"{100 * self.least:g}% to {100 * self.most:g}%"
         mark = "" if self.holds else "  !"
-        told = f"{self.claim:44}{self.setting:32}{self.n_trials:7,}{self.observed:9.1%}"
-        return f"{told}   {nominal}{mark}"
+        reported = f"{self.claim:44}{self.setting:32}{self.n_trials:7,}{self.observed:9.1%}"
+        return f"{reported}   {nominal}{mark}"
 
 
 def lines(n_trials: int = N_TRIALS) -> Iterator[Line]:

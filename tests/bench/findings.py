@@ -127,20 +127,20 @@ def listed(folder: Path, runs: dict[str, list[Row]]) -> dict[str, set[tuple[str,
     write(folder / "results", {f"{name}_rollouts.jsonl": rows for name, rows in runs.items()})
     wanted = [MODES, "staging.run_benchmarks"]
     path = run.part(Settings(results=(folder / "results",), out=folder / "out"), wanted)
-    found: dict[str, set[tuple[str, str]]] = {name: set() for name in runs}
+    by_name: dict[str, set[tuple[str, str]]] = {name: set() for name in runs}
     with duckdb.connect(str(path), read_only=True) as db:
         rows = db.execute(f"""
             select run_id, mode, reason from {MODES}
             inner join staging.run_benchmarks using (benchmark) where rank is not null
         """).fetchall()
     for name, mode, reason in rows:
-        found[name].add((mode, reason))
-    return found
+        by_name[name].add((mode, reason))
+    return by_name
 
 
-def n_with(found: dict[str, set[tuple[str, str]]], reason: str) -> int:
+def n_with(actual: dict[str, set[tuple[str, str]]], reason: str) -> int:
     """How many runs list a mode for this reason."""
-    return sum(any(why == reason for _, why in modes) for modes in found.values())
+    return sum(any(why == reason for _, why in modes) for modes in actual.values())
 
 
 def false_behaviours(folder: Path, n: int, **sizes: int) -> int:
@@ -158,12 +158,12 @@ def false_descriptions(folder: Path, n: int, **sizes: int) -> int:
 def n_planted(folder: Path, n: int, planted: Planted) -> int:
     """Runs that list the planted sign."""
     runs = {f"set_{seed:03}": planted_run(f"set_{seed:03}", seed, planted) for seed in range(n)}
-    found = listed(folder, runs)
-    return sum(("planted = true", "tested") in modes for modes in found.values())
+    actual = listed(folder, runs)
+    return sum(("planted = true", "tested") in modes for modes in actual.values())
 
 
 def shuffled(rows: pa.Table, seed: int, *, is_within_tasks: bool) -> pa.Table:
-    """The rows of attempts and signs with outcomes dealt anew, over runs or within their tasks."""
+    """The rows of attempts and signs with outcomes dealt again, over runs or within their tasks."""
     columns = ["run_id", "task_id"] if is_within_tasks else ["run_id"]
     attempt = rows["attempt_no"].to_numpy()
     first = np.unique(attempt, return_index=True)[1]

@@ -17,7 +17,7 @@ from pipeline.warehouse.relations import create_from, create_relation, needed, r
 
 BENCHMARK = "simulated"
 # What an analysis would have read from files, of runs that ask the same questions.
-GIVEN = {
+INPUTS = {
     "main.runs": "run_id, 'simulated' as benchmark, 1::double as pass_threshold, n_expected",
     "staging.run_benchmarks": "run_id, 0::double as lowest, 1::double as highest",
 }
@@ -79,7 +79,7 @@ def warehouse(
     db.register(
         "given_runs", pa.table({"run_id": names, "n_expected": pa.array(expected, pa.int64())})
     )
-    for name, columns in GIVEN.items():
+    for name, columns in INPUTS.items():
         db.execute(f"create table {name} as select {columns} from given_runs")
     for name, columns in EMPTY.items():
         db.execute(f"create table {name} as select {columns} where false")
@@ -100,7 +100,7 @@ def warehouse(
             }
         ),
     )
-    there = {*GIVEN, *EMPTY, "staging.attempts", "staging.run_pairs"}
+    there = {*INPUTS, *EMPTY, "staging.attempts", "staging.run_pairs"}
     every = relations(SQL_DIR, computed_relations(Profile()))
     chosen = needed(every, wanted, within={each.name for each in every} - there) - there
     for relation in every:

@@ -175,9 +175,9 @@ def batch(seed: int, size: int = PER_BATCH, *, is_whole: bool = False) -> list[s
 def _unaccounted(out: Path, files: dict[str, bytes]) -> Iterable[str]:
     """Files that are not listed, or whose lines are not what is in them."""
     query = "select path, n_lines, n_rows, n_rejects, n_other, n_blank from artifacts"
-    found = {path: counts for path, *counts in Results(out).rows(query)}
+    rows = {path: counts for path, *counts in Results(out).rows(query)}
     for name, content in files.items():
-        n_lines, *parts = found.get(name, (None, 0))
+        n_lines, *parts = rows.get(name, (None, 0))
         lacking = content.count(b"\n") + (not content.endswith(b"\n") and content != b"")
         if n_lines is None or min(parts) < 0 or sum(parts) != n_lines:
             yield f"{name}: {n_lines} lines are {parts}"

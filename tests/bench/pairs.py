@@ -36,8 +36,8 @@ def _write(folder: Path, *, is_ragged: bool = False) -> None:
     for number in range(N_RUNS):
         files = run_files(f"desk_model{number:02}", SAME, seed=number, n_tasks=N_TASKS)
         for name, rows in files.items():
-            kept = [_graded(row, random) for row in rows if random.random() > 0.05]
-            (folder / name).write_text(lines(kept if is_ragged else rows), encoding="utf-8")
+            remaining = [_graded(row, random) for row in rows if random.random() > 0.05]
+            (folder / name).write_text(lines(remaining if is_ragged else rows), encoding="utf-8")
 
 
 def _graded(row: Row, random: Random) -> Row:

@@ -61,8 +61,8 @@ def row(folder: Path, shape: str, size: int) -> tuple[str, float]:
     time.sleep(0.1)
     again, _, _ = work("stages", path, out)
     path.unlink()
-    told = [scan, *others, *(spent[name] for name in ("load", "relations", "report")), whole]
-    cells = ["n/a" if seconds is None else f"{seconds:.1f}" for seconds in told]
+    reported = [scan, *others, *(spent[name] for name in ("load", "relations", "report")), whole]
+    cells = ["n/a" if seconds is None else f"{seconds:.1f}" for seconds in reported]
     cells += [f"{whole / scan:.1f}", f"{peak:.0f}", f"{again:.1f}"]
     return f"| {shape}, {size:,} | " + " | ".join(cells) + " |", whole
 
@@ -128,8 +128,8 @@ def main(sizes: Sequence[int] = SIZES) -> None:
     with tempfile.TemporaryDirectory() as name:
         size = min(max(sizes), 1000)
         path = simulator().write_bench(Path(name), shape="trajectory", n_bytes=size * 10**6)
-        told = "; ".join(f"{where} {seconds:.0f}" for where, seconds in engines(path))
-        print(f"{size:,} MB of trajectories, seconds of wall time: {told}.")
+        reported = "; ".join(f"{where} {seconds:.0f}" for where, seconds in engines(path))
+        print(f"{size:,} MB of trajectories, seconds of wall time: {reported}.")
 
 
 if __name__ == "__main__":

@@ -68,8 +68,8 @@ def loop(path: str) -> None:
             for seq, item in enumerate(response["output"], start=1):
                 content = item.get("content") or item.get("summary")
                 text = content if isinstance(content, str) else json.dumps(content)
-                told = (item.get("name"), item.get("call_id"), item.get("arguments"))
-                events.append((number, seq, item["type"], *told, item.get("output") or text))
+                reported = (item.get("name"), item.get("call_id"), item.get("arguments"))
+                events.append((number, seq, item["type"], *reported, item.get("output") or text))
     polars.DataFrame(rollouts, orient="row")
     polars.DataFrame(events, orient="row")
 
