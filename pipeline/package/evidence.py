@@ -49,10 +49,6 @@ TASKS = re.compile(
 NAMED_TASK = re.compile(
     r"\btasks?\s+(?:`[^`\n]{1,200}`(?:,| and|, and| or)\s+){0,50}\Z", re.IGNORECASE
 )
-# Heads of columns: of words that somebody said, and of rollouts that pass or fail.
-SAID_HEADS = frozenset(
-    "last words,final words,last message,final message,final answer,quote,quotes,excerpt".split(",")
-)
 # Heads of columns of tasks, one or several in a cell.
 TASK_HEADS = frozenset(("task", "task id", "task_id", "instance", "instance id", "instance_id"))
 LIST_HEAD = re.compile(r"\btasks\b|\bwhich\b")
@@ -322,15 +318,6 @@ def _citations(passage: Passage, known: Evidence) -> Iterator[Finding]:
         before = passage.report.text[max(0, start - 400) : start]
         if cited(code) is None and NAMED_TASK.search(before):
             yield _exists(code, known, passage.report.line_at(start))
-    for mode in (cell for cell in passage.cells("mode", "failure mode") if cell in known.modes):
-        there = [
-            known.rollouts[each.rollout].modes for *_, each in passage.cites if known.exists(each)
-        ]
-        if there:
-            claim = f"{mode}: {', '.join(str(each) for *_, each in passage.cites[:MOST_NAMES])}"
-            expected = ", ".join(sorted(frozenset().union(*there))) or "no mode"
-            status = JUDGED[any(mode in modes for modes in there)]
-            yield Finding(passage.line, status, claim, expected, "rollout_modes", "mode")
     if passage.block.kind == "table" and len({each.rollout for *_, each in passage.cites}) == 1:
         each = passage.cites[0][2]
         for cell in passage.cells("outcome", "result", "passed", "verdict"):
@@ -411,11 +398,6 @@ def _task(passage: Passage, known: Evidence, names: Sequence[str]) -> Iterator[F
                 claim, expected = f"task {task}: {word}", ", ".join(sorted(buckets))
                 status = JUDGED[word in buckets]
                 yield Finding(line, status, claim, expected, "task_outcomes", "bucket")
-        for start, _, each in passage.cites:
-            if each.task_id != task and known.exists(each):
-                claim, at = f"{each} at task {task}", passage.report.line_at(start)
-                expected = f"a rollout of task {task}"
-                yield Finding(at, CONTRADICTED, claim, expected, "the row itself", "outcome")
 
 
 def _cause(
@@ -500,17 +482,11 @@ def _quotes(
                 yield Quote(line, code, (about,), is_exact=about.seq is not None)
             elif code in known.modes and passage.block.kind == "item":
                 yield Quote(line, code, (about,), is_exact=False, task="\0mode")
-    for cell in passage.cells(*SAID_HEADS) if cites else ():
-        if cell and cell.casefold() not in ("n/a", "none", "nothing", "-"):
-            every = tuple(each for *_, each in cites)
-            yield Quote(passage.line, cell, every, is_exact=False)
-    for start, end, words in passage.quotes if cites else ():
-        line = passage.report.line_at(start)
+    for start, end, words in passage.quotes:
         bracket = BRACKET.match(text, end)
-        limit = bracket.end() if bracket else end
-        bound = [each for at, _, each in cites if end <= at < limit]
-        for each in bound:
-            yield Quote(line, words, (each,), is_exact=True)
+        for at, _, each in cites if bracket else ():
+            if bracket and end <= at < bracket.end():
+                yield Quote(passage.report.line_at(start), words, (each,), is_exact=True)
 
 
 def quote_findings(quotes: list[Quote], known: Evidence) -> Iterator[Finding]:
