@@ -35,14 +35,12 @@ LONGEST_NAME = 200
     help="Folder or file of results; those of other harnesses become rows of Gym's.  "
     "[default: the rollouts in the package already]",
 )
-@click.option("--link", is_flag=True, help="Link to the rollouts instead of copying them.")
 @click.option("--refresh", is_flag=True, help="Make drafts and the skill's generated parts again.")
 @json_option
 def init(
     folder: Path,
     benchmark: str,
     results: Path | None,
-    link: bool,
     refresh: bool,
     as_json: bool,
 ) -> None:
@@ -56,7 +54,7 @@ def init(
     Examples:
       blade init --benchmark-dir benchmarks/office_desk --benchmark office_desk --results results/
       blade init --benchmark-dir benchmarks/office_desk --benchmark office_desk --refresh
-      blade init --benchmark-dir benchmarks/evalplus --benchmark evalplus --results runs/ --link
+      blade init --benchmark-dir benchmarks/evalplus --benchmark evalplus --results runs/
     """
     if not benchmark.strip():
         raise UsageError("--benchmark: the name is empty.", hint="For example: office_desk")
@@ -69,8 +67,9 @@ def init(
 
     with tempfile.TemporaryDirectory(prefix="blade-") as spare:
         convert = partial(_converted, results, Path(spare))
-        how = {"link": link, "refresh": refresh}
-        layout = lay_out(folder, benchmark, results, _part, _whole, convert=convert, **how)
+        layout = lay_out(
+            folder, benchmark, results, _part, _whole, convert=convert, refresh=refresh
+        )
     for note in layout.notes:
         click.echo(f"! {note}", err=True)
     for step in layout.steps:

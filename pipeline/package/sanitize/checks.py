@@ -19,6 +19,13 @@ REGEXES = {
     if isinstance(regex, str)
 }
 NETWORKS = [ipaddress.ip_network(each) for each in KNOWN["networks"]]
+# A word that says what a secret is, and what may be between the two.
+WORD_BEFORE = re.compile(
+    rf"""{KNOWN["beside_secret"]}[^\n{{}}"';<>]{{0,28}}["'`]?\Z""", re.IGNORECASE
+)
+WORD_BEHIND = re.compile(
+    rf"""["'`]?[^\n{{}}"';<>]{{0,16}}{KNOWN["beside_secret"]}""", re.IGNORECASE
+)
 LONGEST, LONGEST_STAND_IN = 250, 64
 UPPER, LOWER = re.compile("[A-Z]"), re.compile("[a-z]")
 # A token has more different characters, and more of both cases where it has no digit.
@@ -112,11 +119,6 @@ def password(match: Match, _: Policy) -> bool:
     return not _is_stand_in(match["secret"])
 
 
-def command(match: Match, _: Policy) -> bool:
-    """What follows a flag: a word may be the name of something else."""
-    return _is_mixed(match["secret"].rstrip(".:!?)]}"))
-
-
 def near_word(match: Match, _: Policy) -> bool:
     """Opaque, and a word close by says that it is a secret."""
     secret, text = match["secret"], match.string
@@ -127,7 +129,7 @@ def near_word(match: Match, _: Policy) -> bool:
     if _is("digest", before):
         return False
     behind = text[match.end() : match.end() + BEFORE_WORD]
-    return bool(REGEXES["before"].search(before) or REGEXES["behind"].match(behind))
+    return bool(WORD_BEFORE.search(before) or WORD_BEHIND.match(behind))
 
 
 def assigned(match: Match, _: Policy) -> bool:

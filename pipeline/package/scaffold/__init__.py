@@ -83,7 +83,6 @@ def lay_out(
     whole: Whole,
     *,
     convert: Convert,
-    link: bool,
     refresh: bool,
 ) -> LaidOut:
     """The package, whole: first its rollouts, if they fit what is there, then drafts of them."""
@@ -114,9 +113,8 @@ def lay_out(
             if step.standing is Standing.NEW:
                 with explained(folder / step.name):
                     (folder / step.name).parent.mkdir(parents=True, exist_ok=True)
-                source = chosen.files[step.name]
-                is_own = results is not None and results.resolve() in source.resolve().parents
-                _copy(source, folder / step.name, link=link and is_own)
+                with replacing(folder / step.name, hint=MAKE_ROOM) as beside:
+                    shutil.copyfile(chosen.files[step.name], beside)
                 undo.callback((folder / step.name).unlink)
         if is_known:
             # A person's profile, that of the results, else what is known of it.
@@ -163,7 +161,6 @@ def lay_out(
             name=shlex.quote(benchmark),
             is_known=is_known,
             model=first,
-            is_linked=any(path.is_symlink() for path in package(folder).rollouts),
             is_begun=(folder / GOLDEN_REPORTS / f"{first}_golden_report.md").exists(),
         ),
     )
@@ -250,13 +247,3 @@ def _refuse_obstacles(folder: Path, names: Sequence[str]) -> None:
                 f"{wrong}: is in the way of the package.",
                 hint="Move it, or choose another folder with --benchmark-dir.",
             )
-
-
-def _copy(source: Path, path: Path, *, link: bool) -> None:
-    """A copy or a link, made beside and moved into place."""
-    with replacing(path, hint=MAKE_ROOM) as beside:
-        if link:
-            beside.unlink()
-            beside.symlink_to(os.path.relpath(source.resolve(), path.parent.resolve()))
-        else:
-            shutil.copyfile(source, beside)
