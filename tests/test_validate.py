@@ -13,8 +13,7 @@ import pytest
 
 import pipeline
 from pipeline.package.layout import package
-from pipeline.package.validate import readiness, validate
-from pipeline.package.validate.subject import (
+from pipeline.package.validate import (
     FAIL,
     PASS,
     RULES,
@@ -23,6 +22,8 @@ from pipeline.package.validate.subject import (
     Check,
     Subject,
     findings,
+    readiness,
+    validate,
 )
 from pipeline.run import part
 from pipeline.settings import Settings

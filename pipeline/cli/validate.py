@@ -20,8 +20,7 @@ from pipeline.package import validate as rules
 from pipeline.package.layout import existing_package
 from pipeline.package.sanitize import policy as policies
 from pipeline.package.sanitize import share
-from pipeline.package.validate import GOLDEN, PHASES, SHARING
-from pipeline.package.validate.subject import FAIL, PASS, Subject, findings
+from pipeline.package.validate import FAIL, GOLDEN, PASS, PHASES, SHARING, Subject, findings
 from pipeline.text import neutral
 
 ALL = "all"
