@@ -550,18 +550,14 @@ def _by_data(findings: Iterable[Finding]) -> Soundness:
 
 def _by_golden(report: Text, by: Standard, sound: Soundness, *, is_alone: bool) -> None:
     """A report's claims beside the golden report: those that no data were asked about."""
-    causes: dict[str, set[frozenset[str]]] = {}
+    causes: dict[str, set[frozenset[str]]] = defaultdict(set)
     for each in by.wanted:
         if each.fact.predicate == "cause" and each.fact.subject.task:
-            labels = frozenset(str(each.fact.value).split("+"))
-            causes.setdefault(each.fact.subject.task, set()).add(labels)
-    # A row or an item of one cause says more than a sentence that may reject it.
-    for is_formal in (True, False):
-        at_task: dict[str, set[frozenset[str]]] = defaultdict(set)
-        for task, labels, piece in _causes_at(by.golden):
-            if piece.passage.block.kind in ("table", "item") or not is_formal:
-                at_task[task].add(labels)
-        causes = {**at_task, **causes}
+            causes[each.fact.subject.task].add(frozenset(str(each.fact.value).split("+")))
+    # A row or an item of one cause says more than a sentence, which may reject it.
+    for task, labels, piece in _causes_at(by.golden):
+        if piece.passage.block.kind in ("table", "item"):
+            causes[task].add(labels)
     for task, labels, piece in _causes_at(report):
         line = piece.line
         if task in causes:
