@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pipeline.package.answers import Answer, Answering, Answers, Opened
-from pipeline.package.blocks import Block, Report, read
+from pipeline.package.answers import Answer, Answering, Answers
+from pipeline.package.blocks import Block, Report
 from pipeline.package.compare_sentence import Sentence
 from pipeline.package.compare_table import Table
-from pipeline.package.findings import CONTRADICTED, UNCHECKED, Finding, fixed
+from pipeline.package.findings import CONTRADICTED, UNCHECKED, Finding
 from pipeline.package.sources import Source, sources_of
 from pipeline.text import one_line
 
@@ -28,14 +28,6 @@ def compared(report: Report, answers: Answering | None) -> list[Finding]:
     for block in report.blocks:
         findings += _of_block(report, block, answers)
     return sorted(findings, key=lambda each: each.line)
-
-
-def refreshed(text: str, warehouse: Opened) -> tuple[str, list[Finding]]:
-    """The text as this warehouse has it, and what was found before and could not be rewritten."""
-    answers = Answers(warehouse)
-    findings = compared(read(text), answers)
-    new = fixed(text, findings)
-    return new, findings
 
 
 def _of_block(report: Report, block: Block, answers: Answering | None) -> Iterator[Finding]:

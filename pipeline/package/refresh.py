@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from pipeline.package.answers import Opened
+from pipeline.package.answers import Answers, Opened
 from pipeline.package.blocks import Block, Report, plain, read
-from pipeline.package.compare import refreshed
+from pipeline.package.compare import compared
 from pipeline.package.evidence import PASSING, QUERIES, TASK_TITLE, Passage, passages
-from pipeline.package.findings import CONTRADICTED, VERIFIED, Finding
+from pipeline.package.findings import CONTRADICTED, VERIFIED, Finding, fixed
 from pipeline.text import one_line
 
 BUCKET = re.compile(r"\b(?P<name>always|sometimes|never)[ -]pass", re.IGNORECASE)
@@ -80,7 +80,8 @@ class Refreshed:
 
 def refresh(text: str, warehouse: Opened) -> Refreshed:
     """Every source asked again; nothing but its texts is touched."""
-    new, findings = refreshed(text, warehouse)
+    findings = compared(read(text), Answers(warehouse))
+    new = fixed(text, findings)
     wrong = [each for each in findings if each.status == CONTRADICTED]
     changed = [each for each in wrong if each.edits]
     return Refreshed(

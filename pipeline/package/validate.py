@@ -318,12 +318,7 @@ def _report(subject: Subject, golden: Golden) -> Checks:
     yield _curated("golden.curated", text, file)
     findings = subject.findings.get(golden.report, [])
     others = [each for each in findings if each.file == golden.report.name]
-    is_wrong = any(each.status == CONTRADICTED for each in others)
-    if subject.warehouse is None and not is_wrong:
-        message = "there are no rollouts to compare it with"
-        yield outcome("golden.verified", SKIP, message, file)
-    else:
-        yield from _contradicted("golden.verified", others, file, "claim")
+    yield from _contradicted("golden.verified", subject, others, file, "claim")
     if subject.warehouse is not None:
         cited = [
             e.claim for e in others if e.check in ("citation", "task") and e.status == VERIFIED
@@ -350,12 +345,7 @@ def _metrics(subject: Subject, golden: Golden, findings: list[Finding]) -> Check
     message = f"no usable {listed(bad, most=6)}" if bad else ", ".join(REQUIRED)
     yield verdict("metrics.keys", not bad, message, file)
     of_sidecar = [each for each in findings if each.check == sidecar.CHECK]
-    is_wrong = any(each.status == CONTRADICTED for each in of_sidecar)
-    if subject.warehouse is None and not is_wrong:
-        message = "there are no rollouts to recompute it from"
-        yield outcome("metrics.values", SKIP, message, file)
-    else:
-        yield from _contradicted("metrics.values", of_sidecar, file, "value")
+    yield from _contradicted("metrics.values", subject, of_sidecar, file, "value")
 
 
 def _facts(subject: Subject, golden: Golden, findings: Sequence[Finding]) -> Checks:
@@ -387,11 +377,10 @@ def _facts(subject: Subject, golden: Golden, findings: Sequence[Finding]) -> Che
     yield verdict("facts.count", len(plain) >= subject.least_facts, shown, file)
     of_facts = [each for each in findings if each.file == own]
     fault = next((each.expected for each in of_facts if each.claim == own), None)
-    if subject.warehouse is None or fault:
-        message = fault or "there are no rollouts to look them up in"
-        yield outcome("facts.exist", SKIP, message, file)
+    if fault:
+        yield outcome("facts.exist", SKIP, fault, file)
     else:
-        yield from _contradicted("facts.exist", of_facts, file, "claim")
+        yield from _contradicted("facts.exist", subject, of_facts, file, "claim")
     if isinstance(content, dict) and content.get("review_required"):
         yield outcome("facts.reviewed", WARN, file, file)
 
@@ -455,8 +444,13 @@ def _curated(id_: str, text: str, file: str) -> Check:
     return verdict(id_, not lines, message, file, lines[0] if lines else None)
 
 
-def _contradicted(id_: str, findings: Sequence[Finding], file: str, noun: str) -> Checks:
+def _contradicted(
+    id_: str, subject: Subject, findings: Sequence[Finding], file: str, noun: str
+) -> Checks:
     wrong = [finding for finding in findings if finding.status == CONTRADICTED]
+    if subject.warehouse is None and not wrong:
+        yield outcome(id_, SKIP, "there are no rollouts to compare it with", file)
+        return
     faults = [
         f"line {finding.line}: {finding.claim}"
         + (f", expected {finding.expected}" if finding.expected else "")
