@@ -358,6 +358,10 @@ def _task(passage: Passage, known: Evidence, names: Sequence[str]) -> Iterator[F
     """What a heading, an item or a row says of a task: that it exists, passes, its cause."""
     owner = passage.title_task()
     line = passage.line
+    if passage.block.kind == "heading" and passage.text.lower().startswith("tasks "):
+        for task in sorted(tasks_in(passage.text)):
+            if any(map(str.isdigit, task)):
+                yield _exists(task, known, line)
     if passage.block.kind == "heading" and owner:
         task, rest = owner
         task = task.rstrip(":")
