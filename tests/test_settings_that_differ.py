@@ -76,7 +76,7 @@ def test_what_one_run_alone_records_is_no_difference() -> Batch:
 
 
 @with_pages
-def test_tasks_that_look_the_same_are_named() -> Given:
+def test_tasks_that_look_the_same_are_named() -> Batch:
     """Unlike questions under one id by where they differ, equal ones under other ids by example."""
     stem = "Choose exactly one option of those that are listed below this long question "
     base = [rollout(task, 0, ask=f"{stem}{task} (A, B, C)") for task in range(2)]
