@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from pipeline.errors import BladeError, InputError, UsageError
-    from pipeline.notebook import Comparisons, Rollout
-    from pipeline.run import Analysis
-    from pipeline.warehouse import Warehouse
+    from .errors import BladeError, InputError, UsageError
+    from .notebook import Comparisons, Rollout
+    from .run import Analysis
+    from .warehouse import Warehouse
 
 __version__ = "0.1.0"
 __all__ = [
@@ -33,7 +33,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """Import the errors on first use: Ctrl-C must work before anything is imported."""
     if name in __all__:
-        from pipeline import errors
+        from . import errors
 
         return getattr(errors, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -61,9 +61,9 @@ def analyze(
     """Read a results folder, a rollout file or several; write warehouse, report and metrics."""
     from pathlib import Path
 
-    from pipeline import remote
-    from pipeline.run import run
-    from pipeline.settings import Settings
+    from . import remote
+    from .run import run
+    from .settings import Settings
 
     paths = [results] if isinstance(results, (str, Path)) else list(results)
     settings = Settings(
@@ -82,7 +82,7 @@ def analyze(
 
 def open_warehouse(path: str | Path = "blade_out/warehouse.duckdb") -> Warehouse:
     """Open a warehouse read-only; `.sql(query)` gives Polars frames, `.arrow(query)` Arrow."""
-    from pipeline.warehouse import open_warehouse as open_
+    from .warehouse import open_warehouse as open_
 
     return open_(path)
 
@@ -99,9 +99,9 @@ def compare(
     With a base alone, all other runs of its benchmark are compared with it; without a base, the
     comparisons of the analysis are returned.
     """
-    from pipeline.answers.comparisons import compared_objects
-    from pipeline.notebook import Comparisons
-    from pipeline.settings import warehouse_file
+    from .answers.comparisons import compared_objects
+    from .notebook import Comparisons
+    from .settings import warehouse_file
 
     names = [] if base is None else [base, *candidates]
     comparisons = compared_objects(warehouse_file(path), names, metric=metric, margin=margin)[
@@ -112,8 +112,8 @@ def compare(
 
 def rollout(path: str | Path, citation: str) -> Rollout:
     """One rollout, or one of its events, as `blade show --json` prints it; for notebooks too."""
-    from pipeline.answers.tasks import cited_rollout
-    from pipeline.notebook import Rollout
+    from .answers.tasks import cited_rollout
+    from .notebook import Rollout
 
     with open_warehouse(path) as warehouse:
         return Rollout(cited_rollout(warehouse, citation))
@@ -131,7 +131,7 @@ def render(
     """Render the report of a warehouse as Markdown or HTML; all runs and sections by default."""
     from pathlib import Path
 
-    from pipeline.answers.rerender import render as render_
+    from .answers.rerender import render as render_
 
     return render_(
         Path(path),

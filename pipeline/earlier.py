@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pipeline import files, outputs, provenance, report, user_cache
-from pipeline.artifact import Artifact
-from pipeline.profile import Profile
-from pipeline.settings import SQL_DIR, Settings, data_folder
+from . import files, outputs, provenance, report, user_cache
+from .artifact import Artifact
+from .profile import Profile
+from .settings import SQL_DIR, Settings, data_folder
 
 # A file written twice within one tick of the file system's clock keeps its time.
 FINE_STEP = 50_000_000

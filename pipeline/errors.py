@@ -8,7 +8,7 @@ import resource
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from pipeline.text import one_line
+from .text import one_line
 
 LONGEST_NAME = 60
 MOST_NAMES = 12

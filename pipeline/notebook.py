@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-from pipeline.text import json_text, one_line
+from .text import json_text, one_line
 
 LONGEST_CELL = 400
 MOST_ROWS = 200

@@ -20,9 +20,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from pipeline import files
-from pipeline.errors import InputError, UsageError
-from pipeline.settings import MANIFEST_NAME, WAREHOUSE_NAME
+from . import files
+from .errors import InputError, UsageError
+from .settings import MANIFEST_NAME, WAREHOUSE_NAME
 
 WORK_FOLDER = ".blade"
 NEW = "new"

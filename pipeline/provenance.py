@@ -12,11 +12,11 @@ from pathlib import Path
 
 import duckdb
 
-from pipeline import __version__, files
-from pipeline.profile import Profile
-from pipeline.relation import create_table
-from pipeline.settings import DEFAULT_MAX_LINE_BYTES, MANIFEST_NAME, Settings
-from pipeline.warehouse import Notice, open_warehouse
+from . import __version__, files
+from .profile import Profile
+from .relation import create_table
+from .settings import DEFAULT_MAX_LINE_BYTES, MANIFEST_NAME, Settings
+from .warehouse import Notice, open_warehouse
 
 # The libraries that figures and pages depend on.
 LIBRARIES = ("duckdb", "pyarrow", "numpy", "jinja2", "markdown-it-py")

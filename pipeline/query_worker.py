@@ -26,16 +26,16 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipeline import errors
-from pipeline.errors import BladeError, InputError, TimeLimitError, UsageError
-from pipeline.settings import warehouse_file
-from pipeline.text import one_line
+from . import errors
+from .errors import BladeError, InputError, TimeLimitError, UsageError
+from .settings import warehouse_file
+from .text import one_line
 
 if TYPE_CHECKING:
     import duckdb
     import pyarrow
 
-    from pipeline.warehouse import Warehouse
+    from .warehouse import Warehouse
 
 # A server runs this many queries at the same time; as many idle workers are kept.
 MOST_WORKERS = 2
@@ -365,7 +365,7 @@ class Engine:
         _write_message(stream, ("error", *content, self._is_reusable()))
 
     def _open(self, path: Path, memory_limit: str | None) -> Warehouse:
-        from pipeline.warehouse import half_of_memory, open_warehouse, size_in_bytes
+        from .warehouse import half_of_memory, open_warehouse, size_in_bytes
 
         file = warehouse_file(path).absolute()
         key: tuple[Any, ...] = (file, memory_limit)

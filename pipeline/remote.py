@@ -12,8 +12,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import urlsplit
 
-from pipeline import files
-from pipeline.errors import InputError, UsageError
+from . import files
+from .errors import InputError, UsageError
 
 CACHE_NAME = ".blade_cache"
 INDEX_NAME = ".index.json"

@@ -11,12 +11,12 @@ from typing import TypeVar
 
 import duckdb
 
-from pipeline import earlier, outputs, warehouse
-from pipeline.artifact import Artifact
-from pipeline.earlier import Inputs
-from pipeline.errors import InputError, address_space_limit, memory_error
-from pipeline.profile import Profile
-from pipeline.settings import WAREHOUSE_NAME, Settings
+from . import earlier, outputs, warehouse
+from .artifact import Artifact
+from .earlier import Inputs
+from .errors import InputError, address_space_limit, memory_error
+from .profile import Profile
+from .settings import WAREHOUSE_NAME, Settings
 
 T = TypeVar("T")
 Read = Callable[[int, int], None]

@@ -9,15 +9,15 @@ from typing import Any
 
 import duckdb
 
-from pipeline import analysis, engines, outputs, profile, provenance, report, resources, warehouse
-from pipeline.artifact import Artifact
-from pipeline.ingest import discover, load
-from pipeline.ingest.formats import OWN_TABLE, own_table
-from pipeline.profile import Profile
-from pipeline.relation import Compute, Relation
-from pipeline.settings import MANIFEST_NAME, SQL_DIR, WAREHOUSE_NAME, Settings
-from pipeline.text import counted
-from pipeline.warehouse import Notice
+from . import analysis, engines, outputs, profile, provenance, report, resources, warehouse
+from .artifact import Artifact
+from .ingest import discover, load
+from .ingest.formats import OWN_TABLE, own_table
+from .profile import Profile
+from .relation import Compute, Relation
+from .settings import MANIFEST_NAME, SQL_DIR, WAREHOUSE_NAME, Settings
+from .text import counted
+from .warehouse import Notice
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pipeline import files
-from pipeline.errors import InputError, UsageError, did_you_mean
+from . import files
+from .errors import InputError, UsageError, did_you_mean
 
 MOST_BYTES = 1_000_000
 LONGEST_SHOWN = 60

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from pipeline.errors import InputError
-from pipeline.run import SILENT, Analysis, Progress, run
-from pipeline.settings import Settings
+from .errors import InputError
+from .run import SILENT, Analysis, Progress, run
+from .settings import Settings
 
 # Results that keep changing are analyzed after this many quiet periods.
 MOST_QUIETS = 10

@@ -3,7 +3,8 @@
 The header of a file of sql/ names the function that it needs.
 """
 
-from pipeline.analysis import (
+from ..relation import Compute
+from . import (
     concentration,
     contrasts,
     intervals,
@@ -17,7 +18,6 @@ from pipeline.analysis import (
     trends,
     votes,
 )
-from pipeline.relation import Compute
 
 FUNCTIONS: tuple[Compute, ...] = (
     concentration.concentrations,

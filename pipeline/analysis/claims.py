@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from pipeline.analysis import stats
-from pipeline.analysis.stats import LEVEL, ROUNDING, Mask, Numbers, Words, flags, numbers
+from . import stats
+from .stats import LEVEL, ROUNDING, Mask, Numbers, Words, flags, numbers
 
 IMPROVED, REGRESSED, NO_CHANGE = "improved", "regressed", "no change"
 INCONCLUSIVE, NOT_COMPARABLE = "inconclusive", "not comparable"

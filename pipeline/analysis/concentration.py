@@ -7,7 +7,7 @@ from collections import defaultdict
 import numpy as np
 import pyarrow as pa
 
-from pipeline.analysis.stats import Numbers, added, holm, log_choose, within
+from .stats import Numbers, added, holm, log_choose, within
 
 # The interval of a median needs so many tasks to be one of 95%.
 LEAST_TASKS = 6

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from pipeline.analysis.alignment import Trail, first_divergence, n_shared_first
+from .alignment import Trail, first_divergence, n_shared_first
 
 # Of passing rollouts that begin alike, so many are weighed: repeats may run to a thousand.
 MOST_CANDIDATES = 32

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.analysis.claims import IMPROVED, NO_CHANGE, REGRESSED, Evidence
-from pipeline.analysis.permutation import change_p_values, passing_values
-from pipeline.analysis.stats import (
+from .claims import IMPROVED, NO_CHANGE, REGRESSED, Evidence
+from .permutation import change_p_values, passing_values
+from .stats import (
     ROUNDING,
     Counts,
     Numbers,

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from pipeline.analysis import claims, stats
-from pipeline.analysis.stats import Numbers, added, flags, numbers
+from . import claims, stats
+from .stats import Numbers, added, flags, numbers
 
 
 def estimates(rows: pa.Table) -> pa.Table:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from pipeline.analysis.stats import ROUNDING, Counts, Numbers, hypergeometric
+from .stats import ROUNDING, Counts, Numbers, hypergeometric
 
 BUCKETS = ("always", "sometimes", "never")
 ALWAYS, SOMETIMES, NEVER = range(3)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from pipeline.analysis.signs import (
+from .signs import (
     LEVEL,
     NOTHING,
     Attempts,

@@ -19,8 +19,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from pipeline.analysis.power import detectable_change
-from pipeline.analysis.stats import Counts, Numbers, coded, counts, hypergeometric, tally
+from .power import detectable_change
+from .stats import Counts, Numbers, coded, counts, hypergeometric, tally
 
 SIDES = ("base", "candidate")
 METRICS = ("pass_at_1", "mean_reward")

@@ -8,8 +8,8 @@ from math import isnan
 
 import numpy as np
 
-from pipeline.analysis.power import Suite, spread_of_changes, task_rates
-from pipeline.analysis.stats import Counts, Numbers, mean
+from .power import Suite, spread_of_changes, task_rates
+from .stats import Counts, Numbers, mean
 
 MOST_TASKS, MOST_REPEATS = 10**9, 2**14
 

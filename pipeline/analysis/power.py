@@ -14,7 +14,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from pipeline.analysis.stats import (
+from .stats import (
     LEVEL,
     POWER,
     Counts,

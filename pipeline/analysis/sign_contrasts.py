@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from pipeline.analysis.modes import left_out
-from pipeline.analysis.signs import (
+from .modes import left_out
+from .signs import (
     LEVEL,
     Attempts,
     Flags,

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from pipeline.analysis.stats import LEVEL, Counts, Mask, Numbers, coded, holm, mean, t_test
+from .stats import LEVEL, Counts, Mask, Numbers, coded, holm, mean, t_test
 
 N_DRAWS = 2_000
 TINIEST = 1e-300

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from pipeline.analysis import student
+from . import student
 
 Numbers = NDArray[np.float64]
 Counts = NDArray[np.int64]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from pipeline.analysis.stats import (
+from .stats import (
     Counts,
     Numbers,
     added,

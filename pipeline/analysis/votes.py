@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from pipeline.analysis.stats import Mask, Numbers, strata
+from .stats import Mask, Numbers, strata
 
 Vote = tuple[int, int]  # how many repeats gave an answer, how many of those passed
 

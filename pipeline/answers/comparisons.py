@@ -9,22 +9,22 @@ from pathlib import Path
 
 import numpy as np
 
-from pipeline import report
-from pipeline.analysis.false_alarms import (
+from .. import report
+from ..analysis.false_alarms import (
     N_SIMULATIONS,
     allowing,
     false_alarms,
     shrunken_rates,
     simulated,
 )
-from pipeline.answers import recomputed
-from pipeline.answers.names import Row, find_run, grouped, run_names
-from pipeline.answers.recomputed import Pair
-from pipeline.errors import LONGEST_NAME, UsageError, listed
-from pipeline.files import read_queries
-from pipeline.report import Comparison
-from pipeline.text import one_line
-from pipeline.warehouse import Warehouse, open_warehouse
+from ..errors import LONGEST_NAME, UsageError, listed
+from ..files import read_queries
+from ..report import Comparison
+from ..text import one_line
+from ..warehouse import Warehouse, open_warehouse
+from . import recomputed
+from .names import Row, find_run, grouped, run_names
+from .recomputed import Pair
 
 QUERIES = read_queries(Path(__file__).with_suffix(".sql"))
 FEWEST_CHECKPOINTS = 3

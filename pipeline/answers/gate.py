@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from pipeline.analysis import stats
-from pipeline.analysis.claims import (
+from ..analysis import stats
+from ..analysis.claims import (
     POSSIBLE,
     SHARED,
     Evidence,
@@ -26,13 +26,13 @@ from pipeline.analysis.claims import (
     fewest_tasks,
     p_beyond,
 )
-from pipeline.answers import recomputed
-from pipeline.answers.names import Row
-from pipeline.profile.policy import CONFIDENCE, Criterion, Policy, read
-from pipeline.report import Comparison, wording
-from pipeline.report.comparisons import Change
-from pipeline.text import counted
-from pipeline.warehouse import Warehouse
+from ..profile.policy import CONFIDENCE, Criterion, Policy, read
+from ..report import Comparison, wording
+from ..report.comparisons import Change
+from ..text import counted
+from ..warehouse import Warehouse
+from . import recomputed
+from .names import Row
 
 # Seventeen digits distinguish any two floats.
 DIGITS = (4, 6, 9, 12, 17)

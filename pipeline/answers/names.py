@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pipeline.errors import matching, resolved
+from ..errors import matching, resolved
 
 if TYPE_CHECKING:
-    from pipeline.warehouse import Warehouse
+    from ..warehouse import Warehouse
 
 Row = dict[str, Any]
 LONGEST_WORD = 200

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from pipeline.analysis import planning
-from pipeline.answers.names import Row
-from pipeline.files import read_queries
-from pipeline.warehouse import Warehouse
+from ..analysis import planning
+from ..files import read_queries
+from ..warehouse import Warehouse
+from .names import Row
 
 QUERIES = read_queries(Path(__file__).with_suffix(".sql"))
 ASSUMPTIONS = {

@@ -7,14 +7,14 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipeline.answers.names import Row
-from pipeline.errors import resolved
-from pipeline.files import read_queries
-from pipeline.query_worker import MOST_BYTES, Answer, Bounds, ask
-from pipeline.text import parsed
+from ..errors import resolved
+from ..files import read_queries
+from ..query_worker import MOST_BYTES, Answer, Bounds, ask
+from ..text import parsed
+from .names import Row
 
 if TYPE_CHECKING:
-    from pipeline.warehouse import Warehouse
+    from ..warehouse import Warehouse
 
 
 SCHEMA_QUERY = read_queries(Path(__file__).with_suffix(".sql"))["schema"]

@@ -9,10 +9,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from pipeline import report, warehouse
-from pipeline.profile import Profile
-from pipeline.run import computed_relations
-from pipeline.settings import SQL_DIR
+from .. import report, warehouse
+from ..profile import Profile
+from ..run import computed_relations
+from ..settings import SQL_DIR
 
 # The relations that a policy reads, and those that a comparison reads.
 DECIDED = ("staging.comparison_tests", "staging.measure_changes")

@@ -10,18 +10,18 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from pipeline import report, warehouse
-from pipeline.answers.recomputed import recompute
-from pipeline.artifact import Artifact, Kind, printable
-from pipeline.errors import InputError, resolved
-from pipeline.ingest import load
-from pipeline.ingest.formats.labels import Label
-from pipeline.ingest.formats.labels import read as read_label
-from pipeline.profile import Profile
-from pipeline.run import computed_relations
-from pipeline.settings import DEFAULT_MAX_LINE_BYTES, SQL_DIR
-from pipeline.warehouse import Notice, Warehouse
-from pipeline.warehouse.relations import relations
+from .. import report, warehouse
+from ..artifact import Artifact, Kind, printable
+from ..errors import InputError, resolved
+from ..ingest import load
+from ..ingest.formats.labels import Label
+from ..ingest.formats.labels import read as read_label
+from ..profile import Profile
+from ..run import computed_relations
+from ..settings import DEFAULT_MAX_LINE_BYTES, SQL_DIR
+from ..warehouse import Notice, Warehouse
+from ..warehouse.relations import relations
+from .recomputed import recompute
 
 __all__ = ["Label", "Rendering", "read_label", "relabel", "render"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pipeline.answers.names import Row, find_run, grouped
-from pipeline.files import read_queries
-from pipeline.report import TABLES
-from pipeline.warehouse import Warehouse
+from ..files import read_queries
+from ..report import TABLES
+from ..warehouse import Warehouse
+from .names import Row, find_run, grouped
 
 QUERIES = read_queries(Path(__file__).with_suffix(".sql"))
 MOST_ERRORS = 5

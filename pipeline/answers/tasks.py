@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pipeline.answers.names import (
+from ..citation import SHAPE, Citation, bounded_name, parse
+from ..errors import UsageError, listed
+from ..files import read_queries
+from ..text import one_line, parsed
+from ..warehouse import Warehouse
+from .names import (
     Row,
     bounded,
     find_run,
@@ -13,11 +18,6 @@ from pipeline.answers.names import (
     short,
     task_names,
 )
-from pipeline.citation import SHAPE, Citation, bounded_name, parse
-from pipeline.errors import UsageError, listed
-from pipeline.files import read_queries
-from pipeline.text import one_line, parsed
-from pipeline.warehouse import Warehouse
 
 QUERIES = read_queries(Path(__file__).with_suffix(".sql"))
 MOST_ATTEMPTS = 32

@@ -19,9 +19,9 @@ try:
 
     import click
 
-    from pipeline import __version__
-    from pipeline.errors import BladeError, InputError, UsageError, did_you_mean, is_interrupt
-    from pipeline.text import neutral, one_line
+    from .. import __version__
+    from ..errors import BladeError, InputError, UsageError, did_you_mean, is_interrupt
+    from ..text import neutral, one_line
 except KeyboardInterrupt:
     sys.exit(130)
 

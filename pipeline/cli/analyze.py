@@ -12,8 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipeline import engines, remote, report
-from pipeline.cli.options import (
+from .. import engines, remote, report
+from ..errors import UsageError, is_interrupt
+from ..files import read_queries
+from ..report import sentences, sidecar, tables
+from ..report.figures import Row as Finding
+from ..settings import DEFAULT_MAX_LINE_BYTES, Settings
+from ..text import json_text, neutral, one_line
+from ..warehouse import open_warehouse
+from .options import (
     DEFAULT_OUT,
     PATH,
     Number,
@@ -24,17 +31,10 @@ from pipeline.cli.options import (
     templates_option,
     where,
 )
-from pipeline.cli.terminal import PLAIN, print_page
-from pipeline.errors import UsageError, is_interrupt
-from pipeline.files import read_queries
-from pipeline.report import sentences, sidecar, tables
-from pipeline.report.figures import Row as Finding
-from pipeline.settings import DEFAULT_MAX_LINE_BYTES, Settings
-from pipeline.text import json_text, neutral, one_line
-from pipeline.warehouse import open_warehouse
+from .terminal import PLAIN, print_page
 
 if TYPE_CHECKING:
-    from pipeline.run import Analysis
+    from ..run import Analysis
 
 LARGEST_LINE_LIMIT = 1 << 30
 FIELD_NAMES = "task prompt output messages score model agent repeat key group answer".split()
@@ -227,7 +227,7 @@ def analyze(
     if watch:
         _watch(settings, show, interval=interval, quiet=quiet)
         return
-    from pipeline.run import run
+    from ..run import run
 
     with shown_progress() as progress:
         analysis = run(settings, progress=progress)
@@ -240,8 +240,8 @@ def analyze(
 
 def _watch(settings: Settings, show: Callable[[Analysis], None], **how: float) -> None:
     """Analyze again and again, until interrupted or terminated."""
-    from pipeline import watch
-    from pipeline.run import Progress
+    from .. import watch
+    from ..run import Progress
 
     try:
         # No progress bar: it would stay on screen for hours.

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from pipeline.cli.options import PATH, Number, json_option
-from pipeline.cli.terminal import print_page
+from .options import PATH, Number, json_option
+from .terminal import print_page
 
 
 @click.command()
@@ -52,9 +52,9 @@ def calibrate(
       blade calibrate --golden-report aster-8b_golden_report.md \\
         --anchor-facts aster-8b_anchor_facts.json --shallow-report aster-8b_shallow.md
     """
-    from pipeline.package import calibration, files
-    from pipeline.package.facts import read_facts, review_warning
-    from pipeline.text import neutral
+    from ..package import calibration, files
+    from ..package.facts import read_facts, review_warning
+    from ..text import neutral
 
     summary, rewards = calibration.calibrate(
         files.report_text(golden_report),

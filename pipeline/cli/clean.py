@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from pipeline import files, outputs, remote, user_cache
-from pipeline.cli.options import DEFAULT_OUT
-from pipeline.errors import InputError
-from pipeline.text import neutral
+from .. import files, outputs, remote, user_cache
+from ..errors import InputError
+from ..text import neutral
+from .options import DEFAULT_OUT
 
 
 @click.command()

@@ -13,11 +13,19 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from pipeline import report
-from pipeline.answers import comparisons, gate
-from pipeline.answers.gate import Verdict
-from pipeline.answers.names import Row, find_run, run_names
-from pipeline.cli.options import (
+from .. import report
+from ..answers import comparisons, gate
+from ..answers.gate import Verdict
+from ..answers.names import Row, find_run, run_names
+from ..errors import LONGEST_NAME, UsageError
+from ..report import Comparison, sentences, wording
+from ..report.comparisons import Change, Ledger, leading
+from ..report.figures import Figure
+from ..report.figures import Row as FigureRow
+from ..report.filters import cell, ref
+from ..text import json_text, markdown_cell, one_line
+from ..warehouse import open_warehouse
+from .options import (
     PATH,
     Number,
     analyzed,
@@ -26,16 +34,8 @@ from pipeline.cli.options import (
     warehouse_option,
     where,
 )
-from pipeline.cli.page import cell_text, print_next
-from pipeline.cli.terminal import PLAIN, page, print_page
-from pipeline.errors import LONGEST_NAME, UsageError
-from pipeline.report import Comparison, sentences, wording
-from pipeline.report.comparisons import Change, Ledger, leading
-from pipeline.report.figures import Figure
-from pipeline.report.figures import Row as FigureRow
-from pipeline.report.filters import cell, ref
-from pipeline.text import json_text, markdown_cell, one_line
-from pipeline.warehouse import open_warehouse
+from .page import cell_text, print_next
+from .terminal import PLAIN, page, print_page
 
 # How many candidates are printed in full; the others have a row of a table.
 MOST_WHOLE = 3

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pipeline.cli.options import PATH, json_option
-from pipeline.cli.terminal import print_page
+from .options import PATH, json_option
+from .terminal import print_page
 
 if TYPE_CHECKING:
-    from pipeline.package.diff import Claim
+    from ..package.diff import Claim
 
 
 @click.command()
@@ -29,8 +29,8 @@ def diff(old: Path, new: Path, as_json: bool) -> None:
       blade diff blade_out/report.md newer_out/report.md
       blade diff old_golden_report.md aster-8b_golden_report.md --json
     """
-    from pipeline.package.diff import difference
-    from pipeline.package.files import report_text
+    from ..package.diff import difference
+    from ..package.files import report_text
 
     changes = difference(report_text(old), report_text(new))
     content = {

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from pipeline import export as writers
-from pipeline.cli.options import PATH, memory_option, warehouse_option
-from pipeline.text import neutral
+from .. import export as writers
+from ..text import neutral
+from .options import PATH, memory_option, warehouse_option
 
 
 @click.command()

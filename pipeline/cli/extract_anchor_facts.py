@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
-from pipeline.cli.options import PATH, count_option
-from pipeline.errors import BladeError, UsageError
-from pipeline.package import fact_drafts, files
-from pipeline.package.facts import DIFFICULTIES, document
-from pipeline.text import neutral
+from ..errors import BladeError, UsageError
+from ..package import fact_drafts, files
+from ..package.facts import DIFFICULTIES, document
+from ..text import neutral
+from .options import PATH, count_option
 
 HINT = (
     "A fact names a task, rollout, tool or mode and says what happened there: "

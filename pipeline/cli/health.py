@@ -6,15 +6,15 @@ from pathlib import Path
 
 import click
 
-from pipeline.answers.names import Row
-from pipeline.answers.runs import checked_health
-from pipeline.cli.options import Number, command, json_option, warehouse_option, where
-from pipeline.cli.page import print_next
-from pipeline.cli.terminal import defined, print_page
-from pipeline.errors import listed
-from pipeline.report import wording
-from pipeline.text import json_text, one_line
-from pipeline.warehouse import open_warehouse
+from ..answers.names import Row
+from ..answers.runs import checked_health
+from ..errors import listed
+from ..report import wording
+from ..text import json_text, one_line
+from ..warehouse import open_warehouse
+from .options import Number, command, json_option, warehouse_option, where
+from .page import print_next
+from .terminal import defined, print_page
 
 percent = defined(wording.FORMATS["pct"])
 SHARES = ("clean_rate", "coverage")

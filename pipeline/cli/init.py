@@ -10,12 +10,12 @@ from pathlib import Path
 
 import click
 
-from pipeline.cli.options import PATH, analyzed, json_option
-from pipeline.cli.terminal import print_page
-from pipeline.errors import UsageError
-from pipeline.settings import Settings
-from pipeline.text import ACTIVE, neutral, one_line
-from pipeline.warehouse import Warehouse, open_warehouse
+from ..errors import UsageError
+from ..settings import Settings
+from ..text import ACTIVE, neutral, one_line
+from ..warehouse import Warehouse, open_warehouse
+from .options import PATH, analyzed, json_option
+from .terminal import print_page
 
 LONGEST_NAME = 200
 
@@ -63,7 +63,7 @@ def init(
             f"--benchmark {one_line(benchmark, 60)}: not a name.",
             hint="A name is one line of visible characters, 200 at most.",
         )
-    from pipeline.package.scaffold import lay_out
+    from ..package.scaffold import lay_out
 
     with tempfile.TemporaryDirectory(prefix="blade-") as spare:
         convert = partial(_converted, results, Path(spare))
@@ -91,9 +91,9 @@ def _converted(results: Path | None, spare: Path) -> dict[str, Path]:
     """Results of other harnesses as rollout files of NeMo Gym, one per run."""
     if results is None:
         return {}
-    from pipeline.artifact import Kind
-    from pipeline.ingest import discover
-    from pipeline.ingest.load import foreign
+    from ..artifact import Kind
+    from ..ingest import discover
+    from ..ingest.load import foreign
 
     written: dict[str, Path] = {}
     for artifact in discover.artifacts((results,), follow_links=True):
@@ -108,7 +108,7 @@ def _converted(results: Path | None, spare: Path) -> dict[str, Path]:
 
 @contextmanager
 def _part(results: Path, relations: Sequence[str]) -> Iterator[Warehouse]:
-    from pipeline.run import part
+    from ..run import part
 
     with tempfile.TemporaryDirectory(prefix="blade-") as folder:
         # An empty profile: the one beside the results is not for this.

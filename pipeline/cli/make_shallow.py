@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from pipeline.cli.options import PATH
-from pipeline.errors import InputError, UsageError
-from pipeline.text import neutral
+from ..errors import InputError, UsageError
+from ..text import neutral
+from .options import PATH
 
 
 @click.command("make-shallow")
@@ -24,8 +24,8 @@ def make_shallow(input_: Path, output: Path) -> None:
     Examples:
       blade make-shallow --input aster-8b_golden_report.md --output aster-8b_shallow.md
     """
-    from pipeline.package import files
-    from pipeline.package.shallow import shallow
+    from ..package import files
+    from ..package.shallow import shallow
 
     control = shallow(files.report_text(input_))
     if output.exists() and input_.exists() and output.samefile(input_):

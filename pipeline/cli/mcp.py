@@ -8,9 +8,9 @@ from pathlib import Path
 
 import click
 
-from pipeline.cli.options import memory_option, timeout_option, warehouse_option
-from pipeline.errors import UsageError
-from pipeline.warehouse import open_warehouse
+from ..errors import UsageError
+from ..warehouse import open_warehouse
+from .options import memory_option, timeout_option, warehouse_option
 
 
 @click.command()
@@ -26,7 +26,7 @@ def mcp(warehouse: Path, timeout: float, memory_limit: str | None) -> None:
       blade mcp --warehouse compared --timeout 30
     """
     try:
-        from pipeline.view.mcp import serve
+        from ..view.mcp import serve
     except ModuleNotFoundError as error:
         if "pipeline" in (error.name or "").split("."):
             raise

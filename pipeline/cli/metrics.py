@@ -9,10 +9,10 @@ from typing import Any
 
 import click
 
-from pipeline.answers.names import find_run
-from pipeline.cli.options import warehouse_option
-from pipeline.cli.page import WRITERS
-from pipeline.warehouse import open_warehouse
+from ..answers.names import find_run
+from ..warehouse import open_warehouse
+from .options import warehouse_option
+from .page import WRITERS
 
 FORMATS = ("json", "jsonl", "table", "csv", "markdown")
 NAMES = ("run_id", "metric", "value")
@@ -37,8 +37,8 @@ def metrics(run: str | None, format_: str, warehouse: Path) -> None:
       blade metrics office_desk_aster-8b --format table
       blade metrics --format csv --warehouse compared
     """
-    from pipeline import report
-    from pipeline.report import sidecar
+    from .. import report
+    from ..report import sidecar
 
     with open_warehouse(warehouse) as opened:
         run = None if run is None else find_run(opened, run)["run_id"]

@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from pipeline import files, user_cache
-from pipeline.errors import BladeError, listed
-from pipeline.outputs import replacing
-from pipeline.settings import WAREHOUSE_NAME, Settings, warehouse_file
-from pipeline.text import neutral
+from .. import files, user_cache
+from ..errors import BladeError, listed
+from ..outputs import replacing
+from ..settings import WAREHOUSE_NAME, Settings, warehouse_file
+from ..text import neutral
 
 if TYPE_CHECKING:
-    from pipeline.package.layout import Against
-    from pipeline.run import Analysis, Progress
-    from pipeline.warehouse import Warehouse
+    from ..package.layout import Against
+    from ..run import Analysis, Progress
+    from ..warehouse import Warehouse
 
 FC = TypeVar("FC", bound=Callable[..., Any])
 DEFAULT_OUT = Path("blade_out")
@@ -150,7 +150,7 @@ def rewritten(path: Path, old: str, new: str, *, is_aside: bool = False) -> None
 @contextmanager
 def analyzed(*results: Path, follow_links: bool = False) -> Iterator[Analysis]:
     """A temporary analysis of these results."""
-    from pipeline.run import run
+    from ..run import run
 
     with tempfile.TemporaryDirectory(prefix="blade-") as folder:
         out = Path(folder) / "out"
@@ -167,7 +167,7 @@ def opened_data(data_of: Against, *, follow_links: bool) -> Iterator[Warehouse |
         with opened_package(data_of.results, follow_links=follow_links) as data:
             yield data
     elif data_of.warehouse is not None:
-        from pipeline.warehouse import open_warehouse
+        from ..warehouse import open_warehouse
 
         with open_warehouse(data_of.warehouse) as data:
             yield data
@@ -182,9 +182,9 @@ def opened_package(results: Path, *, follow_links: bool) -> Iterator[Warehouse]:
     It is used again only where every input has the bytes that it was made from. Nothing inside the
     package is believed: it was written by the author of the package.
     """
-    from pipeline.package.layout import GOLDEN_REPORTS
-    from pipeline.run import part
-    from pipeline.warehouse import open_warehouse
+    from ..package.layout import GOLDEN_REPORTS
+    from ..run import part
+    from ..warehouse import open_warehouse
 
     package = results.absolute().parent
     is_package = (package / GOLDEN_REPORTS).is_dir()
@@ -218,7 +218,7 @@ def opened_package(results: Path, *, follow_links: bool) -> Iterator[Warehouse]:
 @contextmanager
 def shown_progress() -> Iterator[Progress]:
     """A progress bar on a terminal, else one line per stage."""
-    from pipeline.run import Progress
+    from ..run import Progress
 
     if not sys.stderr.isatty():
         # Without times, so that the output is reproducible.

@@ -13,7 +13,7 @@ from typing import Any, TextIO
 import click
 from rich.cells import cell_len, set_cell_size
 
-from pipeline.text import json_text, markdown_cell, neutral, one_line
+from ..text import json_text, markdown_cell, neutral, one_line
 
 LONGEST_COMMAND = 2000
 CELL_WIDTH = 72

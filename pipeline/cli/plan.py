@@ -6,12 +6,12 @@ from pathlib import Path
 
 import click
 
-from pipeline.answers import plans
-from pipeline.answers.names import find_run
-from pipeline.cli.options import Number, json_option, warehouse_option
-from pipeline.cli.terminal import print_page
-from pipeline.errors import UsageError
-from pipeline.warehouse import open_warehouse
+from ..answers import plans
+from ..answers.names import find_run
+from ..errors import UsageError
+from ..warehouse import open_warehouse
+from .options import Number, json_option, warehouse_option
+from .terminal import print_page
 
 
 @click.command()

@@ -8,7 +8,11 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
-from pipeline.cli.options import (
+from ..errors import InputError, UsageError
+from ..outputs import replacing
+from ..settings import WAREHOUSE_NAME
+from ..text import neutral, one_line
+from .options import (
     PATH,
     follow_option,
     json_option,
@@ -17,11 +21,7 @@ from pipeline.cli.options import (
     templates_option,
     warehouse_option,
 )
-from pipeline.cli.terminal import print_page
-from pipeline.errors import InputError, UsageError
-from pipeline.outputs import replacing
-from pipeline.settings import WAREHOUSE_NAME
-from pipeline.text import neutral, one_line
+from .terminal import print_page
 
 FORMATS = ("md", "html")
 WIDEST = 400
@@ -125,7 +125,7 @@ def report(
     if sections is not None and not any(named):
         hint = "For example: --sections executive_summary"
         raise UsageError("--sections: no section is named.", hint=hint)
-    from pipeline.answers.rerender import render
+    from ..answers.rerender import render
 
     is_page = out is not None and out.suffix.lower() in (".html", ".htm")
     rendering = render(
@@ -155,10 +155,10 @@ def _write(text: str, out: Path | None) -> None:
 
 def _page(report: Path, warehouse: Path | None, results: Path | None, *, follow_links: bool) -> str:
     """The page of a curated report, with the evidence of its data where there are any."""
-    from pipeline.package.files import report_text
-    from pipeline.package.layout import against
-    from pipeline.package.page import page
-    from pipeline.package.verify import verify
+    from ..package.files import report_text
+    from ..package.layout import against
+    from ..package.page import page
+    from ..package.verify import verify
 
     data_of = against(report, warehouse, results, None, warehouse_name=WAREHOUSE_NAME)
     text = report_text(report)
@@ -175,9 +175,9 @@ def _page(report: Path, warehouse: Path | None, results: Path | None, *, follow_
 
 def _refresh(path: Path, warehouse: Path, *, as_json: bool) -> None:
     """Exit with 1 where a source could not be run: its figures are as they were."""
-    from pipeline.cli.verify import report_text
-    from pipeline.package.refresh import refresh
-    from pipeline.warehouse import open_warehouse
+    from ..package.refresh import refresh
+    from ..warehouse import open_warehouse
+    from .verify import report_text
 
     text = report_text(path, is_exact=True)
     with open_warehouse(warehouse) as opened:

@@ -7,14 +7,14 @@ from typing import Any
 
 import click
 
-from pipeline.cli.options import PATH, json_option
-from pipeline.cli.terminal import print_page
-from pipeline.errors import UsageError
-from pipeline.package.sanitize import share
-from pipeline.package.sanitize.ledger import Entry, by_kind
-from pipeline.package.sanitize.policy import LOG_NAME, Policy, nearest
-from pipeline.package.sanitize.share import Survey
-from pipeline.text import neutral
+from ..errors import UsageError
+from ..package.sanitize import share
+from ..package.sanitize.ledger import Entry, by_kind
+from ..package.sanitize.policy import LOG_NAME, Policy, nearest
+from ..package.sanitize.share import Survey
+from ..text import neutral
+from .options import PATH, json_option
+from .terminal import print_page
 
 
 @click.command()

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from pipeline.cli.options import PATH, json_option
-from pipeline.text import neutral
+from ..text import neutral
+from .options import PATH, json_option
 
 
 @click.command()
@@ -47,14 +47,14 @@ def score(
       blade score --report candidate.md --golden aster-8b_golden_report.md \\
         --anchor-facts aster-8b_anchor_facts.json --output-dir scored
     """
-    from pipeline.cli.terminal import print_page
-    from pipeline.package import files
-    from pipeline.package.facts import read_facts, review_warning
-    from pipeline.package.judge import judged
-    from pipeline.package.score import score as scored
-    from pipeline.package.score import standard
-    from pipeline.package.verify import verify
-    from pipeline.warehouse import open_warehouse
+    from ..package import files
+    from ..package.facts import read_facts, review_warning
+    from ..package.judge import judged
+    from ..package.score import score as scored
+    from ..package.score import standard
+    from ..package.verify import verify
+    from ..warehouse import open_warehouse
+    from .terminal import print_page
 
     by = standard(files.report_text(golden), read_facts(anchor_facts))
     text = files.report_text(report)

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import click
 
-from pipeline.answers.tasks import cited, cited_rollout
-from pipeline.cli.options import json_option, warehouse_option
-from pipeline.cli.terminal import Laid, print_page
-from pipeline.text import json_text, neutral
-from pipeline.warehouse import open_warehouse
+from ..answers.tasks import cited, cited_rollout
+from ..text import json_text, neutral
+from ..warehouse import open_warehouse
+from .options import json_option, warehouse_option
+from .terminal import Laid, print_page
 
 SHOWN_CHARACTERS = 2000
 FACTS = (

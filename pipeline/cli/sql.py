@@ -13,20 +13,20 @@ from typing import TextIO
 
 import click
 
-from pipeline import files
-from pipeline.answers.queries import (
+from .. import files
+from ..answers.queries import (
     RELATIONS_QUERY,
     SCHEMA_QUERY,
     objects,
     schema_query,
     unique_names,
 )
-from pipeline.cli.options import PATH, memory_option, timeout_option, warehouse_option
-from pipeline.cli.page import WRITERS
-from pipeline.errors import UsageError, is_interrupt
-from pipeline.outputs import replacing
-from pipeline.query_worker import EVERYTHING, Answer, Bounds, ask
-from pipeline.text import json_text, neutral
+from ..errors import UsageError, is_interrupt
+from ..outputs import replacing
+from ..query_worker import EVERYTHING, Answer, Bounds, ask
+from ..text import json_text, neutral
+from .options import PATH, memory_option, timeout_option, warehouse_option
+from .page import WRITERS
 
 FORMATS = ("table", "markdown", "csv", "json", "jsonl", "parquet")
 ENDINGS = {".md": "markdown", ".txt": "table"} | {f".{name}": name for name in FORMATS}
@@ -120,7 +120,7 @@ def _relations(run: Ask) -> list[str]:
 
 
 def _print_schema(run: Ask, listing: str) -> None:
-    from pipeline.cli.terminal import print_page
+    from .terminal import print_page
 
     with run(listing) as answer:
         rows = list(objects(answer))

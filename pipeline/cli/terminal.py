@@ -13,11 +13,11 @@ from typing import Any
 
 import click
 
-from pipeline.answers.names import bounded
-from pipeline.cli.page import cell_text, drawn_table, is_number, width_of
-from pipeline.report import sentences, templates, wording
-from pipeline.report.figures import Figure
-from pipeline.text import counted, json_text, neutral, one_line
+from ..answers.names import bounded
+from ..report import sentences, templates, wording
+from ..report.figures import Figure
+from ..text import counted, json_text, neutral, one_line
+from .page import cell_text, drawn_table, is_number, width_of
 
 WIDTH = 100
 NARROWEST_TEXT = 20

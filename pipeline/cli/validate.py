@@ -7,21 +7,21 @@ from pathlib import Path
 
 import click
 
-from pipeline.cli.options import (
+from ..errors import BladeError
+from ..package import validate as rules
+from ..package.layout import existing_package
+from ..package.sanitize import policy as policies
+from ..package.sanitize import share
+from ..package.validate import FAIL, GOLDEN, PASS, PHASES, SHARING, Subject, findings
+from ..text import neutral
+from .options import (
     PATH,
     count_option,
     follow_option,
     json_option,
     opened_package,
 )
-from pipeline.cli.terminal import print_page
-from pipeline.errors import BladeError
-from pipeline.package import validate as rules
-from pipeline.package.layout import existing_package
-from pipeline.package.sanitize import policy as policies
-from pipeline.package.sanitize import share
-from pipeline.package.validate import FAIL, GOLDEN, PASS, PHASES, SHARING, Subject, findings
-from pipeline.text import neutral
+from .terminal import print_page
 
 ALL = "all"
 TITLES = {

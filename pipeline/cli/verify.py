@@ -7,11 +7,11 @@ from pathlib import Path
 
 import click
 
-from pipeline import files
-from pipeline.cli.options import PATH, follow_option, json_option, opened_data, rewritten
-from pipeline.errors import InputError
-from pipeline.settings import WAREHOUSE_NAME
-from pipeline.text import neutral
+from .. import files
+from ..errors import InputError
+from ..settings import WAREHOUSE_NAME
+from ..text import neutral
+from .options import PATH, follow_option, json_option, opened_data, rewritten
 
 
 @click.command()
@@ -46,13 +46,13 @@ def verify(
       blade verify golden_reports/aster-8b_golden_report.md --fix
       blade verify report.md --results results/ --json
     """
-    from pipeline.cli.terminal import print_page
-    from pipeline.package import sidecar as sidecars
-    from pipeline.package.facts import facts_file
-    from pipeline.package.findings import fixed
-    from pipeline.package.layout import against, golden
-    from pipeline.package.verify import advice, summary
-    from pipeline.package.verify import verify as verified
+    from ..package import sidecar as sidecars
+    from ..package.facts import facts_file
+    from ..package.findings import fixed
+    from ..package.layout import against, golden
+    from ..package.verify import advice, summary
+    from ..package.verify import verify as verified
+    from .terminal import print_page
 
     data_of = against(report, warehouse, results, metrics, warehouse_name=WAREHOUSE_NAME)
     text = report_text(report, is_exact=is_fixing)

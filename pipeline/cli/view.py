@@ -9,9 +9,9 @@ from pathlib import Path
 
 import click
 
-from pipeline.cli.options import DEFAULT_OUT, PATH, memory_option, nearest_warehouse
-from pipeline.errors import UsageError
-from pipeline.settings import warehouse_file
+from ..errors import UsageError
+from ..settings import warehouse_file
+from .options import DEFAULT_OUT, PATH, memory_option, nearest_warehouse
 
 EXTRA = "pip install 'blade-eval[view]'"
 
@@ -46,7 +46,7 @@ def view(
       blade view --labels results/labels.jsonl
     """
     try:
-        from pipeline.view.server import prepared
+        from ..view.server import prepared
     except ModuleNotFoundError as error:
         if error.name not in ("starlette", "uvicorn", "anyio"):
             raise

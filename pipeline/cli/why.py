@@ -7,13 +7,13 @@ from pathlib import Path
 
 import click
 
-from pipeline.answers.names import Row
-from pipeline.answers.tasks import SIDES, refuse_malformed, task_story
-from pipeline.cli.options import command, json_option, warehouse_option
-from pipeline.cli.page import print_next
-from pipeline.cli.terminal import print_page
-from pipeline.text import json_text
-from pipeline.warehouse import open_warehouse
+from ..answers.names import Row
+from ..answers.tasks import SIDES, refuse_malformed, task_story
+from ..text import json_text
+from ..warehouse import open_warehouse
+from .options import command, json_option, warehouse_option
+from .page import print_next
+from .terminal import print_page
 
 
 @click.command()

@@ -22,11 +22,11 @@ THREADS_FED = 8
 def engine(name: str, *, jobs: int | None, address: str) -> Engine[Any, Any] | None:
     """The engine of this name; None if threads of one process are faster."""
     if name == "ray":
-        from pipeline.engines import ray
+        from . import ray
 
         return partial(ray.answers, address=address)
     if jobs is None or jobs <= THREADS_FED:
         return None
-    from pipeline.engines import local
+    from . import local
 
     return partial(local.answers, jobs=jobs)

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 
-from pipeline.engines import Answer, Item
-from pipeline.errors import InputError
+from ..errors import InputError
+from . import Answer, Item
 
 
 def answers(

@@ -8,8 +8,8 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from pipeline.engines import Answer, Item
-from pipeline.errors import BladeError, InputError, UsageError
+from ..errors import BladeError, InputError, UsageError
+from . import Answer, Item
 
 MISSING = "the engine ray needs a library that is not installed."
 INSTALL = "Install it with: pip install 'blade-eval[ray]'"

@@ -13,15 +13,15 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
-from pipeline import __version__, files, outputs
-from pipeline.errors import UsageError
-from pipeline.export.attempts import Note, Written
-from pipeline.export.every_eval_ever import every_eval_ever
-from pipeline.export.gym import gym, package
-from pipeline.export.trajectories import atif
-from pipeline.files import read_queries
-from pipeline.text import json_text
-from pipeline.warehouse import Warehouse, grains, of_this_version, open_warehouse
+from .. import __version__, files, outputs
+from ..errors import UsageError
+from ..files import read_queries
+from ..text import json_text
+from ..warehouse import Warehouse, grains, of_this_version, open_warehouse
+from .attempts import Note, Written
+from .every_eval_ever import every_eval_ever
+from .gym import gym, package
+from .trajectories import atif
 
 LISTING = "export.json"
 # The names of all files that an export writes: no others are removed, even if listed.

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from pipeline.files import read_queries
-from pipeline.text import json_text
-from pipeline.warehouse import Warehouse
+from ..files import read_queries
+from ..text import json_text
+from ..warehouse import Warehouse
 
 Row = dict[str, Any]
 # Writers yield the name of each file and its number of rows.

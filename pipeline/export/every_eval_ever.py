@@ -13,9 +13,9 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-from pipeline import __version__
-from pipeline.export.attempts import Note, Row, Written, attempts, safe, write_json
-from pipeline.warehouse import Warehouse
+from .. import __version__
+from ..warehouse import Warehouse
+from .attempts import Note, Row, Written, attempts, safe, write_json
 
 SCHEMA = "0.3.0"
 REFERENCES = (

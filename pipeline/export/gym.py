@@ -12,11 +12,11 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 
-from pipeline.export.attempts import Note, Row, Written, index, safe, write_json
-from pipeline.files import read_queries
-from pipeline.report import collect
-from pipeline.report.registers import registers
-from pipeline.warehouse import Warehouse
+from ..files import read_queries
+from ..report import collect
+from ..report.registers import registers
+from ..warehouse import Warehouse
+from .attempts import Note, Row, Written, index, safe, write_json
 
 QUERIES = read_queries(Path(__file__).with_suffix(".sql"))
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -10,10 +10,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from pipeline import __version__
-from pipeline.export.attempts import Note, Row, Written, attempts, index, safe, write_json
-from pipeline.text import parsed
-from pipeline.warehouse import Warehouse
+from .. import __version__
+from ..text import parsed
+from ..warehouse import Warehouse
+from .attempts import Note, Row, Written, attempts, index, safe, write_json
 
 ORDER = {"reasoning": 0, "message": 1, "tool_call": 2, "tool_result": 3}
 

@@ -13,8 +13,8 @@ from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pipeline import files
-from pipeline.artifact import (
+from .. import files
+from ..artifact import (
     COMPRESSIONS,
     METRIC_KINDS,
     ROW_KINDS,
@@ -24,11 +24,11 @@ from pipeline.artifact import (
     ListedFile,
     printable,
 )
-from pipeline.citation import LONGEST_NAME, bounded_name
-from pipeline.errors import InputError, UsageError
-from pipeline.ingest import formats
-from pipeline.ingest.formats import own_table
-from pipeline.settings import MANIFEST_NAME
+from ..citation import LONGEST_NAME, bounded_name
+from ..errors import InputError, UsageError
+from ..settings import MANIFEST_NAME
+from . import formats
+from .formats import own_table
 
 LOOKED_FOR = (
     "*_rollouts.jsonl, any .jsonl whose rows have a reward or a response (also .gz, .zst), and the "

@@ -10,11 +10,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
-from pipeline.errors import BladeError, MemoryLimitError, TimeLimitError
-from pipeline.package.sources import Source
-from pipeline.query_worker import MOST_BYTES, Bounds, ask
-from pipeline.report import tables
-from pipeline.text import one_line
+from ..errors import BladeError, MemoryLimitError, TimeLimitError
+from ..query_worker import MOST_BYTES, Bounds, ask
+from ..report import tables
+from ..text import one_line
+from .sources import Source
 
 # Of one source, and of all sources of a report.
 MOST_ROWS, MOST_SECONDS, MOST_SECONDS_IN_ALL = 20_000, 10.0, 60.0

@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 
-from pipeline.package.blocks import Block, Report, Span, masked, plain
-from pipeline.package.findings import CONTRADICTED, JUDGED, Finding
+from .blocks import Block, Report, Span, masked, plain
+from .findings import CONTRADICTED, JUDGED, Finding
 
 WHOLE = r"\d{1,3}(?:,\d{3})+|\d{1,15}"
 # `14 of 57 (24.6%)`

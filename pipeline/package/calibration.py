@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pipeline.package.facts import Fact
-from pipeline.package.score import DIGITS, Score, score, standard
+from .facts import Fact
+from .score import DIGITS, Score, score, standard
 
 GOLDEN_TARGET, SHALLOW_TARGET, MIN_SPREAD = 0.85, 0.40, 0.50
 GOLDEN, SHALLOW, SPREAD = "golden-vs-self", "shallow-vs-golden", "spread"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pipeline.package.answers import Answer, Answering, Answers
-from pipeline.package.blocks import Block, Report
-from pipeline.package.compare_sentence import Sentence
-from pipeline.package.compare_table import Table
-from pipeline.package.findings import CONTRADICTED, UNCHECKED, Finding
-from pipeline.package.sources import Source, sources_of
-from pipeline.text import one_line
+from ..text import one_line
+from .answers import Answer, Answering, Answers
+from .blocks import Block, Report
+from .compare_sentence import Sentence
+from .compare_table import Table
+from .findings import CONTRADICTED, UNCHECKED, Finding
+from .sources import Source, sources_of
 
 TOO_LONG = "too long to be read"
 LACKING = "no paragraph, item or table is right before it"

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
-from pipeline.package.answers import Answer, Answers
-from pipeline.package.blocks import Block, Report, Span, Token, code_spans, edited, masked, plain
-from pipeline.package.findings import CONTRADICTED, JUDGED, UNCHECKED, VERIFIED, Edit, Finding
-from pipeline.package.sources import Pair, Source
-from pipeline.package.values import contains_phrase, is_number, measured, number, token_of
-from pipeline.report.cited import VERSUS, quoted
-from pipeline.text import one_line
+from ..report.cited import VERSUS, quoted
+from ..text import one_line
+from .answers import Answer, Answers
+from .blocks import Block, Report, Span, Token, code_spans, edited, masked, plain
+from .findings import CONTRADICTED, JUDGED, UNCHECKED, VERIFIED, Edit, Finding
+from .sources import Pair, Source
+from .values import contains_phrase, is_number, measured, number, token_of
 
 TWICE = ": it is there twice"
 # Words that are one of a few answers: where one is bound, another in its place is wrong.

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from pipeline.package.answers import Answer
-from pipeline.package.blocks import Block, Report, Span, Token, code_spans, heads_of, plain
-from pipeline.package.findings import CONTRADICTED, JUDGED, UNCHECKED, VERIFIED, Edit, Finding
-from pipeline.package.sources import Source
-from pipeline.package.values import contains_phrase, is_key, is_number, measured, number
-from pipeline.text import one_line
+from ..text import one_line
+from .answers import Answer
+from .blocks import Block, Report, Span, Token, code_spans, heads_of, plain
+from .findings import CONTRADICTED, JUDGED, UNCHECKED, VERIFIED, Edit, Finding
+from .sources import Source
+from .values import contains_phrase, is_key, is_number, measured, number
 
 
 class Table:

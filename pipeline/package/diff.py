@@ -7,9 +7,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pipeline.package.blocks import Block, Report, heads_of, plain, read
-from pipeline.package.evidence import CAUSE, CAUSE_NAME, PASSING, Passage, passages
-from pipeline.package.sources import Source, sources_of
+from .blocks import Block, Report, heads_of, plain, read
+from .evidence import CAUSE, CAUSE_NAME, PASSING, Passage, passages
+from .sources import Source, sources_of
 
 OUTCOME = "outcome of "
 WHERE = re.compile(r"\s+where\s+", re.IGNORECASE)

@@ -15,13 +15,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pipeline import citation
-from pipeline.citation import Citation
-from pipeline.files import read_queries
-from pipeline.package.answers import Opened
-from pipeline.package.blocks import QUOTED, Block, Report, Span, code_spans, masked, plain
-from pipeline.package.findings import CONTRADICTED, JUDGED, UNCHECKED, VERIFIED, Finding
-from pipeline.text import REDACTION, is_redacted, neutral, one_line
+from .. import citation
+from ..citation import Citation
+from ..files import read_queries
+from ..text import REDACTION, is_redacted, neutral, one_line
+from .answers import Opened
+from .blocks import QUOTED, Block, Report, Span, code_spans, masked, plain
+from .findings import CONTRADICTED, JUDGED, UNCHECKED, VERIFIED, Finding
 
 OUTCOMES = {True: "passes", False: "fails", None: "is not scored"}
 CAUSES = ("KG", "UK", "BI", "TI", "IR", "DA")

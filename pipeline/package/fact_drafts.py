@@ -10,8 +10,9 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from pipeline.package.blocks import Block, Token, figures, heads_of, plain, read
-from pipeline.package.evidence import (
+from ..report.filters import literal
+from .blocks import Block, Token, figures, heads_of, plain, read
+from .evidence import (
     BRACKET,
     CAUSE,
     CAUSE_NAME,
@@ -20,12 +21,11 @@ from pipeline.package.evidence import (
     Passage,
     passages,
 )
-from pipeline.package.facts import HIGH, LOW, MEDIUM, SHORTEST, Fact, Subject, Value
-from pipeline.package.layout import UNSAFE
-from pipeline.package.score import lacking, standard
-from pipeline.package.sources import Pair, Source, sources_of
-from pipeline.package.values import token_of
-from pipeline.report.filters import literal
+from .facts import HIGH, LOW, MEDIUM, SHORTEST, Fact, Subject, Value
+from .layout import UNSAFE
+from .score import lacking, standard
+from .sources import Pair, Source, sources_of
+from .values import token_of
 
 LONGEST = 420
 # Parts of a report that are about files and settings.

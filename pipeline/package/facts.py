@@ -8,18 +8,18 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from pipeline import citation
-from pipeline.citation import Citation
-from pipeline.errors import InputError
-from pipeline.files import UnreadableError
-from pipeline.package import blocks, evidence
-from pipeline.package.answers import Answering
-from pipeline.package.evidence import Evidence, passages
-from pipeline.package.files import object_of, text_of
-from pipeline.package.findings import CONTRADICTED, JUDGED, UNCHECKED, Finding
-from pipeline.package.json_places import lines
-from pipeline.package.sources import Source
-from pipeline.text import json_text, one_line
+from .. import citation
+from ..citation import Citation
+from ..errors import InputError
+from ..files import UnreadableError
+from ..text import json_text, one_line
+from . import blocks, evidence
+from .answers import Answering
+from .evidence import Evidence, passages
+from .files import object_of, text_of
+from .findings import CONTRADICTED, JUDGED, UNCHECKED, Finding
+from .json_places import lines
+from .sources import Source
 
 DIFFICULTIES = HIGH, MEDIUM, LOW = "high", "medium", "low"
 PREDICATES = tuple(

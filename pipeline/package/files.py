@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from pipeline.errors import InputError
-from pipeline.files import UnreadableError, content, is_inside
-from pipeline.outputs import explained, replacing
-from pipeline.text import json_text
+from ..errors import InputError
+from ..files import UnreadableError, content, is_inside
+from ..outputs import explained, replacing
+from ..text import json_text
 
 ELSEWHERE = "Choose another place for it."
 

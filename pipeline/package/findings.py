@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pipeline.package.blocks import edited
+from .blocks import edited
 
 VERIFIED, CONTRADICTED, UNCHECKED = "verified", "contradicted", "unchecked"
 # The status of a claim that is right, and of one that is not.

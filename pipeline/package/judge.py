@@ -15,11 +15,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pipeline.errors import InputError
-from pipeline.files import UnreadableError, content
-from pipeline.package.files import write_text
-from pipeline.package.score import Met, Piece, Text, is_about
-from pipeline.text import json_text, one_line
+from ..errors import InputError
+from ..files import UnreadableError, content
+from ..text import json_text, one_line
+from .files import write_text
+from .score import Met, Piece, Text, is_about
 
 MOST_SECONDS, MOST_PASSAGES, MOST_BLOCKS = 900, 20, 400
 HINT = "It reads a line with `layer` and `blocks`, and answers with {met, reason}, in order."

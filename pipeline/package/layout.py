@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline.errors import InputError, UsageError
-from pipeline.files import reason_of
+from ..errors import InputError, UsageError
+from ..files import reason_of
 
 SKILLS = ("skill/SKILL.md", "SKILL.md")
 ROLLOUTS = "rollouts"

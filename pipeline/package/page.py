@@ -9,15 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pipeline.package.answers import Opened
-from pipeline.package.blocks import Block, Report, edited, heads_of, plain, read
-from pipeline.package.evidence import passages
-from pipeline.package.findings import CONTRADICTED, Finding
-from pipeline.package.sources import Source, sources_of
-from pipeline.package.verify import summary
-from pipeline.report.figures import BOUND, MARK, encoded
-from pipeline.report.filters import CHART
-from pipeline.report.html.render import Curated, curated
+from ..report.figures import BOUND, MARK, encoded
+from ..report.filters import CHART
+from ..report.html.render import Curated, curated
+from .answers import Opened
+from .blocks import Block, Report, edited, heads_of, plain, read
+from .evidence import passages
+from .findings import CONTRADICTED, Finding
+from .sources import Source, sources_of
+from .verify import summary
 
 HEADING = re.compile(r" {0,3}(#{1,2})[ \t]")
 UNTITLED = "Report"

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from pipeline.package.answers import Answers, Opened
-from pipeline.package.blocks import Block, Report, plain, read
-from pipeline.package.compare import compared
-from pipeline.package.evidence import PASSING, QUERIES, TASK_TITLE, Passage, passages
-from pipeline.package.findings import CONTRADICTED, VERIFIED, Finding, fixed
-from pipeline.text import one_line
+from ..text import one_line
+from .answers import Answers, Opened
+from .blocks import Block, Report, plain, read
+from .compare import compared
+from .evidence import PASSING, QUERIES, TASK_TITLE, Passage, passages
+from .findings import CONTRADICTED, VERIFIED, Finding, fixed
 
 BUCKET = re.compile(r"\b(?P<name>always|sometimes|never)[ -]pass", re.IGNORECASE)
 LONGEST, MOST_SHOWN = 300, 6

@@ -14,14 +14,14 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from pipeline import citation
-from pipeline.package.answers import aliases
-from pipeline.package.blocks import Block, Report, Token, figures, plain, read
-from pipeline.package.evidence import BUCKETS, CAUSE_NAME, Passage, passages, tasks_in
-from pipeline.package.facts import Fact, cites
-from pipeline.package.findings import CONTRADICTED, VERIFIED, Finding
-from pipeline.package.sources import sources_of
-from pipeline.text import one_line
+from .. import citation
+from ..text import one_line
+from .answers import aliases
+from .blocks import Block, Report, Token, figures, plain, read
+from .evidence import BUCKETS, CAUSE_NAME, Passage, passages, tasks_in
+from .facts import Fact, cites
+from .findings import CONTRADICTED, VERIFIED, Finding
+from .sources import sources_of
 
 DIGITS, SHOWN = 4, 160
 WEIGHTS = {"high": 3.0, "medium": 2.0, "low": 1.0}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from pipeline.package.blocks import PIPE, Block, read
-from pipeline.package.evidence import passages
+from .blocks import PIPE, Block, read
+from .evidence import passages
 
 COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 # What the rows of a table of aggregates are, by the head of their column, and what they never are.

@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pipeline.package.answers import Answer, Answering
-from pipeline.package.blocks import Report, Token, plain
-from pipeline.package.facts import is_same
-from pipeline.package.findings import CONTRADICTED, JUDGED, UNCHECKED, Finding
-from pipeline.package.json_places import Path, lines
-from pipeline.package.sources import Source
-from pipeline.report.sidecar import KEYS
+from ..report.sidecar import KEYS
+from .answers import Answer, Answering
+from .blocks import Report, Token, plain
+from .facts import is_same
+from .findings import CONTRADICTED, JUDGED, UNCHECKED, Finding
+from .json_places import Path, lines
+from .sources import Source
 
 CHECK = "sidecar"
 # Other names for ours, as the public toolkit writes them.

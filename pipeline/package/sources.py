@@ -22,10 +22,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from pipeline.package.blocks import Block, Comment
-from pipeline.package.values import token_of
-from pipeline.report.declared import plain_words
-from pipeline.text import one_line
+from ..report.declared import plain_words
+from ..text import one_line
+from .blocks import Block, Comment
+from .values import token_of
 
 CLAUSE = re.compile(r"(?<!order)(?<!group)(?<!partition)\s+by\s+", re.IGNORECASE)
 

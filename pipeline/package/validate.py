@@ -11,19 +11,19 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pipeline import citation, errors
-from pipeline.files import UnreadableError, read_queries
-from pipeline.package import blocks, sidecar
-from pipeline.package.answers import Opened
-from pipeline.package.evidence import QUERIES as EVIDENCE
-from pipeline.package.evidence import passages
-from pipeline.package.facts import DIFFICULTIES, SHORTEST, facts_file
-from pipeline.package.files import names_in, object_of, text_of
-from pipeline.package.findings import CONTRADICTED, VERIFIED, Finding
-from pipeline.package.layout import DRAFTS, GOLDEN_REPORTS, Golden, Package
-from pipeline.package.verify import verify
-from pipeline.report.registers import REGISTERS, of_package
-from pipeline.text import counted, one_line
+from .. import citation, errors
+from ..files import UnreadableError, read_queries
+from ..report.registers import REGISTERS, of_package
+from ..text import counted, one_line
+from . import blocks, sidecar
+from .answers import Opened
+from .evidence import QUERIES as EVIDENCE
+from .evidence import passages
+from .facts import DIFFICULTIES, SHORTEST, facts_file
+from .files import names_in, object_of, text_of
+from .findings import CONTRADICTED, VERIFIED, Finding
+from .layout import DRAFTS, GOLDEN_REPORTS, Golden, Package
+from .verify import verify
 
 PASS, FAIL, WARN, SKIP = "PASS", "FAIL", "WARN", "SKIP"
 LONGEST, MOST_FAILURES = 400, 10

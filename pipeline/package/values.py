@@ -8,9 +8,9 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from pipeline.package.blocks import NUMBER, Token, figures, plain
-from pipeline.report.declared import METRICS
-from pipeline.text import one_line
+from ..report.declared import METRICS
+from ..text import one_line
+from .blocks import NUMBER, Token, figures, plain
 
 # Of words that are looked for outside backquotes.
 SHORTEST = 3

@@ -10,13 +10,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from pipeline.package import arithmetic, evidence, facts, sidecar
-from pipeline.package.answers import Answers, Opened
-from pipeline.package.blocks import read
-from pipeline.package.compare import compared
-from pipeline.package.findings import CONTRADICTED, UNCHECKED, VERIFIED, Finding
-from pipeline.report import content
-from pipeline.report.sidecar import run_object
+from ..report import content
+from ..report.sidecar import run_object
+from . import arithmetic, evidence, facts, sidecar
+from .answers import Answers, Opened
+from .blocks import read
+from .compare import compared
+from .findings import CONTRADICTED, UNCHECKED, VERIFIED, Finding
 
 STATUSES = (VERIFIED, CONTRADICTED, UNCHECKED)
 CITED = "Write what the data say, or cite a rollout or task of which it is true."

@@ -1,7 +1,7 @@
 """Read blade.toml and policy.toml into values, tables and SQL predicates."""
 
-from pipeline.profile.allowed import MODE_COLUMNS, ROLLOUT_COLUMNS
-from pipeline.profile.contents import (
+from .allowed import MODE_COLUMNS, ROLLOUT_COLUMNS
+from .contents import (
     BUILT_IN_STAGES,
     FailureMode,
     Profile,
@@ -11,9 +11,9 @@ from pipeline.profile.contents import (
     table_fields,
     with_fields,
 )
-from pipeline.profile.fields import COLUMNS, FIELDS, SYNONYMS, check_fields, json_path
-from pipeline.profile.predicates import check_predicates
-from pipeline.profile.tables import rule_matches, stage_facts, write
+from .fields import COLUMNS, FIELDS, SYNONYMS, check_fields, json_path
+from .predicates import check_predicates
+from .tables import rule_matches, stage_facts, write
 
 __all__ = [
     "BUILT_IN_STAGES",

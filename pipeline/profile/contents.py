@@ -11,11 +11,11 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from pipeline import toml
-from pipeline.errors import UsageError
-from pipeline.profile import fields
-from pipeline.profile.allowed import EVIDENCE, FEATURE_COLUMNS
-from pipeline.toml import Contract, Entry, Table, shown
+from .. import toml
+from ..errors import UsageError
+from ..toml import Contract, Entry, Table, shown
+from . import fields
+from .allowed import EVIDENCE, FEATURE_COLUMNS
 
 PROFILE_NAME = "blade.toml"
 # Folders of a package that contain its rollouts.

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from pipeline.errors import UsageError, did_you_mean
+from ..errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
-    from pipeline.profile.contents import Profile
+    from .contents import Profile
 
 EXAMPLE = "verifier_metadata.level"
 # A quoted name may contain anything, with \" and \\ for the two special characters.

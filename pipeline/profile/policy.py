@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pipeline import toml
-from pipeline.errors import UsageError, did_you_mean
-from pipeline.toml import Contract, Entry, Table, shown
+from .. import toml
+from ..errors import UsageError, did_you_mean
+from ..toml import Contract, Entry, Table, shown
 
 # The metrics of a policy and which direction is better; pass_at_K and pass_hat_K exist for any K.
 METRICS = {

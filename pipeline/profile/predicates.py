@@ -8,10 +8,10 @@ from typing import Any
 
 import duckdb
 
-from pipeline.errors import UsageError, did_you_mean
-from pipeline.profile.allowed import FUNCTIONS, SLOW_FUNCTIONS, ZONED_TYPES
-from pipeline.profile.contents import FailureMode, Stage
-from pipeline.toml import shown
+from ..errors import UsageError, did_you_mean
+from ..toml import shown
+from .allowed import FUNCTIONS, SLOW_FUNCTIONS, ZONED_TYPES
+from .contents import FailureMode, Stage
 
 # The parse tree is walked in Python, which has a recursion limit.
 DEEPEST = 100

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import duckdb
 
-from pipeline.profile.allowed import EVENTS, LONG_COLUMNS, ROLLOUT_COLUMNS
-from pipeline.profile.contents import (
+from ..relation import Relation, create_table
+from .allowed import EVENTS, LONG_COLUMNS, ROLLOUT_COLUMNS
+from .contents import (
     FIRST_STAGES,
     FIXED_STAGES,
     LAST_STAGES,
@@ -13,8 +14,7 @@ from pipeline.profile.contents import (
     FailureMode,
     Profile,
 )
-from pipeline.profile.fields import json_path
-from pipeline.relation import Relation, create_table
+from .fields import json_path
 
 KEY = ("run_id", "task_id", "rollout_index")
 SETTINGS = (

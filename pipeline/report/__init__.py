@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from pipeline.report import markdown as markdown
-from pipeline.report import sidecar as sidecar
-from pipeline.report import templates
-from pipeline.report.comparisons import Comparison as Comparison
-from pipeline.report.comparisons import comparisons as comparisons
-from pipeline.report.content import Content as Content
-from pipeline.report.content import RunContent as RunContent
-from pipeline.report.content import collect as collect
-from pipeline.report.content import notices as notices
-from pipeline.report.content import runs as runs
-from pipeline.report.declared import EVERY as EVERY
-from pipeline.report.declared import OF_PAIRS as OF_PAIRS
-from pipeline.report.declared import OVERVIEW
-from pipeline.report.declared import SECTIONS as SECTIONS
-from pipeline.report.declared import TABLES as TABLES
-from pipeline.report.declared import Section as Section
-from pipeline.report.markdown import ALL_SECTIONS, document
-from pipeline.report.tables import Source as Source
-from pipeline.report.templates import replaced as replaced
+from . import markdown as markdown
+from . import sidecar as sidecar
+from . import templates
+from .comparisons import Comparison as Comparison
+from .comparisons import comparisons as comparisons
+from .content import Content as Content
+from .content import RunContent as RunContent
+from .content import collect as collect
+from .content import notices as notices
+from .content import runs as runs
+from .declared import EVERY as EVERY
+from .declared import OF_PAIRS as OF_PAIRS
+from .declared import OVERVIEW
+from .declared import SECTIONS as SECTIONS
+from .declared import TABLES as TABLES
+from .declared import Section as Section
+from .markdown import ALL_SECTIONS, document
+from .tables import Source as Source
+from .templates import replaced as replaced
 
 
 def texts(source: Source, content: Content, *, folder: Path | None = None) -> dict[str, str]:
@@ -64,7 +64,7 @@ def page(
 def check_templates(folder: Path | None) -> None:
     """Check a user's templates before anything takes time."""
     if folder is not None:
-        from pipeline.report.html import render
+        from .html import render
 
         templates.check(folder, {"markdown": markdown.environment, "html": render.environment})
 
@@ -73,6 +73,6 @@ def _html(
     source: Source, pages: Sequence[tuple[Content, markdown.Document]], folder: Path | None
 ) -> list[str]:
     # Only a page needs the parser of Markdown: other commands should not wait for it.
-    from pipeline.report.html.render import render
+    from .html.render import render
 
     return render(source, pages, folder=folder)

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from urllib.parse import unquote
 
-from pipeline.report.declared import EVERY, plain_words
-from pipeline.report.figures import BOUND, MARK, Row
-from pipeline.report.filters import CHART, literal, restored, settled
+from .declared import EVERY, plain_words
+from .figures import BOUND, MARK, Row
+from .filters import CHART, literal, restored, settled
 
 BLANKS = re.compile(r"\n\n+")
 ANY_MARK = re.compile(rf"{MARK.pattern}|{BOUND.pattern}")

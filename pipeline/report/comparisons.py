@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from pipeline.report.declared import OF_PAIRS
-from pipeline.report.figures import Row, grouped
-from pipeline.report.tables import Source, read
-from pipeline.report.wording import rounded
+from .declared import OF_PAIRS
+from .figures import Row, grouped
+from .tables import Source, read
+from .wording import rounded
 
 STANDING = ("regressed", "improved", "")
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from pipeline.report.cited import Sources
-from pipeline.report.comparisons import Comparison, compared
-from pipeline.report.declared import EVERY, OF_RUNS
-from pipeline.report.figures import Row, grouped
-from pipeline.report.filters import unused
-from pipeline.report.tables import Source, read
+from .cited import Sources
+from .comparisons import Comparison, compared
+from .declared import EVERY, OF_RUNS
+from .figures import Row, grouped
+from .filters import unused
+from .tables import Source, read
 
 UNPLAIN = re.compile(r"[^A-Za-z0-9._-]")
 # What is said of single runs, and the runs it is said of; of notices what they are about.

@@ -10,8 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pipeline.files import read_queries
-from pipeline.report.figures import Row
+from ..files import read_queries
+from .figures import Row
 
 RELATION = re.compile(r"\b(?:from|join) ((?:staging|main|report)\.\w+)")
 # Words of a query whose rows are not all of its relation.

@@ -15,11 +15,11 @@ from itertools import chain, count
 from typing import Any
 from urllib.parse import parse_qsl, quote
 
-from pipeline.report import wording
-from pipeline.report.comparisons import leading
-from pipeline.report.figures import Figure, Name, Row, bound, encoded
-from pipeline.report.sentences import Voice, agree, foremost, parts
-from pipeline.text import ACTIVE, is_redacted, markdown_cell, neutral, one_line
+from ..text import ACTIVE, is_redacted, markdown_cell, neutral, one_line
+from . import wording
+from .comparisons import leading
+from .figures import Figure, Name, Row, bound, encoded
+from .sentences import Voice, agree, foremost, parts
 
 # Characters of a text, a name, an id or what a curator is asked; and names of a list.
 SHORT, EXCERPT, LONGEST_PLACEHOLDER, LONGEST = 120, 140, 100, 400

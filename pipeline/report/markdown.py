@@ -14,12 +14,12 @@ from types import SimpleNamespace
 
 import jinja2
 
-from pipeline.report import filters, templates, wording
-from pipeline.report.cited import Sources
-from pipeline.report.comparisons import Comparison
-from pipeline.report.content import Content
-from pipeline.report.declared import OVERVIEW, SECTIONS, Section
-from pipeline.report.figures import BOUND, MARK
+from . import filters, templates, wording
+from .cited import Sources
+from .comparisons import Comparison
+from .content import Content
+from .declared import OVERVIEW, SECTIONS, Section
+from .figures import BOUND, MARK
 
 ALL_SECTIONS = tuple(SECTIONS.values())
 COMPARISON = SECTIONS["cross_model_comparison"]

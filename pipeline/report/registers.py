@@ -8,12 +8,12 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from pipeline.files import read_queries
-from pipeline.report.content import Content, collect
-from pipeline.report.declared import SECTIONS
-from pipeline.report.markdown import document
-from pipeline.report.tables import Source
-from pipeline.text import json_text
+from ..files import read_queries
+from ..text import json_text
+from .content import Content, collect
+from .declared import SECTIONS
+from .markdown import document
+from .tables import Source
 
 FAILED, STATISTICS, REPORT = REGISTERS = (
     "failed_task_register.json",

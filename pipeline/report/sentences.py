@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any
 
-from pipeline.report import templates, wording
-from pipeline.report.comparisons import Change, Ledger
-from pipeline.report.figures import Figure, Row
-from pipeline.text import one_line
+from ..text import one_line
+from . import templates, wording
+from .comparisons import Change, Ledger
+from .figures import Figure, Row
 
 EFFECTS = wording.WORDS["effects"]
 # What one metric says, each label with the macro of its name.

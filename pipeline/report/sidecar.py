@@ -8,11 +8,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pipeline.report.comparisons import Change, Comparison, Ledger
-from pipeline.report.content import RunContent
-from pipeline.report.declared import TABLES
-from pipeline.report.figures import Row
-from pipeline.report.wording import rounded
+from .comparisons import Change, Comparison, Ledger
+from .content import RunContent
+from .declared import TABLES
+from .figures import Row
+from .wording import rounded
 
 SCHEMA_VERSION = 1
 # What a run's or a comparison's rows have in common.

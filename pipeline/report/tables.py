@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
-from pipeline.report.declared import Table
-from pipeline.report.figures import Row
+from .declared import Table
+from .figures import Row
 
 
 class Source(Protocol):

@@ -17,11 +17,11 @@ import jinja2
 from jinja2.bccache import Bucket
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from pipeline import files
-from pipeline.errors import InputError, did_you_mean
-from pipeline.report.figures import Figure, Row
-from pipeline.settings import data_folder
-from pipeline.text import one_line
+from .. import files
+from ..errors import InputError, did_you_mean
+from ..settings import data_folder
+from ..text import one_line
+from .figures import Figure, Row
 
 OURS = data_folder("report_templates")
 KINDS = ("markdown", "html")

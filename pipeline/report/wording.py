@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from pipeline.report.declared import METRICS
+from .declared import METRICS
 
 WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
 WORDS["metrics"] = {name: metric.words for name, metric in METRICS.items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pipeline.view.opened import AbsentError, Opened, Page, Row, page_no
+from .opened import AbsentError, Opened, Page, Row, page_no
 
 PAGE = 50
 

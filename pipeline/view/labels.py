@@ -9,14 +9,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipeline import files
-from pipeline.errors import InputError, UsageError
-from pipeline.report import wording
-from pipeline.text import json_text, one_line
-from pipeline.view.opened import AbsentError, Opened, Row, Stamp, stamp
+from .. import files
+from ..errors import InputError, UsageError
+from ..report import wording
+from ..text import json_text, one_line
+from .opened import AbsentError, Opened, Row, Stamp, stamp
 
 if TYPE_CHECKING:
-    from pipeline.answers.rerender import Label
+    from ..answers.rerender import Label
 
 NAME = "labels.jsonl"
 CAUSES = {**wording.CAUSES, "UNEXPLAINED": "unexplained"}
@@ -84,7 +84,7 @@ def _locked(path: Path) -> int:
 
 
 def _read(path: Path) -> list[Row]:
-    from pipeline.answers.rerender import read_label
+    from ..answers.rerender import read_label
 
     try:
         lines = files.content(path).decode(errors="replace").splitlines()
@@ -109,7 +109,7 @@ def _row(label: Label) -> Row:
 
 def line(opened: Opened, form: Mapping[str, str]) -> str:
     """The line of a form; an error with the reason if an analysis would reject it."""
-    from pipeline.answers.rerender import read_label
+    from ..answers.rerender import read_label
 
     cause = "+".join(each for each in (form.get("cause", ""), form.get("second", "")) if each)
     row: dict[str, Any] = {

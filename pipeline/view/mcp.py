@@ -27,16 +27,16 @@ from mcp.types import (
 )
 from pydantic import ValidationError
 
-from pipeline import __version__, report
-from pipeline.answers import comparisons, queries, tasks
-from pipeline.answers import runs as answered
-from pipeline.answers.names import Row
-from pipeline.answers.rerender import render
-from pipeline.errors import BladeError
-from pipeline.query_worker import MOST_WORKERS
-from pipeline.text import json_text, neutral, plain
-from pipeline.view.opened import QUERIES
-from pipeline.warehouse import Warehouse, of_this_version, open_warehouse, shared_memory
+from .. import __version__, report
+from ..answers import comparisons, queries, tasks
+from ..answers import runs as answered
+from ..answers.names import Row
+from ..answers.rerender import render
+from ..errors import BladeError
+from ..query_worker import MOST_WORKERS
+from ..text import json_text, neutral, plain
+from ..warehouse import Warehouse, of_this_version, open_warehouse, shared_memory
+from .opened import QUERIES
 
 # The largest answer, in characters of JSON; clients cut longer ones.
 MOST_CHARACTERS = 40_000

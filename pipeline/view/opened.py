@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
-from pipeline.errors import BladeError, UsageError
-from pipeline.files import read_queries
-from pipeline.text import one_line
-from pipeline.warehouse import Warehouse, of_this_version, open_warehouse
+from ..errors import BladeError, UsageError
+from ..files import read_queries
+from ..text import one_line
+from ..warehouse import Warehouse, of_this_version, open_warehouse
 
 # A row by its columns, and a page by the names in its template.
 Row = dict[str, Any]

@@ -8,15 +8,15 @@ from typing import Any
 
 from markupsafe import Markup
 
-from pipeline.answers.queries import unique_names
-from pipeline.citation import parse
-from pipeline.errors import BladeError
-from pipeline.query_worker import MOST_BYTES, MOST_WORKERS, Bounds, ask
-from pipeline.report.charts import svg
-from pipeline.report.wording import short
-from pipeline.text import json_text
-from pipeline.view.opened import Opened, Page
-from pipeline.warehouse import Warehouse, shared_memory
+from ..answers.queries import unique_names
+from ..citation import parse
+from ..errors import BladeError
+from ..query_worker import MOST_BYTES, MOST_WORKERS, Bounds, ask
+from ..report.charts import svg
+from ..report.wording import short
+from ..text import json_text
+from ..warehouse import Warehouse, shared_memory
+from .opened import Opened, Page
 
 Rows = list[tuple[Any, ...]]
 SECONDS = 20.0

@@ -22,12 +22,12 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn import Config, Server
 
-from pipeline.errors import BladeError, UsageError
-from pipeline.query_worker import MOST_WORKERS, end_queries
-from pipeline.report import templates, wording
-from pipeline.text import neutral
-from pipeline.view import compared, labels, question, tasks, transcript
-from pipeline.view.opened import AbsentError, Followed, Opened, Row, stamp
+from ..errors import BladeError, UsageError
+from ..query_worker import MOST_WORKERS, end_queries
+from ..report import templates, wording
+from ..text import neutral
+from . import compared, labels, question, tasks, transcript
+from .opened import AbsentError, Followed, Opened, Row, stamp
 
 HOST = "127.0.0.1"
 # The number of requests handled at the same time.
@@ -257,7 +257,7 @@ def app(explorer: Explorer) -> Starlette:
 
 def _report(explorer: Explorer, benchmark: str, *, is_page: bool) -> str:
     """The report with the labels of the file."""
-    from pipeline.answers.rerender import render
+    from ..answers.rerender import render
 
     with explorer.rendering:
         with explorer.followed.opened() as opened:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pipeline.view.labels import LabelFile
-from pipeline.view.opened import AbsentError, Opened, Page, page_no, stamp
+from .labels import LabelFile
+from .opened import AbsentError, Opened, Page, page_no, stamp
 
 PAGE = 50
 MOST_RUNS = 12

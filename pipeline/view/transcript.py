@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import zip_longest
 
-from pipeline.citation import SHAPE, Citation, parse
-from pipeline.report.html.evidence import Marked, marked
-from pipeline.text import json_text, one_line, parsed
-from pipeline.view.labels import LabelFile
-from pipeline.view.opened import AbsentError, Opened, Page, Row, page_no
+from ..citation import SHAPE, Citation, parse
+from ..report.html.evidence import Marked, marked
+from ..text import json_text, one_line, parsed
+from .labels import LabelFile
+from .opened import AbsentError, Opened, Page, Row, page_no
 
 PAGE = 200
 # Limits that keep pages of long transcripts readable and small.

@@ -9,8 +9,8 @@ from typing import Any
 
 import duckdb
 
-from pipeline.errors import InputError
-from pipeline.warehouse.reader import half_of_memory, quoted
+from ..errors import InputError
+from .reader import half_of_memory, quoted
 
 TEXTS = ("events", "rollouts", "tasks", "task_prompts")
 VIEWS = """

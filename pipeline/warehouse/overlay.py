@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipeline.relation import Compute, Relation
-from pipeline.warehouse.build import SCHEMAS
-from pipeline.warehouse.reader import CATALOG, Warehouse, attached, lock_down, of_this_version
-from pipeline.warehouse.relations import (
+from ..relation import Compute, Relation
+from .build import SCHEMAS
+from .reader import CATALOG, Warehouse, attached, lock_down, of_this_version
+from .relations import (
     create_from,
     create_macros,
     create_relation,

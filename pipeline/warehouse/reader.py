@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from pipeline.errors import InputError, UsageError, did_you_mean, memory_error
-from pipeline.notebook import table
-from pipeline.settings import warehouse_file
+from ..errors import InputError, UsageError, did_you_mean, memory_error
+from ..notebook import table
+from ..settings import warehouse_file
 
 if TYPE_CHECKING:
     import polars

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from pipeline.errors import BladeError, InputError
-from pipeline.relation import Computation, Compute, Relation
-from pipeline.settings import SQL_DIR
-from pipeline.warehouse.reader import Warehouse
+from ..errors import BladeError, InputError
+from ..relation import Computation, Compute, Relation
+from ..settings import SQL_DIR
+from .reader import Warehouse
 
 if TYPE_CHECKING:
     import pyarrow as pa

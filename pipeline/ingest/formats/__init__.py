@@ -54,8 +54,8 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from pipeline import files
-from pipeline.artifact import COMPRESSIONS, Artifact, Kind, ListedFile
+from ... import files
+from ...artifact import COMPRESSIONS, Artifact, Kind, ListedFile
 
 # The format of tables without a harness: what no other format reads.
 OWN_TABLE = "own_table"

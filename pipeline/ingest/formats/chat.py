@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from pipeline.ingest.formats import call, fields, get, items, message, parsed, result, text
+from . import call, fields, get, items, message, parsed, result, text
 
 
 def chat(messages: Any, role_of_text: str = "assistant") -> Iterator[dict[str, Any]]:

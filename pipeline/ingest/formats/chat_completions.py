@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from pipeline.artifact import Artifact, Kind, ListedFile
-from pipeline.ingest.formats import (
+from ...artifact import Artifact, Kind, ListedFile
+from . import (
     Claim,
     Reading,
     Reject,
@@ -22,7 +22,7 @@ from pipeline.ingest.formats import (
     text,
     without_empty,
 )
-from pipeline.ingest.formats.chat import chat, listed_messages
+from .chat import chat, listed_messages
 
 TITLE = "Logged chat completions"
 FILES = "any `*.jsonl` whose rows have `request.messages` and `response.choices`"

@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from typing import Any
 
-from pipeline.ingest.formats import SECRET, as_json, fields
+from . import SECRET, as_json, fields
 
 # Only these are read: configs also contain endpoints and keys, which must not be copied.
 SETTING_NAMES = frozenset(

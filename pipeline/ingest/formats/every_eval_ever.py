@@ -11,8 +11,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from pipeline.artifact import Artifact, Kind, ListedFile
-from pipeline.ingest.formats import (
+from ...artifact import Artifact, Kind, ListedFile
+from . import (
     Claim,
     Reading,
     Reject,

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from pipeline.ingest.formats import fields, items
-from pipeline.ingest.formats.chat import chat, listed_messages
+from . import fields, items
+from .chat import chat, listed_messages
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from pipeline.artifact import Artifact, Kind, ListedFile
-from pipeline.ingest.formats import (
+from ...artifact import Artifact, Kind, ListedFile
+from . import (
     MOST_EXPECTED,
     OTHER_ROWS,
     Claim,

@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pipeline.artifact import Artifact, Kind, ListedFile
-from pipeline.ingest.formats import (
+from ...artifact import Artifact, Kind, ListedFile
+from . import (
     MOST_EXPECTED,
     Claim,
     Expected,
@@ -32,8 +32,8 @@ from pipeline.ingest.formats import (
     text,
     without_empty,
 )
-from pipeline.ingest.formats.config import LONGEST_VALUE, task_args
-from pipeline.ingest.formats.inspect_sample import Log, row, sample
+from .config import LONGEST_VALUE, task_args
+from .inspect_sample import Log, row, sample
 
 TITLE = "Inspect AI"
 FILES = "`*.eval` (zip of deflate or zstd members, finished or not), `*.json` and `*.txt` logs"

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pipeline.ingest.formats import (
+from . import (
     Row,
     as_json,
     call,

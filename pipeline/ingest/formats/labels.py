@@ -6,9 +6,9 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from pipeline import citation
-from pipeline.citation import Citation, bounded_name
-from pipeline.ingest.formats import gym
+from ... import citation
+from ...citation import Citation, bounded_name
+from . import gym
 
 CAUSES = ("KG", "UK", "BI", "TI", "IR", "DA")
 UNEXPLAINED = "UNEXPLAINED"

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from pipeline.artifact import Artifact, Kind, ListedFile
-from pipeline.ingest.formats import (
+from ...artifact import Artifact, Kind, ListedFile
+from . import (
     MOST_EXPECTED,
     Claim,
     Figure,
@@ -35,7 +35,7 @@ from pipeline.ingest.formats import (
     settings,
     text,
 )
-from pipeline.ingest.formats.lm_eval_sample import aggregations, filters, row
+from .lm_eval_sample import aggregations, filters, row
 
 TITLE = "lm-evaluation-harness"
 FILES = (

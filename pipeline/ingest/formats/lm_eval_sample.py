@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from pipeline.ingest.formats import (
+from . import (
     fields,
     get,
     items,

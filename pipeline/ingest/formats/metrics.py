@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from pipeline.ingest.formats import LARGEST_FIGURE, Figure, fields, get, gym, items
+from . import LARGEST_FIGURE, Figure, fields, get, gym, items
 
 # Fields of an entry without figures; `sample` is an input row.
 NOT_FIGURES = frozenset({"agent_ref", "sample", "rollout_infos", "group_level_metrics"})

@@ -21,9 +21,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from pipeline.artifact import COMPRESSIONS, Artifact, Kind, ListedFile
-from pipeline.errors import InputError
-from pipeline.ingest.formats import (
+from ...artifact import COMPRESSIONS, Artifact, Kind, ListedFile
+from ...errors import InputError
+from . import (
     Claim,
     Line,
     Reading,
@@ -43,9 +43,9 @@ from pipeline.ingest.formats import (
     text,
     without_empty,
 )
-from pipeline.ingest.formats.chat import chat, listed_messages
-from pipeline.ingest.formats.gym import OWNED_FIELDS
-from pipeline.ingest.formats.table_columns import (
+from .chat import chat, listed_messages
+from .gym import OWNED_FIELDS
+from .table_columns import (
     Columns,
     described,
     is_score_name,

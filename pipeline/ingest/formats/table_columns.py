@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pipeline.ingest.formats import as_json, get, number, text
-from pipeline.ingest.formats.chat import listed_messages
+from . import as_json, get, number, text
+from .chat import listed_messages
 
 Values = Sequence[Any]
 Table = Sequence[Mapping[str, Any]]

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from pipeline.artifact import Artifact, Kind, ListedFile
-from pipeline.ingest.formats import (
+from ...artifact import Artifact, Kind, ListedFile
+from . import (
     HEAD_BYTES,
     Claim,
     Reading,
@@ -27,8 +27,8 @@ from pipeline.ingest.formats import (
     text,
     without_empty,
 )
-from pipeline.ingest.formats.chat import chat
-from pipeline.ingest.formats.tau2 import WRITE_TOOLS
+from .chat import chat
+from .tau2 import WRITE_TOOLS
 
 TITLE = "tau-bench"
 FILES = "any `.json` that is a list of `task_id`, `reward`, `info`, `traj`, `trial`"

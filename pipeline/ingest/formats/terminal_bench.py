@@ -11,8 +11,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from pipeline.artifact import Artifact, Kind, ListedFile
-from pipeline.ingest.formats import (
+from ...artifact import Artifact, Kind, ListedFile
+from . import (
     Claim,
     Reading,
     Reject,
@@ -32,7 +32,7 @@ from pipeline.ingest.formats import (
     text,
     without_empty,
 )
-from pipeline.ingest.formats.atif import seconds
+from .atif import seconds
 
 TITLE = "Terminal-Bench 1"
 FILES = "`<run>/results.json`, `run_metadata.json`, `<task>/<trial>/results.json`"

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from pipeline.artifact import Artifact, Kind, ListedFile
-from pipeline.ingest.formats import (
+from ...artifact import Artifact, Kind, ListedFile
+from . import (
     MOST_EXPECTED,
     Claim,
     Reading,
@@ -37,8 +37,8 @@ from pipeline.ingest.formats import (
     text,
     without_empty,
 )
-from pipeline.ingest.formats.chat import chat, listed_messages
-from pipeline.ingest.formats.config import task_args
+from .chat import chat, listed_messages
+from .config import task_args
 
 TITLE = "verifiers to 0.3"
 FILES = (

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from pipeline.artifact import Artifact, Kind, ListedFile
-from pipeline.ingest.formats import (
+from ...artifact import Artifact, Kind, ListedFile
+from . import (
     Claim,
     Reading,
     Reject,
@@ -28,7 +28,7 @@ from pipeline.ingest.formats import (
     total,
     without_empty,
 )
-from pipeline.ingest.formats.chat import chat
+from .chat import chat
 
 TITLE = "verifiers from 0.3"
 FILES = "`traces.jsonl` with `configs/resolved/eval.json`"

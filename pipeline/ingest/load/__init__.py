@@ -7,13 +7,13 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from pipeline.artifact import ROW_KINDS, Artifact, Kind
-from pipeline.ingest.formats import gym
-from pipeline.ingest.load import record_sql, records, shards, sidecars
-from pipeline.ingest.load.lines import FileTally
-from pipeline.ingest.load.records import Engine, Read
-from pipeline.relation import append, create_table
-from pipeline.settings import Settings
+from ...artifact import ROW_KINDS, Artifact, Kind
+from ...relation import append, create_table
+from ...settings import Settings
+from ..formats import gym
+from . import record_sql, records, shards, sidecars
+from .lines import FileTally
+from .records import Engine, Read
 
 FILES = (
     "file_no int, path varchar, folder varchar, kind varchar, run_name varchar, seed int, "

@@ -24,11 +24,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from pipeline.artifact import Artifact, Kind
-from pipeline.files import reason_of
-from pipeline.ingest import formats
-from pipeline.ingest.formats import gym
-from pipeline.ingest.load.lines import LINES, SNIPPET_BYTES, FileTally, batch_of, record_id
+from ...artifact import Artifact, Kind
+from ...files import reason_of
+from .. import formats
+from ..formats import gym
+from .lines import LINES, SNIPPET_BYTES, FileTally, batch_of, record_id
 
 BATCH_BYTES = 4 << 20
 # Less is converted faster than a process starts.

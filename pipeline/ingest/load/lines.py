@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from pipeline.artifact import Artifact
+from ...artifact import Artifact
 
 BLOCK_BYTES = 8 << 20
 PACKED_BYTES = 64 << 10

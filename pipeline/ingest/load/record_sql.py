@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from pipeline.ingest.formats import gym
+from ..formats import gym
 
 NO_TYPE = "?"
 LETTERS = {"function_call": "c", "function_call_output": "r", "reasoning": "t"}

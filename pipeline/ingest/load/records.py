@@ -12,10 +12,12 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from pipeline.artifact import Artifact
-from pipeline.ingest.formats import gym
-from pipeline.ingest.load import foreign, record_sql
-from pipeline.ingest.load.lines import (
+from ...artifact import Artifact
+from ...relation import append
+from ...settings import DEFAULT_MAX_LINE_BYTES
+from ..formats import gym
+from . import foreign, record_sql
+from .lines import (
     LINE_BITS,
     LINES,
     SNIPPET_BYTES,
@@ -25,8 +27,6 @@ from pipeline.ingest.load.lines import (
     batches,
     read_blocks,
 )
-from pipeline.relation import append
-from pipeline.settings import DEFAULT_MAX_LINE_BYTES
 
 NumberedFiles = list[tuple[int, Artifact]]
 Read = Callable[[int, int], None]  # bytes just read, bytes in all

@@ -17,12 +17,12 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from pipeline.artifact import Artifact
-from pipeline.errors import InputError
-from pipeline.files import reason_of
-from pipeline.ingest.load import record_sql, records
-from pipeline.ingest.load.lines import WHOLE, FileTally, Span, record_id
-from pipeline.settings import SQL_DIR
+from ...artifact import Artifact
+from ...errors import InputError
+from ...files import reason_of
+from ...settings import SQL_DIR
+from . import record_sql, records
+from .lines import WHOLE, FileTally, Span, record_id
 
 SHARD_BYTES = 256 << 20
 TABLES = ("raw.events", "raw.rejects")

@@ -10,11 +10,12 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from pipeline.artifact import METRIC_KINDS, SETTING_KINDS, Artifact, Kind
-from pipeline.citation import Citation
-from pipeline.files import MOST_BYTES, TOO_LARGE
-from pipeline.ingest.formats import config, labels, metrics
-from pipeline.ingest.load.lines import (
+from ...artifact import METRIC_KINDS, SETTING_KINDS, Artifact, Kind
+from ...citation import Citation
+from ...files import MOST_BYTES, TOO_LARGE
+from ...relation import append, create_table
+from ..formats import config, labels, metrics
+from .lines import (
     NEWLINE,
     SNIPPET_BYTES,
     FileTally,
@@ -22,7 +23,6 @@ from pipeline.ingest.load.lines import (
     read_blocks,
     record_id,
 )
-from pipeline.relation import append, create_table
 
 Rows = defaultdict[str, list[tuple[Any, ...]]]  # rows read so far, by table
 

@@ -7,9 +7,9 @@ import re
 from functools import lru_cache
 from itertools import pairwise
 
-from pipeline import citation
-from pipeline.package.sanitize.policy import KNOWN, Policy
-from pipeline.package.sanitize.secrets import DIGIT, FEWEST_TURNS, TURN, named
+from ... import citation
+from .policy import KNOWN, Policy
+from .secrets import DIGIT, FEWEST_TURNS, TURN, named
 
 Match = re.Match[str]
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address

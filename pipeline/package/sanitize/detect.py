@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from pipeline.package.json_places import TOKEN, values
-from pipeline.package.sanitize import checks, secrets
-from pipeline.package.sanitize.policy import FIELDS, LISTED, PATTERNS, SEPARATORS, Policy
+from ..json_places import TOKEN, values
+from . import checks, secrets
+from .policy import FIELDS, LISTED, PATTERNS, SEPARATORS, Policy
 
 # The kinds of placeholder, in the order in which a summary lists them.
 KINDS = tuple("key credential token endpoint host ip user path email name source data".split())

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pipeline import files
-from pipeline.errors import InputError
-from pipeline.package.sanitize.detect import KINDS, PLACEHOLDER, Span
-from pipeline.text import json_text
+from ... import files
+from ...errors import InputError
+from ...text import json_text
+from .detect import KINDS, PLACEHOLDER, Span
 
 HEAD = {"made_by": "blade sanitize", "schema_version": 1}
 MOST_PLACES = 20

@@ -9,9 +9,9 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from pipeline import toml
-from pipeline.errors import did_you_mean
-from pipeline.toml import Contract, Entry, Table, shown
+from ... import toml
+from ...errors import did_you_mean
+from ...toml import Contract, Entry, Table, shown
 
 DATA = tomllib.loads(Path(__file__).with_name("patterns.toml").read_text(encoding="utf-8"))
 PATTERNS: list[dict[str, Any]] = DATA["pattern"]

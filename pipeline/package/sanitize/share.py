@@ -11,13 +11,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from pipeline import files, outputs
-from pipeline.errors import InputError, UsageError
-from pipeline.package.sanitize import ledger as ledgers
-from pipeline.package.sanitize import policy as policies
-from pipeline.package.sanitize.detect import is_json, spans
-from pipeline.package.sanitize.ledger import Entry, Ledger, Log
-from pipeline.package.sanitize.policy import FILE_NAME, LOG_NAME, Policy
+from ... import files, outputs
+from ...errors import InputError, UsageError
+from . import ledger as ledgers
+from . import policy as policies
+from .detect import is_json, spans
+from .ledger import Entry, Ledger, Log
+from .policy import FILE_NAME, LOG_NAME, Policy
 
 HEAD = 1 << 16
 ROWS = (".jsonl", ".ndjson")

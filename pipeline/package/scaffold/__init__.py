@@ -19,17 +19,17 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from pipeline.errors import InputError
-from pipeline.files import UnreadableError, content, is_inside
-from pipeline.outputs import MAKE_ROOM, explained, replacing
-from pipeline.package.files import write_text
-from pipeline.package.layout import DRAFTS, GOLDEN_REPORTS, ROLLOUTS, SKILLS, UNSAFE, package
-from pipeline.package.scaffold.selection import LABELS, Convert, Selection, select
-from pipeline.package.scaffold.skill import lines, profile_text, refreshed, rows_of, skill_text
-from pipeline.report import Source
-from pipeline.report.filters import CURATE
-from pipeline.report.registers import of_package
-from pipeline.text import one_line
+from ...errors import InputError
+from ...files import UnreadableError, content, is_inside
+from ...outputs import MAKE_ROOM, explained, replacing
+from ...report import Source
+from ...report.filters import CURATE
+from ...report.registers import of_package
+from ...text import one_line
+from ..files import write_text
+from ..layout import DRAFTS, GOLDEN_REPORTS, ROLLOUTS, SKILLS, UNSAFE, package
+from .selection import LABELS, Convert, Selection, select
+from .skill import lines, profile_text, refreshed, rows_of, skill_text
 
 PROFILE = "blade.toml"
 DRAFT = re.compile(rf"{GOLDEN_REPORTS}/{DRAFTS}/(.+)_draft_report\.md")

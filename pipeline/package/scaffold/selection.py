@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from pipeline.errors import InputError
-from pipeline.files import read_queries
-from pipeline.package.layout import UNSAFE
-from pipeline.package.scaffold.skill import lines, rows_of
-from pipeline.report import Source
-from pipeline.text import one_line
+from ...errors import InputError
+from ...files import read_queries
+from ...report import Source
+from ...text import one_line
+from ..layout import UNSAFE
+from .skill import lines, rows_of
 
 QUERIES = read_queries(Path(__file__).with_suffix(".sql"))
 # Files that belong to a run by their rows or by their names.

@@ -12,11 +12,11 @@ from typing import Any
 
 import jinja2
 
-from pipeline.files import read_queries
-from pipeline.package.layout import SECTIONS
-from pipeline.report import Source, filters, wording
-from pipeline.report.templates import environment
-from pipeline.text import counted, one_line
+from ...files import read_queries
+from ...report import Source, filters, wording
+from ...report.templates import environment
+from ...text import counted, one_line
+from ..layout import SECTIONS
 
 Rows = list[dict[str, Any]]
 

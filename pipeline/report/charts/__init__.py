@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Any
 
-from pipeline.report.charts import svg
-from pipeline.report.charts.svg import PLOT_END, PLOT_START, Line, Piece, Scale, is_known
-from pipeline.report.comparisons import Change, Ledger
-from pipeline.report.content import Content, RunContent
-from pipeline.report.figures import Figure, Row
-from pipeline.report.sentences import EFFECTS, widest
+from ..comparisons import Change, Ledger
+from ..content import Content, RunContent
+from ..figures import Figure, Row
+from ..sentences import EFFECTS, widest
+from . import svg
+from .svg import PLOT_END, PLOT_START, Line, Piece, Scale, is_known
 
 Key = Mapping[str, str]
 # What the macro of a chart is given; none where there is nothing to draw.

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
-from pipeline.report import templates, wording
-from pipeline.report.figures import Figure
-from pipeline.text import one_line
+from ...text import one_line
+from .. import templates, wording
+from ..figures import Figure
 
 WIDTH, TOP, ROW, BAR = 600, 26, 24, 16
 # Names end, then numbers, then the plot begins: on a narrow screen the plot is what scrolls.

@@ -14,8 +14,8 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.rules_block.table import getLine, table
 from markdown_it.token import Token
 
-from pipeline.report.figures import BOUND, MARK
-from pipeline.report.filters import CHART, href, link, restored, target, unused
+from ..figures import BOUND, MARK
+from ..filters import CHART, href, link, restored, target, unused
 
 # What a marker is about: the last word before it.
 LAST_WORD = re.compile(r"[^\s(]+$")

@@ -10,14 +10,14 @@ from itertools import chain, islice
 from operator import itemgetter
 from typing import Any
 
-from pipeline import citation
-from pipeline.citation import Citation
-from pipeline.report.declared import TABLES
-from pipeline.report.figures import Row, grouped
-from pipeline.report.filters import restored, short
-from pipeline.report.tables import Source, rows_of
-from pipeline.report.wording import WORDS
-from pipeline.text import json_text, neutral, parsed
+from ... import citation
+from ...citation import Citation
+from ...text import json_text, neutral, parsed
+from ..declared import TABLES
+from ..figures import Row, grouped
+from ..filters import restored, short
+from ..tables import Source, rows_of
+from ..wording import WORDS
 
 # A page stays small: what is cited after so many attempts is opened with `blade show`.
 MOST_ROLLOUTS, MOST_EVENTS, LAST_EVENTS = 400, 12, 2

@@ -15,18 +15,18 @@ from typing import Any, NamedTuple
 import jinja2
 from markupsafe import Markup
 
-from pipeline.citation import Citation
-from pipeline.report import charts, filters, markdown, templates
-from pipeline.report.comparisons import Comparison, leading
-from pipeline.report.content import Content
-from pipeline.report.declared import METRICS, TABLES, Section, Table, plain_words
-from pipeline.report.figures import MARK, Figure, Row
-from pipeline.report.html import body
-from pipeline.report.html.body import Grid
-from pipeline.report.html.evidence import Evidence, cited, collect
-from pipeline.report.html.tasks import Strip, paths, strips
-from pipeline.report.markdown import Document
-from pipeline.report.tables import Source
+from ...citation import Citation
+from .. import charts, filters, markdown, templates
+from ..comparisons import Comparison, leading
+from ..content import Content
+from ..declared import METRICS, TABLES, Section, Table, plain_words
+from ..figures import MARK, Figure, Row
+from ..markdown import Document
+from ..tables import Source
+from . import body
+from .body import Grid
+from .evidence import Evidence, cited, collect
+from .tasks import Strip, paths, strips
 
 # Sections that are not folded, and the one that every task goes with.
 OPEN, TASKS = ("executive_summary", "overview"), "task_outcome_buckets"

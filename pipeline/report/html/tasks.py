@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 
-from pipeline.report.content import Content
-from pipeline.report.declared import TABLES
-from pipeline.report.figures import Row, grouped
-from pipeline.report.html.evidence import n_alike
-from pipeline.report.tables import Source, rows
+from ..content import Content
+from ..declared import TABLES
+from ..figures import Row, grouped
+from ..tables import Source, rows
+from .evidence import n_alike
 
 STEP, MIDDLE = 9, 5
 LONG_SHARED = 40
