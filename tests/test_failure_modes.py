@@ -282,6 +282,31 @@ def test_what_ended_attempts_without_a_grade(
     )
 
 
+def test_attempts_that_record_it_count(tmp_path: Path) -> None:
+    """A part that some tasks are asked for, of those; a field of failures alone, of all."""
+
+    def attempt(task: int, index: int) -> Row:
+        is_pass = index == 0 and task >= 4
+        said_so = "as asked" if is_pass else "in part"
+        fields: Row = {"info": {"said": said_so}} if task % 2 else {}
+        if not is_pass and task < 12:
+            fields["trouble"] = "network"
+        return rollout(task, index, reward=float(is_pass), **fields)
+
+    rows = [attempt(task, index) for task in range(24) for index in range(2)]
+    found = analyzed(tmp_path, {"a_rollouts.jsonl": rows}, needs=["failure_modes"])
+    counts = found.rows("""
+        select mode, n_failures, n_failures_observed, n_passes, n_passes_observed
+        from failure_modes where run_id is null and parent is null and reason = 'tested'
+        order by mode
+    """)
+    # Odd tasks: 12 of 24, of which two never pass. Trouble: eight of 28 failures twice.
+    assert counts == [
+        ("info.said = in part", 14, 14, 0, 10),
+        ("trouble = network", 16, 28, 0, 20),
+    ]
+
+
 def test_causes_are_only_what_the_record_states(found: Results) -> None:
     """Tasks whose failures were not graded; of all others no cause is known."""
     assert found.rows("""

@@ -490,6 +490,31 @@ def test_every_score_is_reported(tmp_path: Path) -> None:
     assert "| `attack` | 2 | 2 | 0.5 | 0 | 1 |" in text
 
 
+@pytest.mark.parametrize("is_reached", [True, False])
+def test_limits_that_were_looked_for(is_reached: bool, tmp_path: Path) -> None:
+    """Those that a log sets and those that a response shows; what a pass reached, too."""
+    limit = {"limit": {"type": "message", "limit": 34}} if is_reached else {}
+    samples = [sample(task, value="I" if task < 4 else "C") for task in range(8)]
+    samples[7] |= limit
+    head = header(*range(8))
+    head["eval"]["config"] |= {"message_limit": 34, "time_limit": 420}
+    found = analyzed(tmp_path, {"one.eval": archive(log(*samples, head=head))})
+    assert found.rows("""
+        select limit_kinds, n_at_limit, n_passes_at_limit, limits_reached from report.looked
+    """) == [
+        (
+            ["message", "time", "token"],
+            int(is_reached),
+            int(is_reached),
+            ["recorded limit = message"] * is_reached,
+        )
+    ]
+    text = (found.path.parent / "report.md").read_text(encoding="utf-8")
+    said = "1 attempt of 8 ends at a limit (`recorded limit = message`), 1 of them a pass."
+    absent = "Not found: attempts at a message or time or token limit (0 of 8)"
+    assert ((said in text), (absent in text)) == (is_reached, not is_reached)
+
+
 CACHED = "input_tokens_cache_read"
 
 

@@ -17,7 +17,7 @@ EXPECTED_TOOLS = "from report.expected_tools order by benchmark, rank"
 LOOKED = "from report.looked order by benchmark"
 # Frequent suspicions: columns with the attempts that show one, and those for which it is known.
 SUSPECTED = {
-    "attempts at a token limit": ("n_at_limit", "n_limit_known"),
+    "attempts at a {limits} limit": ("n_at_limit", "n_limit_known"),
     "empty answers": ("n_empty", "n_observed"),
     "ungraded attempts": ("n_ungraded", "n_attempts"),
 }
@@ -96,7 +96,10 @@ def _absent(looked: Row, modes: list[Row]) -> list[Row]:
     """Frequent suspicions that no attempt shows, although it would be recorded."""
     is_ungraded = any(mode["reason"] == "ungraded" for mode in modes)
     return [
-        {"what": what, "n_observed": looked[observed]}
+        {
+            "what": what.format(limits=" or ".join(looked["limit_kinds"])),
+            "n_observed": looked[observed],
+        }
         for what, (n_shown, observed) in SUSPECTED.items()
         if looked[observed]
         and not looked[n_shown]

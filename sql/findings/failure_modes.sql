@@ -127,7 +127,7 @@ primaries as (
     where is_primary
     group by all
 ),
--- Of a check those who have it count, of a field the runs that record it; of all else, all.
+-- Of a check and a field those who have it count, of calls the runs that record them; of all else, all.
 known_checks as (
     select
         benchmark,
@@ -141,19 +141,62 @@ known_checks as (
     where (benchmark, check_sign(source, check_name)) in (select benchmark, name from listed where kind = 'check')
     group by all
 ),
-known_runs as (
+recording as (
     select distinct
         run_id,
-        kind,
-        if(kind in ('field', 'call'), name, '') as name
-    from main.signs
-    where kind in ('field', 'call')
+        task_id,
+        rollout_index,
+        'field' as kind,
+        if(entries.key <> '', entries.parent, entries.path) as name
+    from staging.entries
+    inner join staging.rollouts using (record_id)
+    where if(entries.key <> '', entries.parent, entries.path) in (select name from listed where kind = 'field')
     union
     select distinct
         run_id,
+        task_id,
+        rollout_index,
+        kind,
+        name
+    from main.signs
+    where kind = 'field' and name in (select name from listed where kind = 'field')
+    union
+    select distinct
+        run_id,
+        task_id,
+        rollout_index,
         'expected' as kind,
         '' as name
     from main.expected_calls
+),
+-- Where hardly a pass has a field, that it is there says it all: then all attempts of the runs that have it count.
+known_attempts as (
+    select
+        benchmark,
+        run_id,
+        kind,
+        name,
+        count(*) filter (where is_failure) as n_failed,
+        count(*) filter (where is_pass) as n_passed,
+        kind = 'field'
+        and sum(count(*) filter (where is_pass)) over of_name > 0
+        and 10 * sum(count(*) filter (where is_pass)) over of_name >= sum(totals.n_passed) over of_name
+            as is_of_attempts
+    from recording
+    inner join attempts using (run_id, task_id, rollout_index)
+    inner join totals using (benchmark, run_id)
+    group by benchmark, run_id, kind, name, totals.n_passed
+    window of_name as (partition by benchmark, kind, name)
+    union all by name
+    select distinct
+        benchmark,
+        run_id,
+        'call' as kind,
+        name,
+        false as is_of_attempts
+    from main.signs
+    inner join staging.run_benchmarks using (run_id)
+    where kind = 'call'
 ),
 counted as (
     select
@@ -161,12 +204,14 @@ counted as (
         totals.run_id,
         case
             when listed.kind = 'check' then coalesce(known_checks.n_failed, 0)
-            when listed.kind in ('field', 'expected', 'call') and known_runs.run_id is null then 0
+            when listed.kind in ('field', 'expected', 'call') and known_attempts.run_id is null then 0
+            when known_attempts.is_of_attempts and listed.reason <> 'terminal' then known_attempts.n_failed
             else totals.n_failed
         end as n_failures_observed,
         case
             when listed.kind = 'check' then coalesce(known_checks.n_passed, 0)
-            when listed.kind in ('field', 'expected', 'call') and known_runs.run_id is null then 0
+            when listed.kind in ('field', 'expected', 'call') and known_attempts.run_id is null then 0
+            when known_attempts.is_of_attempts and listed.reason <> 'terminal' then known_attempts.n_passed
             else totals.n_passed
         end as n_passes_observed,
         totals.n_failed as n_all_failures,
@@ -177,10 +222,10 @@ counted as (
         on known_checks.benchmark = listed.benchmark
         and known_checks.name = listed.name
         and known_checks.run_id = totals.run_id
-    left join known_runs
-        on known_runs.run_id = totals.run_id
-        and known_runs.kind = listed.kind
-        and known_runs.name = if(listed.kind in ('field', 'call'), listed.name, '')
+    left join known_attempts
+        on known_attempts.run_id = totals.run_id
+        and known_attempts.kind = listed.kind
+        and known_attempts.name = if(listed.kind in ('field', 'call'), listed.name, '')
 ),
 -- What ended most attempts without a grade: where it is known, no verifier was reached.
 endings as (
@@ -300,7 +345,7 @@ select
     n_passes / nullif(n_passes_observed, 0) as share_of_passes,
     n_primary / nullif(n_all_failures, 0) as share_primary,
     n_all_failures,
-    -- Some runs do not record it, or not all attempts have the check.
+    -- Not all attempts record it.
     n_failures_observed < n_all_failures or n_passes_observed < n_all_passes as is_of_some,
     -- Where no attempt has a grade, none is known to have failed.
     benchmark in (select benchmark from attempts where is_scored) as is_graded,

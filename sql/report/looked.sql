@@ -10,7 +10,10 @@ with rollouts as (
         finish_reason,
         status,
         is_scored,
-        n_tool_calls
+        is_pass,
+        n_turns,
+        n_tool_calls,
+        limit_reached
     from staging.rollouts
     inner join staging.run_benchmarks using (run_id)
 ),
@@ -21,8 +24,33 @@ totals as (
         count(*) filter (where is_scored) as n_scored,
         count(*) filter (where is_observed) as n_observed,
         count(*) filter (where n_tool_calls > 0) as n_calling,
-        count(*) filter (where finish_reason is not null or status is not null) as n_limit_known
+        -- A largest number of less than ten is no limit.
+        max(n_turns) >= 10 as has_turns,
+        max(n_tool_calls) >= 10 as has_calls,
+        count(*) filter (where finish_reason is not null or status is not null) as n_ends_known,
+        if(n_ends_known > 0, n_ends_known, if(has_turns or has_calls, n_observed, 0)) as n_limit_known
     from rollouts
+    group by all
+),
+-- Limits that the settings of a run name: message_limit, time_limit.
+set_limits as (
+    select
+        benchmark,
+        list(distinct replace(regexp_replace(name, '_limit$', ''), '_', ' ')) as kinds
+    from staging.run_settings
+    inner join staging.run_benchmarks using (run_id)
+    where name like '%\_limit' escape '\'
+    group by all
+),
+at_limits as (
+    select
+        benchmark,
+        count(distinct (run_id, task_id, rollout_index)) as n_at_limit,
+        count(distinct (run_id, task_id, rollout_index)) filter (where is_pass) as n_passes_at_limit,
+        list(distinct sign order by sign)[:3] as limits_reached
+    from main.signs
+    inner join rollouts using (run_id, task_id, rollout_index)
+    where kind = 'limit'
     group by all
 ),
 signs as (
@@ -31,11 +59,6 @@ signs as (
         count(distinct name) filter (where kind = 'field') as n_fields,
         count(distinct name) filter (where kind = 'call') as n_tools,
         count(distinct value) filter (where kind = 'error') as n_errors,
-        count(distinct (run_id, task_id, rollout_index)) filter (
-            where kind = 'limit' and (
-                name = 'output tokens' or value in ('length', 'max_tokens', 'max_output_tokens', 'incomplete', 'token', 'context')
-            )
-        ) as n_at_limit,
         count(distinct (run_id, task_id, rollout_index)) filter (
             where kind = 'answer' and value in ('is empty', 'is missing after the last tool call', 'was not extracted')
         ) as n_empty,
@@ -104,9 +127,23 @@ select
     coalesce(signs.n_tools, 0) as n_tools,
     coalesce(signs.n_errors, 0) as n_errors,
     coalesce(checks.n_checks, 0) as n_checks,
-    coalesce(signs.n_at_limit, 0) as n_at_limit,
+    coalesce(at_limits.n_at_limit, 0) as n_at_limit,
+    coalesce(at_limits.n_passes_at_limit, 0) as n_passes_at_limit,
+    coalesce(at_limits.limits_reached, []) as limits_reached,
+    -- What an attempt could be seen to run into.
+    list_sort(list_distinct(list_concat(
+        list_filter(
+            [
+                if(n_ends_known > 0, 'token', null),
+                if(has_turns, 'turn', null),
+                if(has_calls, 'tool call', null)
+            ],
+            lambda kind: kind is not null
+        ),
+        coalesce(set_limits.kinds, [])
+    ))) as limit_kinds,
     -- Limits are modes where failures run into them more often, by themselves or as an attempt's end.
-    coalesce(signs.n_at_limit, 0) > 0 and totals.n_limit_known > 0 and benchmark not in (
+    coalesce(at_limits.n_at_limit, 0) > 0 and totals.n_limit_known > 0 and benchmark not in (
         select modes.benchmark
         from staging.modes
         where modes.kind = 'limit' or modes.reason = 'terminal'
@@ -121,6 +158,8 @@ select
     coalesce(verdicts.parts_of_score, []) as parts_of_score
 from totals
 left join signs using (benchmark)
+left join at_limits using (benchmark)
+left join set_limits using (benchmark)
 left join checks using (benchmark)
 left join verdicts using (benchmark)
 left join covered using (benchmark)
