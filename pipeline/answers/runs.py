@@ -1,4 +1,4 @@
-"""Failures and health of runs, as plain values."""
+"""What was read, and comparisons, failures and health of runs, as plain values."""
 
 from __future__ import annotations
 
@@ -21,6 +21,16 @@ SUSPECTED = {
     "empty answers": ("n_empty", "n_observed"),
     "ungraded attempts": ("n_ungraded", "n_attempts"),
 }
+
+
+def inventory(warehouse: Warehouse) -> list[Row]:
+    """What was read, by kind of file."""
+    return warehouse.rows(QUERIES["inventory"])
+
+
+def first_comparisons(warehouse: Warehouse, most: int) -> list[Row]:
+    """The comparisons to print first, and all candidates that have become worse."""
+    return warehouse.rows(QUERIES["compared"], most)
 
 
 def ranked_failures(warehouse: Warehouse, name: str | None, limit: int | None) -> list[Row]:

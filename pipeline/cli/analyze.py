@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .. import engines, remote, report
+from ..answers.runs import first_comparisons, inventory
 from ..errors import UsageError, is_interrupt
-from ..files import read_queries
 from ..report import sentences, sidecar, tables
 from ..report.figures import Row as Finding
 from ..settings import DEFAULT_MAX_LINE_BYTES, Settings
@@ -53,7 +53,6 @@ MOST_COMPARED = 4
 MOST_FINDINGS = 3
 LONGEST_WARNING = 400
 EQUAL_WITHIN = 1e-9
-QUERIES = read_queries(Path(__file__).with_suffix(".sql"))
 # The command that shows more of a finding, by its kind. Any other kind has the example of the
 # finding, else `other`.
 FINDING_COMMANDS = {
@@ -260,9 +259,9 @@ def _watch(settings: Settings, show: Callable[[Analysis], None], **how: float) -
 def print_summary(analysis: Analysis) -> None:
     """Print one row per run, the main findings, warnings, and what to run next."""
     with open_warehouse(analysis.warehouse) as warehouse:
-        kinds = warehouse.rows(QUERIES["inventory"])
+        kinds = inventory(warehouse)
         runs = [row.values for row in tables.rows(warehouse, report.TABLES["headlines"])]
-        compared = warehouse.rows(QUERIES["compared"], MOST_COMPARED)
+        compared = first_comparisons(warehouse, MOST_COMPARED)
         findings = tables.rows(warehouse, report.TABLES["findings"])
     ranked = sentences.foremost(findings, MOST_FINDINGS)
     rest = neutral(where(analysis.warehouse))
@@ -305,7 +304,7 @@ def print_json(analysis: Analysis) -> None:
             "warehouse": str(analysis.warehouse),
             "runs": [sidecar.run_object(run) for run in report.runs(warehouse)],
             "findings": finding_objects(tables.rows(warehouse, report.TABLES["findings"])),
-            "inventory": warehouse.rows(QUERIES["inventory"]),
+            "inventory": inventory(warehouse),
             "warnings": [vars(warning) for warning in analysis.warnings],
         }
     click.echo(json_text(content, indent=2))
