@@ -498,8 +498,8 @@ def test_limits_that_were_looked_for(is_reached: bool, tmp_path: Path) -> None:
     samples[7] |= limit
     head = header(*range(8))
     head["eval"]["config"] |= {"message_limit": 34, "time_limit": 420}
-    found = analyzed(tmp_path, {"one.eval": archive(log(*samples, head=head))})
-    assert found.rows("""
+    results = analyzed(tmp_path, {"one.eval": archive(log(*samples, head=head))})
+    assert results.rows("""
         select limit_kinds, n_at_limit, n_passes_at_limit, limits_reached from report.looked
     """) == [
         (
@@ -509,10 +509,10 @@ def test_limits_that_were_looked_for(is_reached: bool, tmp_path: Path) -> None:
             ["recorded limit = message"] * is_reached,
         )
     ]
-    text = (found.path.parent / "report.md").read_text(encoding="utf-8")
-    said = "1 attempt of 8 ends at a limit (`recorded limit = message`), 1 of them a pass."
-    absent = "Not found: attempts at a message or time or token limit (0 of 8)"
-    assert ((said in text), (absent in text)) == (is_reached, not is_reached)
+    text = (results.path.parent / "report.md").read_text(encoding="utf-8")
+    sentence = "1 attempt of 8 ends at a limit (`recorded limit = message`), 1 of them a pass."
+    absent = "Not results: attempts at a message or time or token limit (0 of 8)"
+    assert ((sentence in text), (absent in text)) == (is_reached, not is_reached)
 
 
 CACHED = "input_tokens_cache_read"
