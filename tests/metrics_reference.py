@@ -127,7 +127,7 @@ def bucket_counts(run: Run) -> dict[str, dict[str, Any]]:
 def bucket_matrix(runs: Mapping[str, Run]) -> dict[str, dict[str, Any]]:
     """How each task fared across the runs of a benchmark."""
     by_run = {name: task_outcomes(run) for name, run in runs.items()}
-    by_name = {}
+    matrix = {}
     for task in sorted({task for outcomes in by_run.values() for task in outcomes}):
         by_name = {name: outcomes[task] for name, outcomes in by_run.items() if task in outcomes}
         buckets = {name: outcome["bucket"] for name, outcome in by_name.items()}
@@ -141,7 +141,7 @@ def bucket_matrix(runs: Mapping[str, Run]) -> dict[str, dict[str, Any]]:
         else:
             n = sum(passed)
             across = "always" if n == scored else "sometimes" if n else "never"
-        by_name[task] = {
+        matrix[task] = {
             "buckets": buckets,
             "bucket_across": across,
             "n_runs": len(by_name),
@@ -151,7 +151,7 @@ def bucket_matrix(runs: Mapping[str, Run]) -> dict[str, dict[str, Any]]:
             "best_pass_rate": max(rates, default=None),
             "worst_pass_rate": min(rates, default=None),
         }
-    return by_name
+    return matrix
 
 
 def denominators(run: Run) -> dict[str, dict[str, Any]]:
@@ -159,13 +159,13 @@ def denominators(run: Run) -> dict[str, dict[str, Any]]:
     cells = defaultdict(list)
     for key in run.grid():
         cells[key[0]].append(key)
-    by_name = {}
+    by_policy: dict[str, dict[str, Any]] = {}
     for policy in POLICIES if cells else ():
         counted = {t: [k for k in keys if _is_counted(run, k, policy)] for t, keys in cells.items()}
-        by_name = {task: keys for task, keys in counted.items() if keys}
+        tasks = {task: keys for task, keys in counted.items() if keys}
         n_counted = sum(map(len, counted.values()))
         figures: dict[str, Any] = {
-            "n_tasks": len(by_name),
+            "n_tasks": len(tasks),
             "n_rollouts": n_counted,
             "n_left_out": len(run.grid()) - n_counted,
             "n_passed": None,
@@ -175,7 +175,7 @@ def denominators(run: Run) -> dict[str, dict[str, Any]]:
             "pass_at_1_best": None,
         }
         if run.threshold is not None:
-            n_passed = {task: sum(_is_pass(run, k) for k in keys) for task, keys in by_name.items()}
+            n_passed = {task: sum(_is_pass(run, k) for k in keys) for task, keys in tasks.items()}
             worst = [Fraction(n_passed.get(t, 0), len(keys)) for t, keys in cells.items()]
             best = [
                 Fraction(n_passed.get(t, 0) + len(keys) - len(counted[t]), len(keys))
@@ -183,13 +183,13 @@ def denominators(run: Run) -> dict[str, dict[str, Any]]:
             ]
             figures |= {
                 "n_passed": sum(n_passed.values()),
-                "pass_at_1": mean([Fraction(n_passed[t], len(by_name[t])) for t in by_name]),
+                "pass_at_1": mean([Fraction(n_passed[t], len(tasks[t])) for t in tasks]),
                 "rollout_pass_rate": ratio(sum(n_passed.values()), n_counted),
                 "pass_at_1_worst": None if run.expected is None else mean(worst),
                 "pass_at_1_best": None if run.expected is None else mean(best),
             }
-        by_name[policy] = figures
-    return by_name
+        by_policy[policy] = figures
+    return by_policy
 
 
 def _is_counted(run: Run, key: Key, policy: str) -> bool:

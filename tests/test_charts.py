@@ -277,7 +277,7 @@ def test_waterfall_tells_the_task_mix_first() -> None:
         "task mix", [("tasks of both", 0.1), ("only in the base", -0.3)], explains="all tasks"
     )
     modes = ledger("failure modes", [("TRUNCATED", 0.2), ("REFUSAL", -0.1)], explains=SHARED)
-    found = content(found=[compared([mix, modes], (0.6, 0.4), (0.3, 0.4))])
+    found = content(actual=[compared([mix, modes], (0.6, 0.4), (0.3, 0.4))])
     drawn = draw("waterfall", PAIR, found)
     assert check_adds_up(drawn) == 2
     ends = [text for text in written(drawn) if re.fullmatch(r"\d+\.\d%", text)]
@@ -289,9 +289,9 @@ def test_waterfall_tells_the_task_mix_first() -> None:
 def test_waterfall_that_does_not_add_up_is_not_drawn() -> None:
     """Lines that lead elsewhere than to the candidate are no explanation."""
     modes = ledger("failure modes", [("TRUNCATED", 0.2)], explains=SHARED)
-    wrong = content(found=[compared([modes], (0.5, 0.6), (0.5, 0.6))])
+    wrong = content(actual=[compared([modes], (0.5, 0.6), (0.5, 0.6))])
     assert draw("waterfall", PAIR, wrong) == ""
-    other = content(found=[compared([modes], (0.5, 0.7), (0.1, 0.2))])
+    other = content(actual=[compared([modes], (0.5, 0.7), (0.1, 0.2))])
     assert "over all tasks of each run" in draw("waterfall", PAIR, other)
 
 
