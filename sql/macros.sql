@@ -158,6 +158,11 @@ create or replace macro answer_failed(answer) as
         answer.error::varchar not in ('false', '""', '0', '[]', '{}', '"none"', '"None"'), false
     )
     or coalesce(answer.status::varchar in ('"error"', '"failed"', '"failure"'), false)
+    -- Of HTTP.
+    or coalesce(
+        json_as_number(coalesce(answer.status_code, answer.statusCode, answer.status)) between 400 and 599,
+        false
+    )
     or coalesce(answer.isError::varchar = 'true', false)
     or coalesce(answer.is_error::varchar = 'true', false)
     or coalesce(answer.success::varchar = 'false', false);
@@ -170,8 +175,12 @@ create or replace macro text_failed(beginning) as
         '^\s*(#?\s*[A-Za-z_]\w{0,60}\s*=\s*["''])?(<[A-Za-z_:-]{1,30}>\s*){0,3}["(\[]?\s*('
         || '(?i:<(tool_|tool_use_|function_)?(error|exception)>)'
         || '|(?i:<(returncode|return_code|exit_?code|exit_status)>)\s*(-|[1-9])'
-        || '|(?i:((tool|execution|runtime|validation|http|syntax|database) )?error)'
+        || '|(?i:((tool|execution|runtime|validation|http|syntax|database|api|(internal )?server|client|network|connection|request) )?error)'
         || '\s*([:!(\[-]|\d|executing|calling|while |in )'
+        -- A status of HTTP, by its number and its words.
+        || '|(?i:(http(/[\d.]+)?|status( code)?:?) [45]\d\d\b)'
+        || '|[45]\d\d (Bad Request|Unauthorized|Forbidden|Not Found|Too Many Requests|Internal Server Error'
+        || '|Bad Gateway|Service Unavailable|Gateway Time-?out|Client Error|Server Error)\b'
         || '|(?i:fatal|exception)\s*:'
         || '|Traceback \(most recent call last\)'
         || '|[A-Z]\w*(Error|Exception)\b\s*([:(]|(while|when|during|at|in) )'

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from pipeline import open_warehouse
@@ -57,3 +59,31 @@ def test_errors_of_tools(loaded: Results) -> None:
         where run_id = 'answers' and is_error <> (task_id::int < {len(FAILED)}) order by task_id
     """)
     assert wrong == []
+
+
+def test_errors_of_an_environment_without_tools(tmp_path: Path) -> None:
+    """A message to the model that begins like an error counts as one; the model's own does not."""
+
+    def message(role: str, text: str) -> Row:
+        return {"type": "message", "role": role, "content": text}
+
+    refused = "API error while performing RESET: SERVER_ERROR."
+    words = [
+        ("user", "Error: what the dialogue begins with"),
+        ("assistant", "Error: I cannot"),
+        ("user", refused),
+        ("assistant", "RESET"),
+        ("user", refused),
+        ("user", "The error: is it gone?"),
+    ]
+    files = {
+        "a_rollouts.jsonl": [rollout(0, 0, reward=0.0, output=[message(*each) for each in words])]
+    }
+    found = analyzed(tmp_path, files, needs=["rollouts", "error_signatures", "signs"])
+    assert found.rows("select n_tool_errors, n_tool_calls from rollouts") == [(2, 0)]
+    assert found.rows("""
+        select source, signature, n_events, example from error_signatures where run_id is not null
+    """) == [("environment", refused, 2, "a/0:0#3")]
+    assert found.rows("select name, value, seq from signs where kind = 'error'") == [
+        ("reply", refused, 3)
+    ]

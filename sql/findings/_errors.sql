@@ -1,4 +1,4 @@
--- Every error message of a run, from its tools and its failed attempts.
+-- Every error message of a run, from its tools, its environment and its failed attempts.
 -- grain: run_id, task_id, rollout_index, source, place
 select
     keys.run_id,
@@ -13,6 +13,20 @@ select
 from staging.calls
 inner join staging.rollout_keys as keys using (record_id)
 where is_error
+union all by name
+select
+    keys.run_id,
+    keys.task_id,
+    keys.rollout_index,
+    'environment' as source,
+    seq as place,
+    run_id || '/' || task_id || ':' || rollout_index || '#' || seq as citation,
+    left(error_message(words), 300) as message,
+    error_signature(error_message(words)) as signature
+from raw.events
+inner join staging.rollout_keys as keys using (record_id)
+-- An environment without tools reports its errors to the model in messages.
+where kind = 'message' and is_error
 union all by name
 select
     run_id,

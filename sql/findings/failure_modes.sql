@@ -363,6 +363,7 @@ select
         when kind = 'limit' then 'harness or model'
         when reason = 'terminal' then 'harness'
         when kind = 'answer' and starts_with(value, 'equals the key') then 'verifier or prompt'
+        when kind = 'error' and name = 'reply' then 'environment, prompt or training'
         when kind = 'error' and name <> 'tool result' then 'harness or verifier'
         when kind = 'error' then 'tool, prompt or training'
         when kind = 'answer' and value = 'was not extracted' then 'prompt, training or verifier'

@@ -247,11 +247,12 @@ errors as (
     select
         record_id,
         'error' as kind,
-        'tool result' as name,
+        if(source = 'tool', 'tool result', 'reply') as name,
         signature as value,
-        min(result_seq) as seq
-    from staging.calls
-    where is_error and signature <> ''
+        min(place) as seq
+    from staging.errors
+    inner join rollouts using (run_id, task_id, rollout_index)
+    where source in ('tool', 'environment') and signature <> ''
     group by all
     union all by name
     select distinct

@@ -3,7 +3,7 @@
 -- grain: run_id, task_id, rollout_index
 -- kind: table
 with
--- Rows whose output says something, and how many tool results of a row report an error.
+-- Rows whose output says something, and how many answers of tools or of the environment report an error.
 shown as (
     select
         record_id,
@@ -12,7 +12,7 @@ shown as (
             and coalesce(role, 'assistant') = 'assistant'
             and regexp_matches(words, '\S')
         ) as is_spoken,
-        count(*) filter (where kind = 'tool_result' and is_error) as n_tool_errors
+        count(*) filter (where is_error) as n_tool_errors
     from raw.events
     where kind in ('message', 'tool_result')
     group by all

@@ -112,7 +112,9 @@ WRAPPED = "blade_item"
 MOST_ITEMS = 1_000_000
 
 # Fields of a tool's JSON answer that show a failure, for json_transform.
-TOOL_ANSWER_FIELDS = "exit_code returncode return_code error status isError is_error success"
+TOOL_ANSWER_FIELDS = (
+    "exit_code returncode return_code error status status_code statusCode isError is_error success"
+)
 TOOL_ANSWER_SPEC = json.dumps(dict.fromkeys(TOOL_ANSWER_FIELDS.split(), "JSON"))
 
 # What DuckDB accepts as JSON but Python does not: commas before a closing bracket, and NaN

@@ -195,8 +195,13 @@ def insert_events(fields: list[str], orders: list[list[str]], *, is_exact: bool)
                 when 'reasoning' then coalesce(
                     nullif(content_text(item.summary), ''), content_text(item.content))
             end,
-            case when kind = 'tool_result'
-                then tool_failed(item.output, {_text(gym.TOOL_ANSWER_SPEC)}) end,
+            -- An environment without tools answers as a user does.
+            case
+                when kind = 'tool_result'
+                    then tool_failed(item.output, {_text(gym.TOOL_ANSWER_SPEC)})
+                when kind = 'message' and seq > 1 and item.role <> 'assistant'
+                    then tool_failed(content_text(item.content), {_text(gym.TOOL_ANSWER_SPEC)})
+            end,
             {", ".join(f"case when kind = 'record' then {name} end" for name in ("record", *TEXTS))}
         from kinds
     """
