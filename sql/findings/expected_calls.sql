@@ -117,7 +117,9 @@ listed as (
         max(text) filter (where key = name_key) as tool,
         max(object) filter (where key = arguments_key) as arguments,
         -- A reader says so of a call that the harness itself accepted.
-        coalesce(bool_or(key = 'met' and value = 'true'), false) as is_met
+        coalesce(bool_or(key = 'met' and value = 'true'), false) as is_met,
+        -- And of one in an attempt that left everything in the state that is expected.
+        coalesce(bool_or(key = 'same_state' and value = 'true'), false) as is_same_state
     from valued
     inner join lists using (benchmark, path, within)
     group by record_id, path, item_no
@@ -142,7 +144,8 @@ wanted as (
         item_no,
         tool,
         comparable_arguments(arguments) as arguments,
-        is_met
+        is_met,
+        is_same_state
     from listed
     where tool is not null
 ),
@@ -178,7 +181,8 @@ logs as (
         count(distinct (task_id, calls_key)) > count(distinct task_id)
         or count(*) filter (where is_made) >= 0.97 * count(*)
 ),
--- One list of a benchmark says what is expected: the one that most attempts have.
+-- One list of a benchmark says what is expected: the longest, of equal ones the reader's own, which is
+-- empty, not missing, where nothing is expected.
 chosen as (
     select
         benchmark,
@@ -186,7 +190,7 @@ chosen as (
     from lists
     anti join logs using (benchmark, path)
     inner join item_counts using (benchmark, path)
-    qualify row_number() over (partition by benchmark order by n_items desc, path) = 1
+    qualify row_number() over (partition by benchmark order by n_items desc, path <> 'expected_calls', path) = 1
 ),
 asked as (
     select
@@ -207,6 +211,7 @@ expected as (
         tool,
         arguments,
         is_met,
+        is_same_state,
         row_number() over (partition by record_id, tool, arguments order by item_no) as nth
     from wanted
     inner join attempts using (record_id)
@@ -254,6 +259,11 @@ closest as (
         missing.expected_no,
         beyond.seq,
         beyond.is_error,
+        -- What else it says changed nothing.
+        missing.is_same_state and not beyond.is_error and list_bool_and(list_transform(
+            map_keys(missing.fields),
+            lambda name: coalesce(json_contains(beyond.fields[name], missing.fields[name]), false)
+        )) as is_same,
         argument_differences(missing.fields, beyond.fields, 60) as differing,
         len(list_filter(
             map_keys(missing.fields),
@@ -281,14 +291,15 @@ every as (
             when matched.is_error then 'failed'
             when matched.seq is not null then 'made'
             when is_met then if(coalesce(closest.is_error, false), 'failed', 'made')
+            when closest.is_same then 'made'
             when closest.is_error then 'refused'
             when closest.seq is not null then 'differs'
             when called.tool is not null then 'fewer'
             else 'never'
         end as status,
-        if(is_met, [], coalesce(list_transform(differing, lambda each: each.name), [])) as differing_keys,
+        if(is_met or is_same, [], coalesce(list_transform(differing, lambda each: each.name), [])) as differing_keys,
         case
-            when coalesce(matched.seq is not null and not matched.is_error, false) or is_met then null
+            when coalesce(matched.seq is not null and not matched.is_error, false) or is_met or is_same then null
             when len(differing) > 0 then array_to_string(
                 list_transform(
                     differing[:6],

@@ -374,9 +374,10 @@ def _expected_calls(rewards: dict[str, Any], task: Any) -> list[dict[str, Any]] 
     actions = get(task, "evaluation_criteria", "actions")
     if isinstance(checks, list):
         # An action that the evaluator accepted counts as made.
+        other = {"same_state": True} if get(rewards, "db_check", "db_match") is True else {}
         return [
             _expected_call(fields(get(one, "action")))
-            | ({"met": True} if get(one, "action_match") is True else {})
+            | ({"met": True} if get(one, "action_match") is True else other)
             for one in checks
         ]
     if get(rewards, "info", "action", "note") is not None:
