@@ -337,6 +337,21 @@ def items_of(tmp_path: Path, **more: Any) -> list[dict[str, Any]]:
     return row["response"]["output"]
 
 
+def test_how_a_sample_ended_is_in_its_events(tmp_path: Path) -> None:
+    """Where a solver leaves no output: why the model stopped last, and the time of all events."""
+
+    def event(seconds: int, reason: str) -> dict[str, Any]:
+        answer = {"message": {"role": "assistant", "content": "7"}, "stop_reason": reason}
+        stamp = f"2026-01-01T00:00:{seconds:02}+00:00"
+        return {"event": "model", "timestamp": stamp, "output": {"choices": [answer]}}
+
+    request = [{"role": "user", "content": "question 1", "source": "input"}]
+    events = [event(1, "stop"), event(9, "max_tokens")]
+    bare = {"messages": request, "output": {"choices": []}, "total_time": None, "events": events}
+    (row,) = rows(read(tmp_path, archive(log(sample(1, **bare)))))
+    assert (row["stop_reason"], row["total_run_time"]) == ("max_tokens", 8.0)
+
+
 def test_an_answer_outside_the_messages(tmp_path: Path) -> None:
     """What a sample gives for its output is the answer where no message is one."""
     request = [{"role": "user", "content": "question 1", "source": "input"}]

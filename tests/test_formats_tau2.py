@@ -101,6 +101,33 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return analyzed(tmp_path_factory.mktemp("tau2"), files, needs=NEEDS)
 
 
+@pytest.mark.parametrize(
+    ("raw", "reason"),
+    [
+        ({"choices": [{"finish_reason": "length"}]}, "length"),
+        ({"finish_reason": "stop"}, "stop"),
+        ({"stop_reason": "max_tokens"}, "max_tokens"),
+        (None, None),
+    ],
+)
+def test_why_the_model_stopped(raw: Row | None, reason: str | None, tmp_path: Path) -> None:
+    """As its provider says; how the simulation ended does not say it."""
+    messages = [
+        {"role": "assistant", "content": "first", "raw_data": {"finish_reason": "tool_calls"}},
+        {"role": "assistant", "content": "last", "raw_data": raw},
+        {"role": "user", "content": "###STOP###"},
+    ]
+    document = {**DOCUMENT, "simulations": [simulation(1, 0, 0.0, messages=messages)]}
+    needs = ["rollouts", "report.looked", "report.gaps"]
+    actual = analyzed(tmp_path, {"a.json": json.dumps(document)}, needs=needs)
+    is_cap = reason in ("length", "max_tokens")
+    cap = reason if is_cap else None
+    assert actual.rows("select finish_reason, limit_reached from rollouts") == [(reason, cap)]
+    assert actual.one("select n_limit_known from report.looked") == int(reason is not None)
+    unknown = actual.column("select claims from report.gaps where gap = 'endings'")
+    assert unknown == ["whether answers were cut at a token limit"] * (reason is None)
+
+
 @facts("tau2")
 def test_simulations(loaded: Results, fact: Fact) -> None:
     """As tests/facts/tau2.test says."""

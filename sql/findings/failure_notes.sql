@@ -324,7 +324,7 @@ rare as (
             signs.kind = 'field'
             and n_all_passes = 0
             and 2 * n > n_all
-            and (not has_graded or coalesce(value = finish_reason, false))
+            and (not has_graded or name = 'termination_reason' or coalesce(value = finish_reason, false))
         )
         -- The answer and its key have notes of their own.
         and name not in (select key_path from staging.answers)

@@ -33,8 +33,6 @@ shown as (
     where
         item is null
         and path not like '%.*.%'
-        -- What a reader calls so has a name of its own in the record.
-        and not (path = 'finish_reason' and (record_id, 'termination_reason') in (select record_id, path from staging.entries))
 ),
 -- Verdicts of named checks are in `checks`.
 others as (

@@ -12,21 +12,23 @@ with texts (gap_no, gap, unit, missing, claims, collect) as (
     (5, 'tokens', 'rollout', 'token counts', 'what an attempt costs', 'rows with the usage of their response'),
     (6, 'durations', 'rollout', 'durations', 'how long an attempt takes', 'rows with the time an attempt took'),
     (7, 'events', 'rollout', 'transcripts', 'where an attempt went wrong', 'rows whose response has its output items'),
-    (8, 'trajectory', 'rollout', 'what some health checks read', 'whether model calls failed or were cut',
+    (8, 'endings', 'rollout', 'why the model stopped', 'whether answers were cut at a token limit',
+        'rows with the status of their response, or its finish reason'),
+    (9, 'trajectory', 'rollout', 'what some health checks read', 'whether model calls failed',
         'rows with `ng_trajectory`'),
-    (9, 'slices', 'task', 'a field that groups tasks', 'which kind of task is weak',
+    (10, 'slices', 'task', 'a field that groups tasks', 'which kind of task is weak',
         'a field such as category in each row, or `slices` in blade.toml'),
-    (10, 'verifier', 'rollout', 'fields of the verifier', 'why an attempt was graded as it was',
+    (11, 'verifier', 'rollout', 'fields of the verifier', 'why an attempt was graded as it was',
         'rows that keep what the verifier found'),
-    (11, 'scores', 'rollout', 'a usable reward', 'whether unscored attempts passed', 'the verdict on these rows'),
-    (12, 'settled', 'reward', 'a pass threshold', 'which attempts pass',
+    (12, 'scores', 'rollout', 'a usable reward', 'whether unscored attempts passed', 'the verdict on these rows'),
+    (13, 'settled', 'reward', 'a pass threshold', 'which attempts pass',
         '`pass_threshold` in blade.toml, or --pass-threshold'),
-    (13, 'rewards', 'reward', 'rewards that differ', 'how single attempts did: all have one reward',
+    (14, 'rewards', 'reward', 'rewards that differ', 'how single attempts did: all have one reward',
         'one reward per attempt'),
-    (14, 'labels', 'task', 'causes given by a person', 'why tasks fail: no person has labelled them',
+    (15, 'labels', 'task', 'causes given by a person', 'why tasks fail: no person has labelled them',
         '`labels.jsonl` beside the results'),
-    (15, 'redacted', 'rollout', 'text before redaction', 'what the text was', 'the results before redaction'),
-    (16, 'rejects', 'line', 'lines that can be read', 'what the rejected lines held', 'these lines again')
+    (16, 'redacted', 'rollout', 'text before redaction', 'what the text was', 'the results before redaction'),
+    (17, 'rejects', 'line', 'lines that can be read', 'what the rejected lines held', 'these lines again')
 ),
 recorded as (
     select
@@ -35,6 +37,7 @@ recorded as (
         count(*) filter (where input_tokens is null and output_tokens is null) as n_tokens,
         count(*) filter (where duration_s is null) as n_durations,
         count(*) filter (where coalesce(n_events, 0) = 0) as n_events,
+        count(*) filter (where coalesce(status, finish_reason) is null) as n_endings,
         count(*) filter (where coalesce(verifier, '{}') = '{}') as n_verifier,
         count(*) filter (where is_redacted(final_text) or is_redacted(verifier)) as n_redacted
     from staging.rollouts
@@ -100,6 +103,7 @@ lacking as (
             lack_of('tokens', recorded.n_tokens, heads.n_rollouts),
             lack_of('durations', recorded.n_durations, heads.n_rollouts),
             lack_of('events', recorded.n_events, heads.n_rollouts),
+            lack_of('endings', recorded.n_endings, heads.n_rollouts),
             lack_of('trajectory', unobserved.n_rollouts, heads.n_rollouts),
             lack_of('slices', case when slices.run_id is null then heads.n_tasks end, heads.n_tasks),
             lack_of('verifier', recorded.n_verifier, heads.n_rollouts),

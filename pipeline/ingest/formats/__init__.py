@@ -22,7 +22,8 @@ A row is a Gym row (formats/gym.py, docs/formats.md), whose fields mean what the
 - `response.output`: what followed, as items (`message`, `reasoning`, `function_call`,
   `function_call_output`); leave `output` out if no transcript was recorded: an empty one means
   that nothing was done;
-- `response.usage`, `response.model`; seconds in `total_run_time`; how it ended in `finish_reason`;
+- `response.usage`, `response.model`; seconds in `total_run_time`; why the model
+  stopped in `finish_reason`;
 - `score` and `scores`: lists of `{name, score, explanation}`, the one that the reward is and the
   others (`scores_of`); they become `checks`, and figures are of them (`mean/scores.<name>`);
 - `expected_calls`: the calls that the task expects, in order, as `{name, arguments}`, an empty list

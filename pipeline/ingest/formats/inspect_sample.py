@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from . import (
@@ -96,7 +97,7 @@ def row(sample: Any, log: Log) -> Row:
         "exception_type": _exception(error),
         "n_error_retries": len(items(sample.get("error_retries"))),
         "is_invalidated": sample.get("invalidation") is not None,
-        "total_run_time": number(sample.get("total_time")),
+        "total_run_time": number(sample.get("total_time")) or _seconds(sample),
         "working_time": number(sample.get("working_time")),
     }
     answer = {"extracted_answer": chosen.pop("answer")} if chosen and "answer" in chosen else {}
@@ -106,9 +107,23 @@ def row(sample: Any, log: Log) -> Row:
 
 
 def _stop_reason(sample: dict[str, Any]) -> str | None:
-    """Why the model stopped; None if Inspect recorded `unknown`."""
-    reason = text(get(sample, "output", "choices", 0, "stop_reason"))
-    return None if reason == "unknown" else reason
+    """Why the model stopped last; None if Inspect recorded `unknown`."""
+    calls = [one for one in items(sample.get("events")) if get(one, "event") == "model"]
+    reasons = (
+        text(get(output, "choices", 0, "stop_reason"))
+        for output in (sample.get("output"), get(calls, -1, "output"))
+    )
+    return next((reason for reason in reasons if reason and reason != "unknown"), None)
+
+
+def _seconds(sample: dict[str, Any]) -> float | None:
+    """From the first event to the last, for logs without a total."""
+    times = [get(one, "timestamp") for one in items(sample.get("events"))]
+    try:
+        first, last = (datetime.fromisoformat(times[place]) for place in (0, -1))
+        return (last - first).total_seconds()
+    except (IndexError, TypeError, ValueError):
+        return None
 
 
 def _chosen(scores: list[dict[str, Any]], names: tuple[str, ...]) -> dict[str, Any] | None:

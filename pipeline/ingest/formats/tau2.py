@@ -336,7 +336,7 @@ def _simulation(simulation: Any, header: Header) -> Iterator[Reading]:
         },
         "db_check": without_empty({"db_match": get(rewards, "db_check", "db_match")}),
         **checks,
-        "finish_reason": ended,
+        "finish_reason": _stop_reason(simulation),
         "termination_reason": ended,
         "error_message": text(get(rewards, "info", "note")),
         "review_agent_error": get(simulation, "review", "agent_error"),
@@ -363,6 +363,14 @@ def _simulation(simulation: Any, header: Header) -> Iterator[Reading]:
         order=order,
         limit_reached=ended if ended in CAPS else None,
     )
+
+
+def _stop_reason(simulation: Any) -> str | None:
+    """Why the agent's model stopped last, as its provider says."""
+    answers = [one for one in items(get(simulation, "messages")) if get(one, "role") == "assistant"]
+    raw = get(answers, -1, "raw_data")
+    paths = (("choices", 0, "finish_reason"), ("finish_reason",), ("stop_reason",))
+    return next((reason for path in paths if (reason := text(get(raw, *path)))), None)
 
 
 def _expected_calls(rewards: dict[str, Any], task: Any) -> list[dict[str, Any]] | None:
