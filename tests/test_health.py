@@ -249,3 +249,21 @@ def assert_planted(folder: Path, warehouse: Path) -> None:
     assert planted.keys() <= {row[:2] for row in rows}
     for task, index, health, findings in rows:
         assert (health, findings) == planted.get((task, index), ("healthy", [])), (task, index)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "is_constant"),
+    [([60.0] * 10, True), ([60.0] * 9, False), ([60.0] * 9 + [61.0], False)],
+    ids=["all", "few", "other"],
+)
+def test_one_duration_of_all_rows(seconds: list[float], is_constant: bool, tmp_path: Path) -> None:
+    """It is no measurement: it is said, and nothing is computed from it."""
+    rows = [rollout(task, 0, total_run_time=each) for task, each in enumerate(seconds)]
+    needs = ["health_findings", "rollouts", "report.gaps"]
+    results = analyzed(tmp_path, {"a_rollouts.jsonl": rows}, needs=needs)
+    assert results.rows("""
+        select check_id, evidence from health_findings where check_id like '%duration%'
+    """) == ([("run_constant_duration", "60 s in 10 rows")] * is_constant)
+    durations = results.column("select duration_s from rollouts order by task_id::int")
+    assert durations == ([None] * len(seconds) if is_constant else seconds)
+    assert not results.rows("from report.gaps where gap = 'durations'")

@@ -163,6 +163,17 @@ all_findings as (
     select
         run_id,
         'run' as scope,
+        'run_constant_duration' as check_id,
+        '' as subject,
+        'all rollouts have the same duration, which is no measurement' as message,
+        format('{:g} s in {:,} rows', constant_duration_s, count(*)) as evidence
+    from staging.rollouts
+    where constant_duration_s is not null
+    group by run_id, constant_duration_s
+    union all by name
+    select
+        run_id,
+        'run' as scope,
         'run_reported_differs' as check_id,
         '' as subject,
         'what the run reported differs from what its rows give' as message,

@@ -142,7 +142,14 @@ observed as (
         * replace (case when is_observed then outline end as outline),
         -- A turn is a stretch of the model's own items between results and users' messages.
         case when is_observed then regexp_replace(outline, '[cmto]+', 'a', 'g') end as turns,
-        case when is_observed then is_spoken end as has_text
+        case when is_observed then is_spoken end as has_text,
+        -- One and the same in all rows of a run is no measurement.
+        case
+            when
+                count(duration_s) over (partition by run_id) >= 10
+                and min(duration_s) over (partition by run_id) = max(duration_s) over (partition by run_id)
+                then duration_s
+        end as constant_duration_s
     from measured
 )
 select
@@ -181,7 +188,8 @@ select
     sandbox_outcome,
     input_tokens,
     output_tokens,
-    duration_s,
+    if(constant_duration_s is null, duration_s, null) as duration_s,
+    constant_duration_s,
     case when cost between 0 and 1e12 then cost end as cost,
     case
         when settings.answer_path is null then extracted_answer(verifier)

@@ -3,7 +3,7 @@
 select
     rollouts.* exclude (
         answer, prompt_sha, has_prompt, source_file, source_line, record_id, last_message_seq,
-        is_observed
+        is_observed, constant_duration_s
     ),
     final_texts.final_text,
     rollouts.answer,

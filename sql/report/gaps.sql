@@ -35,7 +35,7 @@ recorded as (
         run_id,
         count(*) filter (where model is null) as n_model,
         count(*) filter (where input_tokens is null and output_tokens is null) as n_tokens,
-        count(*) filter (where duration_s is null) as n_durations,
+        count(*) filter (where coalesce(duration_s, constant_duration_s) is null) as n_durations,
         count(*) filter (where coalesce(n_events, 0) = 0) as n_events,
         count(*) filter (where coalesce(status, finish_reason) is null) as n_endings,
         count(*) filter (where coalesce(verifier, '{}') = '{}') as n_verifier,
