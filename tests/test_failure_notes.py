@@ -470,3 +470,48 @@ def test_a_conversation_is_not_shown_by_its_last_words(tmp_path: Path) -> None:
     )
     assert found.column("select task_id from report.contrasts") == []
     assert found.column("select met_by_pass from report.check_contrasts") == [["said_the_sum"]] * 3
+
+
+def based(
+    task: int,
+    reward: float,
+    db: float = 1.0,
+    told: dict[str, bool] | None = None,
+    is_called: bool = True,
+) -> Row:
+    """A row whose reward is made of `DB` and the facts to tell; the calls are checked beside."""
+    breakdown = {"DB": db} | ({"COMMUNICATE": float(all(told.values()))} if told else {})
+    facts = [{"name": name, "met": met} for name, met in (told or {}).items()]
+    return rollout(
+        task,
+        0,
+        reward=reward,
+        reward_basis=["DB", "COMMUNICATE"],
+        reward_breakdown=breakdown,
+        communicate_checks=facts,
+        action_checks=[{"name": "look", "met": is_called}],
+    )
+
+
+@together
+def test_the_checks_that_count_are_those_of_the_reward() -> Batch:
+    """Their sum is none of them; the others are named as such; one rule for all rows."""
+    rows = [based(task, 1.0, told={f"fact {task}": True}) for task in range(4)]
+    rows += [based(4, 0.0, told={"4": False}, is_called=False)]
+    rows += [based(task, 0.0, db=0.0, is_called=task != 5) for task in range(5, 8)]
+    rows += [based(task, 0.0, db=0.0, told={"x": task < 10, "y": True}) for task in range(8, 12)]
+    found: Case = yield rows
+    said_of = {task: listed[0] for task, listed in notes(found).items()}
+    assert said_of["4"] == (
+        "1 of 3 checks met, fails communicate_checks: 4; not part of the reward: look"
+    )
+    assert said_of["5"] == "0 of 2 checks met, fails DB; not part of the reward: look"
+    assert said_of["6"] == "1 of 2 checks met, fails DB"
+    assert said_of["8"] == "3 of 4 checks met, fails DB"
+    assert said_of["10"] == "2 of 4 checks met, fails x, DB"
+    # Where nothing is to be told, one check decides alone.
+    near = found.rows("""
+        select n_failures, n_failures_observed from findings where kind = 'near'
+    """)
+    assert near == [(3, 5)]
+    assert not found.rows("from signs where name like '%reward_basis%'")

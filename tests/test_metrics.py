@@ -184,9 +184,10 @@ def test_slice_metrics(checked: Checked) -> None:
     found = checked.rows("slice_metrics", "run_id", "slice_key", "slice_value")
     n_rows = 0
     for _, runs in checked.suites():
-        values = {checked.slices[name][task] for name, run in runs.items() for task in run.tasks()}
-        if len(values) < 2:
-            continue  # one value sorts nothing
+        tasks = {(name, task) for name, run in runs.items() for task in run.tasks()}
+        values = {checked.slices[name][task] for name, task in tasks}
+        if len(values) < 2 or len(values) == len({task for _, task in tasks}):
+            continue  # one value sorts nothing, nor does one value per task
         for name, run in runs.items():
             own = checked.slices[name]
             for value in sorted({own[task] for task in run.tasks()}):

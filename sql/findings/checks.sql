@@ -1,7 +1,8 @@
 -- What the verifier checked of an attempt: tests, criteria, rubric items, parts of its reward.
 -- Recognised by shape: a list of objects with a name and a verdict, an object of verdicts, lists of
 -- names below `passed` and `failed`, a list of verdicts beside one of names, lines of pytest.
--- `is_counted`: a verdict of its own, where there was something to check.
+-- `is_counted`: a verdict of its own, where there was something to check. `is_of_reward`: one of those that the
+-- reward is made of, where the record says of which (`reward_basis`).
 -- grain: run_id, task_id, rollout_index, source, check_name
 -- kind: table
 with
@@ -119,7 +120,7 @@ listed as (
     where verdict_key is not null and name_key is not null
     group by record_id, path, item_no
 ),
--- Objects of nothing but verdicts, at least two of them or a map; numbers are verdicts where all are
+-- Objects of nothing but verdicts, in some attempt two of them or a map; numbers are verdicts where all are
 -- 0 or 1.
 members as (
     select
@@ -137,10 +138,10 @@ objects as (
         record_id,
         source
     from members
-    group by all
-    having
-        bool_and(coalesce(is_verdict(value) is not null, false))
-        and (count(*) > 1 or bool_and(is_map))
+    group by record_id, source
+    having bool_and(coalesce(is_verdict(value) is not null, false))
+    -- With one verdict in this attempt and several in others it is the same object.
+    qualify max(count(*)) over (partition by source) > 1 or bool_and(is_map)
 ),
 -- A boolean that is false in half of the passes that have it says something else (patch_is_None).
 flags as (
@@ -352,6 +353,28 @@ idle as (
     from numbered
     inner join empty_lists using (record_id)
     where is_passed and length(check_name) > 1 and starts_with(empty_lists.name, bare_text(check_name))
+),
+-- What is named after a list of checks is their sum.
+sums as (
+    select distinct
+        numbered.record_id,
+        numbered.source,
+        numbered.check_name
+    from numbered
+    inner join (select distinct record_id, source from listed) as lists
+        on lists.record_id = numbered.record_id
+        and lists.source <> numbered.source
+        and starts_with(bare_text(regexp_extract(lists.source, '[^.]*$')), bare_text(numbered.check_name))
+    where length(numbered.check_name) > 1
+),
+-- The parts of the reward, where the record names them.
+bases as (
+    select
+        record_id,
+        list(bare_text(value)) as parts
+    from staging.entries
+    where name = 'reward_basis' and item_no > 0 and kind = 'VARCHAR'
+    group by all
 )
 select
     run_id,
@@ -368,6 +391,7 @@ select
         -- A number between 0 and 1 is a measure.
         and not coalesce(score not in (0, 1), false)
         and idle.record_id is null
+        and sums.record_id is null
         -- Nor does the reward itself count,
         and not bool_and(coalesce(score = reward, false)) over of_name
         -- nor what nearly all have at several tasks and nobody fails, unless it is one of several of a name,
@@ -382,11 +406,21 @@ select
         and not (
             regexp_matches(bounded, '^\d+$')
             and bool_or(not regexp_matches(bounded, '^\d+$')) over (partition by record_id)
-        ) as is_counted
+        ) as is_counted,
+    list_bool_or(list_transform(
+        bases.parts,
+        lambda part: part = bare_text(bounded)
+            or starts_with(bare_text(regexp_extract(numbered.source, '[^.]*$')), part)
+    ))
+        and is_passed is not null
+        and idle.record_id is null
+        and sums.record_id is null as is_of_reward
 from numbered
 inner join staging.rollouts using (record_id)
 inner join staging.run_benchmarks using (run_id)
 inner join totals using (benchmark)
 left join measures using (benchmark, source, check_name)
 left join idle using (record_id, source, check_name)
+left join sums using (record_id, source, check_name)
+left join bases using (record_id)
 window of_name as (partition by benchmark, numbered.source, bounded, nth)

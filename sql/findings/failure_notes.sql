@@ -38,32 +38,46 @@ checks as (
         count(*) as n_checks,
         count(*) filter (where is_passed) as n_met,
         -- A log lists what failed; how many there were it may not say.
-        bool_or(checks.source = 'log') and not bool_or(checks.source = 'log' and is_passed) as is_of_log,
-        count(*) filter (where not is_passed and lax_checks.benchmark is null) as n_failed,
-        min_by(checks.check_name, (scores.mode is not null, checks.source, checks.check_name), 3)
-            filter (where not is_passed and lax_checks.benchmark is null) as failed
-    from main.checks
-    inner join staging.run_benchmarks using (run_id)
-    left join (from staging.modes where reason in ('same as score', 'measure')) as scores
-        on scores.benchmark = run_benchmarks.benchmark
-        and scores.name = check_sign(checks.source, checks.check_name)
-    left join lax_checks
-        on lax_checks.benchmark = run_benchmarks.benchmark
-        and lax_checks.source = checks.source
-        and lax_checks.check_name = checks.check_name
-    where is_counted
+        bool_or(source = 'log') and not bool_or(source = 'log' and is_passed) as is_of_log,
+        count(*) filter (where not is_passed and is_deciding) as n_failed,
+        min_by(label, (is_score, source, check_name), 3) filter (where not is_passed and is_deciding) as failed,
+        min_by(label, (source, check_name), 3) filter (where not is_passed and not is_of_reward and not is_lax)
+            as failed_beside
+    from (
+        select
+            checks.*,
+            scores.mode is not null as is_score,
+            lax_checks.benchmark is not null as is_lax,
+            coalesce(is_of_reward, not is_lax) as is_deciding,
+            -- A number alone names nothing.
+            left(if(
+                regexp_matches(checks.check_name, '^\d+$'),
+                check_sign(checks.source, checks.check_name),
+                checks.check_name
+            ), 80) as label
+        from main.checks
+        inner join staging.run_benchmarks using (run_id)
+        left join (from staging.modes where reason in ('same as score', 'measure')) as scores
+            on scores.benchmark = run_benchmarks.benchmark
+            and scores.name = check_sign(checks.source, checks.check_name)
+        left join lax_checks
+            on lax_checks.benchmark = run_benchmarks.benchmark
+            and lax_checks.source = checks.source
+            and lax_checks.check_name = checks.check_name
+        where is_counted or is_of_reward
+    )
     group by all
     -- What only says the score again says nothing of it.
-    having count(*) filter (where scores.mode is null) > 0
+    having count(*) filter (where not is_score) > 0
 ),
 checked as (
     select
         record_id,
         'checks' as kind,
         1 as place,
-        if(is_of_log, '', n_met || ' of ' || n_checks || ' checks met, ') || 'fails ' || array_to_string(
-            list_transform(failed, lambda name: left(name, 80)), ', '
-        ) || if(n_failed > 3, ', …', '') as note
+        if(is_of_log, '', n_met || ' of ' || n_checks || ' checks met, ') || 'fails ' || array_to_string(failed, ', ')
+        || if(n_failed > 3, ', …', '')
+        || coalesce('; not part of the reward: ' || array_to_string(failed_beside, ', '), '') as note
     from checks
     inner join failing using (run_id, task_id, rollout_index)
     where n_failed > 0
@@ -498,7 +512,7 @@ graded as (
             rollout_index,
             -- Of a text that was cut what follows the cut.
             regexp_replace(
-                regexp_replace(arg_min(message, (source, check_name)), '^.* … \S*\s*', '…', 's'), '\s+', ' ', 'g'
+                regexp_replace(arg_min(message, (not coalesce(is_of_reward, true), source, check_name)), '^.* … \S*\s*', '…', 's'), '\s+', ' ', 'g'
             ) as message
         from main.checks
         -- Data is no explanation.

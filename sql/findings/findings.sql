@@ -154,7 +154,8 @@ stuck as (
     having count(*) >= 2 and 2 * sum(n_passing_runs) >= sum(n_runs - 1)
     qualify row_number() over (partition by benchmark order by count(*) desc, run_id) = 1
 ),
--- Graded failures with several checks, of which exactly one fails.
+-- Graded failures with several checks, of which exactly one fails: those that the reward is made of, where the
+-- record says so.
 verdicts as (
     select
         run_benchmarks.benchmark,
@@ -167,10 +168,10 @@ verdicts as (
     inner join staging.run_benchmarks using (run_id)
     inner join staging.rollouts using (run_id, task_id, rollout_index)
     -- What says the score again is none of several.
-    anti join (from staging.modes where reason in ('same as score', 'part of score', 'measure')) as scores
+    left join (from staging.modes where reason in ('same as score', 'measure')) as scores
         on scores.benchmark = run_benchmarks.benchmark
         and scores.name = check_sign(checks.source, checks.check_name)
-    where not is_pass and is_counted
+    where not is_pass and coalesce(is_of_reward, is_counted and scores.name is null)
     group by all
 ),
 near as (
@@ -183,10 +184,13 @@ near as (
             filter (where n_failed = 1) as citation,
         22 as place
     from verdicts
-    where n_checks > 1 and n_failed > 0
-    group by benchmark
+    inner join attempts using (benchmark)
+    where n_checks > 1
+    group by benchmark, attempts.n_failures_observed
+    -- What few failures have is no finding about them all.
     having
-        count(*) filter (where n_failed = 1) >= 3
+        4 * count(*) >= attempts.n_failures_observed
+        and count(*) filter (where n_failed = 1) >= 3
         and 10 * count(*) filter (where n_failed = 1) >= count(*)
 ),
 concentrated as (

@@ -33,6 +33,8 @@ shown as (
     where
         item is null
         and path not like '%.*.%'
+        -- Which checks count is no observation.
+        and name <> 'reward_basis'
 ),
 -- Verdicts of named checks are in `checks`.
 others as (
@@ -157,7 +159,7 @@ check_counts as (
         count(*) filter (where not is_passed) as n_failed,
         count(*) as n_checks
     from main.checks
-    where is_passed is not null
+    where coalesce(is_of_reward, is_passed is not null)
     group by all
 ),
 checks as (

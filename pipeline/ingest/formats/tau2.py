@@ -335,6 +335,7 @@ def _simulation(simulation: Any, header: Header) -> Iterator[Reading]:
             if rewards.get(BEHIND.get(part, ""), True)
         },
         "db_check": without_empty({"db_match": get(rewards, "db_check", "db_match")}),
+        "reward_basis": rewards.get("reward_basis"),
         **checks,
         "finish_reason": _stop_reason(simulation),
         "termination_reason": ended,
