@@ -251,7 +251,8 @@ class _Writer:
         if self.fixed or random.random() < 0.7:
             extra["total_run_time"] = random.choice((0.1, 0.7, 123.4))
             if self.fixed:
-                extra["total_run_time"] = 0.1 if self.side_name == "base" else 123.4
+                # One and the same in all rows would be no measurement.
+                extra["total_run_time"] /= 1 if self.side_name == "base" else 0.001
             measures["duration_s"] = extra["total_run_time"]
         reported = reward if is_scored else random.choice(UNUSABLE)
         request = self.ask(key, is_input=False)
