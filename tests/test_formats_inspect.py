@@ -388,6 +388,26 @@ def test_a_tool_of_the_models_own_server(tmp_path: Path) -> None:
     )
 
 
+GRADERS = {
+    "the evaluated model grades itself": ([{"name": "model_graded_qa"}], {}, "m/x"),
+    "the role": ([{"name": "inspect_ai/model_graded_fact"}], {"grader": {"model": "m/y"}}, "m/y"),
+    "the scorer's own": (
+        [{"name": "own", "options": {"model": ["m/b", "m/a"]}}],
+        {"grader": {"model": "m/y"}},
+        "m/a, m/b",
+    ),
+    "no model": ([{"name": "match"}], {}, None),
+}
+
+
+@pytest.mark.parametrize("case", GRADERS)
+def test_the_model_that_grades_is_a_setting(case: str) -> None:
+    """Who grades is read from the scorers and the roles of the log."""
+    scorers, roles, expected = GRADERS[case]
+    evaluation = {"model": "m/x", "scorers": scorers, "model_roles": roles}
+    assert inspect_ai._grader(evaluation) == expected
+
+
 def test_arguments_of_the_task_are_settings(tmp_path: Path) -> None:
     """Each by its name, and in what two runs differ; secrets are left alone."""
     head = header(1)

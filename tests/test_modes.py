@@ -447,6 +447,18 @@ def test_parts_speak_of_the_same() -> None:
     assert not any(mode.sign is other and mode.parent for mode in listed)
 
 
+def test_a_part_is_of_some() -> None:
+    """A check that only a few failures of a mode have, and all of these fail, is no part of it."""
+    whole = sign("stop = wandered", range(16))
+    has = [*range(6), *PASSES]
+    always = sign("all: DB = fails", range(6), kind="check", known=has)
+    listed = modes([whole, always], attempts())
+    assert not any(mode.parent for mode in listed)
+    some = sign("all: DB = fails", range(6), kind="check", known=[*range(9), *PASSES])
+    listed = modes([whole, some], attempts())
+    assert [mode.sign.text for mode in listed if mode.parent] == [some.text]
+
+
 def test_parts_of_a_change_are_of_its_sense() -> None:
     """What was made and not expected is not made of what was expected and not made."""
     made = sign("a change = made that is not expected", range(16), kind="expected")

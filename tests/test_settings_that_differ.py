@@ -75,6 +75,32 @@ def test_what_one_run_alone_records_is_no_difference() -> Batch:
     assert f"Not recorded by `{silent}`: `temperature`, `top_p`." in results.report
 
 
+@together
+def test_fields_of_the_verifier_are_compared_at_common_tasks() -> Batch:
+    """What other tasks hold is no difference, nor what an attempt without a grade lacks."""
+    base, other = rows(), rows()
+    for row in [*base, *other]:
+        row["checked"] = {"a": True}
+    del base[0]["checked"], base[0]["reward"]
+    other += [rollout(task, 0, model="gpt", told=["x"]) for task in range(3, 9)]
+    results = yield {"a": base, "b": other}
+    assert not results.rows("from comparison_settings where setting = 'verifier fields'")
+
+
+@together
+def test_fields_of_the_verifier_differ() -> Batch:
+    base, other = rows(), rows()
+    for row in [*base, *other]:
+        row["checked"] = {"a": True}
+    for row in other:
+        row["told"] = ["x"]
+    results = yield {"a": base, "b": other}
+    assert results.rows("""
+        select base_value, candidate_value from comparison_settings
+        where setting = 'verifier fields'
+    """) == [("checked", "checked, told")]
+
+
 @with_pages
 def test_tasks_that_look_the_same_are_named() -> Batch:
     """Unlike questions under one id by where they differ, equal ones under other ids by example."""

@@ -294,7 +294,11 @@ def _parts(
     """What a mode of more than a third of the failures is mostly made of, three at most."""
     if 3 * n_failing(sign, attempts) < attempts.n_failures:
         return []
-    inside = [other for other, _ in nested if other is not sign and _is_part(other, sign)]
+    inside = [
+        other
+        for other, _ in nested
+        if other is not sign and _is_part(other, sign) and _is_of_some(other, sign, attempts)
+    ]
     inside.sort(key=lambda other: (-n_failing(other, attempts), other.text))
     listed: list[Mode] = []
     for other in inside:
@@ -302,6 +306,15 @@ def _parts(
             bears = other.bears & sign.bears
             listed.append(Mode(replace(other, bears=bears), "part", parent=sign.text))
     return listed
+
+
+def _is_of_some(other: Sign, sign: Sign, attempts: Attempts) -> bool:
+    """Whether a failure of the mode is known not to have the part.
+
+    Of a check that only some have and all of these fail, the count would be of who has it.
+    """
+    inside = sign.bears & attempts.fails & other.known
+    return bool((inside & ~other.bears).any())
 
 
 def _is_part(other: Sign, sign: Sign) -> bool:

@@ -56,43 +56,67 @@ tools as (
     group by base, candidate, tool
     having count(distinct is_base) = 1
 ),
--- The fields that a compared run's verifier writes in at least half of 100 rollouts, one of each task first:
--- what a few hold is about those attempts.
-verifier_fields as (
+-- The fields that the verifier writes in at least half of a side's graded attempts, one at each of 100 common tasks:
+-- what few hold is about those attempts, what other tasks hold about those tasks.
+sampled as (
+    from main.comparison_tasks
+    where is_paired
+    qualify row_number() over (partition by base, candidate order by task_id) <= 100
+),
+written as materialized (
     select
         run_id,
-        string_agg(name, ', ' order by name) as names
+        task_id,
+        list_transform(map_keys(json_fields(texts.verifier)), lambda key: left(key, 60)) as names
+    from (
+        from staging.rollout_keys
+        semi join sampled using (task_id)
+        semi join staging.task_sides using (run_id)
+        anti join staging.ungraded using (record_id)
+        qualify row_number() over (partition by run_id, task_id order by rollout_index) = 1
+    ) as firsts
+    inner join raw.texts using (record_id)
+),
+verifier_fields as (
+    select
+        base,
+        candidate,
+        list_sort(list(name) filter (where 2 * n_base >= n_tasks)) as of_base,
+        list_sort(list(name) filter (where 2 * n_candidate >= n_tasks)) as of_candidate
     from (
         select
-            run_id,
-            name
+            base,
+            candidate,
+            n_tasks,
+            name,
+            count(*) filter (where is_base) as n_base,
+            count(*) filter (where not is_base) as n_candidate
         from (
             select
-                run_id,
-                n_sampled,
-                left(unnest(map_keys(json_fields(texts.verifier))), 60) as name
-            from (
-                select
-                    run_id,
-                    record_id,
-                    least(100, count(*) over (partition by run_id)) as n_sampled
-                from staging.rollout_keys
-                semi join staging.task_sides using (run_id)
-                qualify row_number() over (partition by run_id order by rollout_index, task_id) <= 100
-            ) as sampled
-            inner join raw.texts using (record_id)
-        ) as named
-        group by run_id, name, n_sampled
-        having 2 * count(*) >= n_sampled
-    ) as usual
+                base,
+                candidate,
+                count(*) over (partition by base, candidate) as n_tasks,
+                unnest(list_concat(
+                    list_transform(bases.names, lambda name: {name: name, is_base: true}),
+                    list_transform(candidates.names, lambda name: {name: name, is_base: false})
+                ), recursive := true)
+            from sampled
+            inner join written as bases on bases.run_id = sampled.base and bases.task_id = sampled.task_id
+            inner join written as candidates
+                on candidates.run_id = sampled.candidate
+                and candidates.task_id = sampled.task_id
+        )
+        group by all
+    )
     group by all
+    having of_base is distinct from of_candidate
 ),
 settings as (
     select
         runs.run_id,
         unnest([
             'benchmark', 'model', 'checkpoint', 'agent', 'pass threshold', 'repeats', 'skills',
-            'verification', 'verifier fields'
+            'verification'
         ]) as setting,
         unnest([
             runs.benchmark,
@@ -102,11 +126,9 @@ settings as (
             runs.pass_threshold::varchar,
             runs.n_repeats::varchar,
             runs.skills_hash,
-            if(runs.is_unsafe, 'forced', 'not forced'),
-            fields.names
+            if(runs.is_unsafe, 'forced', 'not forced')
         ]) as value
     from main.runs
-    left join verifier_fields as fields using (run_id)
     union all
     -- Rows and configs may write one number in two ways: 1 and 1.0.
     select
@@ -232,6 +254,15 @@ every as (
         null as n_tasks
     from tools
     group by base, candidate
+    union all
+    select
+        base,
+        candidate,
+        'verifier fields' as setting,
+        array_to_string(of_base, ', ') as base_value,
+        array_to_string(of_candidate, ', ') as candidate_value,
+        null as n_tasks
+    from verifier_fields
 )
 select
     *,

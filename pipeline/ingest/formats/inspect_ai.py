@@ -44,7 +44,8 @@ SCORE = (
 NOTES = (
     "One run per log, one benchmark per task, epochs are repeats. A sample without scores (an "
     "error, a cancelled run) is unscored. Of a task that was retried only the latest log counts. "
-    "Tokens are those of the evaluated model, judges left out, cached input included."
+    "Tokens are those of the evaluated model, judges left out, cached input included. `grader`: "
+    "the model of a scorer, of the role, else the evaluated one."
 )
 NAMES = re.compile(r"\.(eval|json|txt)$", re.IGNORECASE)
 # A version, which some leave out, how it ended, and what was evaluated; nothing else before that.
@@ -55,6 +56,8 @@ SAMPLE = re.compile(r"samples/.*\.json", re.DOTALL)
 HEADER_BYTES = 8 << 20
 LIMITS = "message_limit token_limit time_limit working_limit cost_limit turn_limit".split()
 SAMPLING = "temperature top_p top_k max_tokens".split()
+# Inspect's own scorers that ask a model.
+GRADED_BY_MODEL = ("model_graded_qa", "model_graded_fact")
 
 
 def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
@@ -221,6 +224,7 @@ def _log(header: Any) -> Generator[Reading, None, Log]:
     sampling = {name: config.get(name) for name in SAMPLING}
     repeats = {"num_repeats": _epochs(header)}
     yield from settings({"model": model, **sampling, **limits, **repeats})
+    yield from settings({"grader": _grader(evaluation)})
     yield from settings(task_args(evaluation.get("task_args")))
     status = text(get(header, "status"))
     if status != "success":
@@ -238,6 +242,18 @@ def _log(header: Any) -> Generator[Reading, None, Log]:
         }
     )
     return Log(_short(text(evaluation.get("task")) or "inspect"), model, request, _headline(header))
+
+
+def _grader(evaluation: dict[str, Any]) -> str | None:
+    """The models that grade: of the scorers, else of the role; else the evaluated model itself."""
+    default = get(evaluation, "model_roles", "grader", "model") or evaluation.get("model")
+    graders: list[Any] = []
+    for scorer in items(evaluation.get("scorers")):
+        named = get(scorer, "options", "model")
+        if named or _short(text(get(scorer, "name")) or "") in GRADED_BY_MODEL:
+            graders += named if isinstance(named, list) else [named or default]
+    names = {name for one in graders if (name := text(get(one, "model") or one))}
+    return ", ".join(sorted(names)) or text(get(evaluation, "model_roles", "grader", "model"))
 
 
 def _epochs(header: Any) -> int:
