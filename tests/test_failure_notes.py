@@ -11,7 +11,7 @@ from tests.together import Batch, Case, Together, with_pages
 
 together = Together(
     *("failure_notes", "root_causes", "report.looked", "slice_metrics", "signs", "rollouts"),
-    *("findings", "expected_calls", "report.contrasts"),
+    *("findings", "expected_calls", "report.contrasts", "failure_modes"),
 )
 
 
@@ -515,3 +515,30 @@ def test_the_checks_that_count_are_those_of_the_reward() -> Batch:
     """)
     assert near == [(3, 5)]
     assert not found.rows("from signs where name like '%reward_basis%'")
+
+
+@together.each((0.0, []), (1.0, ["answer begins with {"]))
+def test_without_a_pass_a_form_is_no_finding(best: float, listed: list[str]) -> Batch:
+    """Nor is a missing answer, where a check names what failed."""
+    rows = [rollout(task, 0, output=said(f"Text {task}."), reward=best) for task in range(2)]
+    rows += [
+        rollout(
+            task, 0, output=said('{"x": 1}'), reward=0.0, tests={"t1": "passed", "t2": "failed"}
+        )
+        for task in range(2, 6)
+    ]
+    found = yield rows
+    shown = found.rows("select mode from failure_modes where run_id is null and is_told")
+    assert [mode for (mode,) in shown if mode.startswith("answer")] == listed
+
+
+@together
+def test_an_answer_that_is_not_read_is_not_missed() -> Batch:
+    """Without a pass, where a check says what failed, that is said and not how it ends."""
+    calls = [*said("Done."), *called("write", {"n": 2}, "ok")]
+    log = "E   assert 60 < 61\n1 line\nFAILED tests/t.py::test_x - assert 6...\n"
+    found = yield [
+        rollout(0, 0, output=calls, reward=0.0, log=log),
+    ]
+    assert not found.rows("select mode from failure_modes where is_told")
+    assert notes(found)["0"][:2] == ["fails tests/t.py::test_x", "the grader: assert 60 < 61"]

@@ -126,6 +126,13 @@ def test_a_folder_called_tasks_names_no_benchmark() -> None:
     assert harbor._benchmark({}, "terminal-bench") == "terminal-bench"
 
 
+def test_a_test_says_what_it_found() -> None:
+    """From the trace of pytest; the message of a report says only that it failed."""
+    trace = ">   assert x == 2\nE       AssertionError: no\nE       assert 1 == 2\nE         \n"
+    assert harbor._assertion({"trace": trace}) == "AssertionError: no; assert 1 == 2"
+    assert harbor._assertion({"message": "failed"}) is None
+
+
 @pytest.mark.slow
 def test_figures_of_trials_that_are_not_here(tmp_path: Path) -> None:
     """A job that names trials without a folder: its mean is not compared with what is here.

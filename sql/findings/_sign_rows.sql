@@ -25,6 +25,32 @@ shared_checks as (
     group by all
     having count(distinct task_id) >= 5
 ),
+-- Without a pass no other form is known to be accepted, nor, where a check names a fault, an answer to be read.
+forms as (
+    select
+        run_id,
+        task_id,
+        rollout_index,
+        kind,
+        name,
+        value
+    from main.signs
+    inner join staging.run_benchmarks using (run_id)
+    where
+        kind = 'answer'
+        and (
+            starts_with(value, 'begins with')
+            or value = 'is missing after the last tool call' and (run_id, task_id, rollout_index) in (
+                select
+                    run_id,
+                    task_id,
+                    rollout_index
+                from main.checks
+                where is_counted and not is_passed
+            )
+        )
+        and benchmark not in (select benchmark from attempts where outcome = 'pass')
+),
 passed_checks as (
     select
         run_id,
@@ -59,6 +85,7 @@ select
     true as is_borne
 from main.signs
 inner join attempts using (run_id, task_id, rollout_index)
+anti join forms using (run_id, task_id, rollout_index, kind, name, value)
 where
     scope <> 'task'
     and not (kind = 'check' and value = 'fails' and (benchmark, name) not in (from shared_checks))

@@ -238,14 +238,22 @@ logged as (
         'log' as source,
         coalesce(nullif(line.test, ''), line.named) as check_name,
         coalesce(nullif(line.became, ''), line.began) = 'PASSED' as is_passed,
-        nullif(line.said, '') as message
+        -- Where the summary cuts it off, the line of the trace that begins so.
+        nullif(if(
+            ends_with(line.said, '...'),
+            coalesce(
+                nullif(regexp_extract(log, '(?m)(?:^|")E +(' || regexp_escape(line.said[:-4]) || '.{0,200})', 1), ''),
+                line.said
+            ),
+            line.said
+        ), '') as message
     from (
         select
             record_id,
+            log,
             unnest(list_transform(
                 regexp_extract_all(
-                    -- In JSON the end of a line is a letter, which would begin the next one's name.
-                    regexp_replace(verifier, '\\[nrt]', chr(10), 'g'),
+                    log,
                     '[\w./-]+\.py::[\w:.\[\]-]+ (?:PASSED|FAILED|ERROR)\b'
                     || '|\b(?:FAILED|ERROR) [\w./-]+\.py::[\w:.\[\]-]+(?: - [^\\"\n]{1,200})?'
                 ),
@@ -255,9 +263,15 @@ logged as (
                     ['test', 'became', 'began', 'named', 'said']
                 )
             )) as line
-        from staging.rollout_keys
-        inner join raw.texts using (record_id)
-        where contains(verifier, '.py::')
+        from (
+            select
+                record_id,
+                -- In JSON the end of a line is a letter, which would begin the next one's name.
+                regexp_replace(verifier, '\\[nrt]', chr(10), 'g') as log
+            from staging.rollout_keys
+            inner join raw.texts using (record_id)
+            where contains(verifier, '.py::')
+        )
     )
 ),
 components as (

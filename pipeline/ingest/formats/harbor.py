@@ -53,6 +53,8 @@ NOTES = (
     "mean and pass@k count an unscored trial as 0. A folder called `tasks` names no benchmark."
 )
 NAMES = re.compile(r"\.json$|/verifier/test-stdout\.txt$")
+# The lines in which pytest explains a failure.
+ASSERTION = re.compile(r"^E {3}\s*(\S.{0,200})", re.MULTILINE)
 OF_A_TRIAL = re.compile(
     r"(^|/)(agent/trajectory(\.cont-\d{1,9})?\.json|verifier/([^/]+\.json|test-stdout\.txt))$"
 )
@@ -70,7 +72,10 @@ MOST_TESTS = 500
 # Documents of the verifier that Harbor itself reads; others belong to the task.
 OWN_FILES = frozenset({"ctrf.json", "reward.json"})
 MOST_DOCUMENT = 256 << 10
+# Of a log its end, and before it the lines in which pytest explains failures.
 LOG_BYTES = 4000
+MOST_LOG_BYTES = 1 << 20
+MOST_EARLIER = 20
 USAGE = {
     "input_tokens": "n_input_tokens",
     "output_tokens": "n_output_tokens",
@@ -345,6 +350,12 @@ def _usage(results: list[dict[str, Any]]) -> dict[str, Any]:
     return atif.usage(counts)
 
 
+def _assertion(test: Any) -> str | None:
+    """What pytest found at the failing line, from its trace; the message says only that it did."""
+    lines = ASSERTION.findall(text(get(test, "trace")) or "")
+    return "; ".join(lines[:2]) or None
+
+
 def _tests(artifact: Artifact) -> dict[str, Any]:
     """The tests of the report, else the end of their output."""
     tests: list[dict[str, Any]] = []
@@ -354,14 +365,18 @@ def _tests(artifact: Artifact) -> dict[str, Any]:
             if path.name == "ctrf.json":
                 tests += [
                     without_empty(
-                        {key: text(get(test, key)) for key in ("name", "status", "message")}
+                        {key: text(get(test, key)) for key in ("name", "status")}
+                        | {"message": _assertion(test) or text(get(test, "message"))}
                     )
                     for test in items(get(document(path), "results", "tests"))[:MOST_TESTS]
                 ]
             elif path.suffix == ".txt":
                 with path.open("rb") as file:
-                    file.seek(max(0, path.stat().st_size - LOG_BYTES))
-                    printed = file.read().decode("utf-8", "replace").strip() or None
+                    file.seek(max(0, path.stat().st_size - MOST_LOG_BYTES))
+                    log = file.read()
+                earlier = [line for line in log[:-LOG_BYTES].splitlines() if line[:4] == b"E   "]
+                excerpt = b"\n".join([*earlier[:MOST_EARLIER], log[-LOG_BYTES:]])
+                printed = excerpt.decode("utf-8", "replace").strip() or None
         except (OSError, ValueError):
             continue  # the verdict does not depend on them
     return {"tests": tests, "test_stdout": None if tests else printed}
