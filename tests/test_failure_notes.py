@@ -542,3 +542,14 @@ def test_an_answer_that_is_not_read_is_not_missed() -> Batch:
     ]
     assert not found.rows("select mode from failure_modes where is_told")
     assert notes(found)["0"][:2] == ["fails tests/t.py::test_x", "the grader: assert 60 < 61"]
+
+
+@together
+def test_few_tasks_that_all_pass_put_no_slice_below() -> Batch:
+    """Three of five against five of five is no clear difference."""
+    rows = [
+        rollout(task, 0, reward=float(task > 1), category="a" if task < 5 else "b")
+        for task in range(10)
+    ]
+    found = yield rows
+    assert found.rows("select distinct is_below_rest from slice_metrics") == [(False,)]

@@ -40,7 +40,13 @@ sums as (
         coalesce(figures.pass_at_1.se_new_tasks, 0.5) * n as error,
         sum(n) over slices - n as n_rest,
         (sum(total) over slices - total) / nullif(n_rest, 0) as rest,
-        sqrt(greatest(sum(error * error) over slices - error * error, 0)) / nullif(n_rest, 0) as rest_se
+        -- That a few tasks all pass does not make their rate certain: two more of either kind are added.
+        (rest * n_rest + 2) / (n_rest + 4) as wider_rest,
+        if(
+            rest >= 1 - 1e-9,
+            sqrt(wider_rest * (1 - wider_rest) / nullif(n_rest, 0)),
+            sqrt(greatest(sum(error * error) over slices - error * error, 0)) / nullif(n_rest, 0)
+        ) as rest_se
     from counted
     inner join figures using (run_id, slice_key, slice_value)
     where n_scored_tasks > 0
