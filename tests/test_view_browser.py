@@ -148,7 +148,7 @@ def test_sql_by_keys(tab: Tab, reader: Reader) -> None:
     press(tab, "/")
     press(tab, *"from bucket_counts")
     tab.ask("Input.dispatchKeyEvent", type="keyDown", key="Enter", modifiers=2)
-    assert until(tab, "document.querySelectorAll('.told tbody tr').length") == 16
+    assert until(tab, "document.querySelectorAll('.panel-text tbody tr').length") == 16
     assert tab.run("document.querySelector('.chart .heading').textContent") == "n_tasks by run_id"
     tab.run("""
         document.querySelector('[name=x]').value = 'bucket';

@@ -2,7 +2,7 @@
 "use strict";
 // What a reader may do with the page. Without this script everything is still there to be read.
 
-const said = document.getElementById("status");
+const statusLine = document.getElementById("status");
 const words = (input) => input.value.toLowerCase().split(/\s+/).filter(Boolean);
 
 function make(tag, properties, ...children) {
@@ -45,7 +45,7 @@ function makeSortable(table) {
       for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
       heading.setAttribute("aria-sort", direction);
       sortTable(table, column, direction);
-      said.textContent = `Sorted by ${button.textContent}, ${direction}.`;
+      statusLine.textContent = `Sorted by ${button.textContent}, ${direction}.`;
     });
   });
 }
@@ -63,7 +63,7 @@ function makeFilterable(table, input, choices, count) {
       shown += row.hidden ? 0 : 1;
     }
     count.textContent = wanted.length || tags.length ? `${shown} of ${table.tBodies[0].rows.length} rows` : "";
-    said.textContent = count.textContent;
+    statusLine.textContent = count.textContent;
   };
   for (const control of [input, ...choices]) control.addEventListener("input", filter);
 }
@@ -202,7 +202,7 @@ copy.addEventListener("click", async () => {
     getSelection().selectAllChildren(query);
     document.execCommand("copy");
   }
-  copy.textContent = said.textContent = "Copied";
+  copy.textContent = statusLine.textContent = "Copied";
 });
 
 // Of the figures of a block one is a stop of the keyboard; arrows lead to the others, Enter to the query.
