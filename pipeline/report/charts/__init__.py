@@ -98,7 +98,7 @@ def _buckets(key: Key, content: Content) -> Drawn:
         "benchmark": key["benchmark"],
         "names": BUCKETS,
         "lines": lines,
-        "said": described,
+        "description": described,
         "n_known": len(known),
         "n_unknown": len(heads) - len(known),
     }
