@@ -346,6 +346,8 @@ def _attempt(row: dict[str, Any], columns: Columns, place: int) -> Row:
         {"reward": score_of(cells["score"]), **without_empty(value)},
         variant=" ".join(name for name in (agent, model) if name) or None,
         benchmark=text(cells.get("benchmark")),
+        # A chat that begins with an answer, or a table without prompts: the id says what was asked.
+        question=None if request else text(cells.get("task")),
     )
 
 
@@ -357,7 +359,7 @@ def _transcript(
     if listed := messages_of(cells.get("messages")):
         prompt = question(listed)
         output = listed[len(prompt) :] or output
-    request = list(chat(_content(prompt), "user")) if prompt is not None else []
+    request = list(chat(_content(prompt), "user")) if prompt else []
     if output is None:
         return request, {}
     choices = items(get(output, "choices")) or items(output)
