@@ -367,7 +367,6 @@ def test_metrics_of_all_runs(demo: Path) -> None:
                 "over 4 tasks; 4 attempts scored, 8 not.",
                 'most attempts are lost at "recorded": 8 of 12 (66.7%).',
                 "2 tasks of `a` never pass",
-                "Collect several attempts per task",
             ],
         ),
         (
