@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.package.diff import difference
-from tests.results import call, rollout, write
+from tests.results import call, rollout, said, write
 
 OLD = """# r
 
@@ -85,7 +85,9 @@ def test_a_list_of_what_a_table_has_is_no_question() -> None:
 def test_two_analyses(tmp_path: Path) -> None:
     """What moved, is gone and is new follows from the rows that changed."""
     first = [
-        rollout(task, index, reward=float(index < task)) for task in range(4) for index in range(3)
+        rollout(task, index, output=said(f"answer {index}"), reward=float(index < task))
+        for task in range(4)
+        for index in range(3)
     ]
     second = [row for row in first if row["_ng_task_index"] != 3]
     second[0] = {**second[0], "reward": 1.0}
@@ -100,7 +102,8 @@ def test_two_analyses(tmp_path: Path) -> None:
     assert moved["pass_at_1 from run_metrics, run_id = 'a'"] == ("50.0%", "44.4%")
     assert moved["n_tasks from run_metrics, run_id = 'a'"] == ("4", "3")
     assert moved["n_never_tasks from run_metrics, run_id = 'a'"] == ("1", "0")
-    assert any(each["asked"].startswith("cites a/0:") for each in content["gone"])
+    card = "n_scored from report.dives, task_id = '0', run_id = 'a'"
+    assert any(each["asked"] == card for each in content["gone"])
     assert any("report.contrasts, task_id = '0'" in each["asked"] for each in content["new"])
     same = json.loads(call("diff", reports[0], reports[0], "--json").stdout)
     assert same == {"moved": [], "gone": [], "new": []}

@@ -546,7 +546,7 @@ def test_limits_that_were_looked_for(is_reached: bool, tmp_path: Path) -> None:
     ]
     text = (results.path.parent / "report.md").read_text(encoding="utf-8")
     sentence = "1 attempt of 8 ends at a limit (`recorded limit = message`), 1 of them a pass."
-    absent = "Not results: attempts at a message or time or token limit (0 of 8)"
+    absent = "Not found: attempts at a message or time or token limit (0 of 8)"
     assert ((sentence in text), (absent in text)) == (is_reached, not is_reached)
 
 

@@ -96,7 +96,7 @@ def test_without_repeats_names_decide() -> Batch:
 
 @together
 def test_one_name_for_one_grouping() -> Batch:
-    """Of fields that sort tasks alike the one in words; one task per group is no grouping."""
+    """Of fields that sort tasks alike the one in words; one task each is none."""
     rows = [
         rollout(
             task,
@@ -105,7 +105,7 @@ def test_one_name_for_one_grouping() -> Batch:
             canary=["key_B3M8R5T1", "key_9Q1Z7W22"][task % 2],
             scenario=["refund", "outage"][task % 2],
             area=["north", "south"][task // 4],
-            topic=f"number {task}",
+            serial=f"number {task}",
         )
         for task in range(8)
     ]

@@ -54,6 +54,12 @@ select asked.*, null, null, note
 from asked
 inner join main.failure_notes using (run_id, task_id, rollout_index)
 union all
+-- The words of a card for a check that the pass meets.
+select asked.*, null, null, 'meets ' || left(check_name, 80) || coalesce(': ' || nullif(message, ''), '')
+from asked
+inner join main.checks using (run_id, task_id, rollout_index)
+where is_passed
+union all
 select asked.*, seq, null, failing_event
 from asked
 inner join main.contrasts using (run_id, task_id, rollout_index)

@@ -174,7 +174,6 @@ groups as (
         max(n_values) = 1
         and count(distinct value) between 2 and 20
         and 2 * count(*) >= n_tasks
-        and count(distinct value) < count(*)
         -- One task per group is no grouping, unless the field is named as one.
         and (
             2 * count(distinct value) <= n_tasks

@@ -182,6 +182,8 @@ def _insert(db: duckdb.DuckDBPyConnection, table: str, content: bytes, offset: i
     import pyarrow.parquet as pq
 
     file = pq.ParquetFile(pa.BufferReader(content))
+    if not file.num_row_groups:  # which older versions of pyarrow cannot iterate
+        return
     stream = pa.RecordBatchReader.from_batches(file.schema_arrow, file.iter_batches())
     db.register("gathered", stream)
     db.execute(
