@@ -130,7 +130,9 @@ def test_a_labelling_session(tab: Tab, reader: Reader) -> None:
         document.querySelector('[name=note]').value = 'the record stays locked';
         document.querySelector('.label form').requestSubmit();
     """)
-    assert "the record stays locked" in until(tab, "document.querySelector('.label .words')?.textContent")
+    assert "the record stays locked" in until(
+        tab, "document.querySelector('.label .words')?.textContent"
+    )
     (line,) = reader.explorer.labels.path.read_text(encoding="utf-8").splitlines()
     assert json.loads(line) == {
         **{"run": ASTER, "task": "9", "cause": "IR", "note": "the record stays locked"},
