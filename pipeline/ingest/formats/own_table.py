@@ -246,6 +246,8 @@ def _of_json(path: Path) -> Iterator[Entry]:
     elif _starts_list(path):
         elements = packed.elements(path)
     else:
+        if path.stat().st_size > packed.MOST_BYTES:
+            raise ValueError(f"one object of more than {packed.MOST_BYTES >> 20} MB")
         document = dict(packed.fields(path, ""))
         elements = iter(_rows_by_id(document) or [document])
     for element in elements:
