@@ -30,6 +30,10 @@ SMALL_BLOCK = 16 << 10
 LARGE_BLOCK = 256 << 10
 # Cached blocks that may stay in memory while rows are read; the rest is for long rows.
 CACHE_WHILE_LOADING = "256MB"
+# This optimizer fails on comparisons with columns that contain only nulls.
+FAULTY_OPTIMIZER = "statistics_propagation"
+# With few rows, the other optimizers take longer than they save.
+OPTIMIZERS_FOR_FEW_ROWS = ("filter_pushdown", "unused_columns", "column_lifetime")
 
 
 @contextmanager
@@ -47,8 +51,7 @@ def build(
         "temp_directory": str(path.parent.with_name("spill")),
         "preserve_insertion_order": False,
         "autoinstall_known_extensions": False,
-        # This optimizer fails on comparisons with columns that contain only nulls.
-        "disabled_optimizers": "statistics_propagation",
+        "disabled_optimizers": FAULTY_OPTIMIZER,
         **({} if threads is None else {"threads": threads}),
     }
     db = duckdb.connect(":memory:", config=config)
@@ -61,6 +64,8 @@ def build(
         db.execute("use warehouse")
         # It would be drawn on stdout, which is for results.
         db.execute("set enable_progress_bar = false")
+        if is_small:
+            _disable_most_optimizers(db)
         for schema in SCHEMAS:
             db.execute(f"create schema {schema}")
         yield db
@@ -69,6 +74,12 @@ def build(
         raise _unwritable(path, str(error)) from error
     finally:
         db.close()
+
+
+def _disable_most_optimizers(db: duckdb.DuckDBPyConnection) -> None:
+    names = {name for (name,) in db.execute("from duckdb_optimizers()").fetchall()}
+    unneeded = sorted(names.difference(OPTIMIZERS_FOR_FEW_ROWS))
+    db.execute(f"set disabled_optimizers = '{','.join(unneeded)}'")
 
 
 def _unwritable(path: Path, reason: str) -> InputError:
@@ -85,7 +96,7 @@ def store_views(path: Path) -> None:
     """
     with duckdb.connect(str(path)) as db:
         db.execute("set enable_progress_bar = false")
-        db.execute("set disabled_optimizers = 'statistics_propagation'")
+        db.execute(f"set disabled_optimizers = '{FAULTY_OPTIMIZER}'")
         views = db.execute(VIEWS, [[*TEXTS]]).fetchall()
         for schema, name in views:
             db.execute(f"create table {schema}.stored as from {schema}.{name}")
