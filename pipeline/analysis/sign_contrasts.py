@@ -20,6 +20,7 @@ from .signs import (
     by_benchmark,
     groups,
     max_t,
+    n_permutations,
     share,
 )
 
@@ -48,24 +49,32 @@ def _differing_runs(signs: Sequence[Sign], attempts: Attempts) -> Iterator[Row]:
         )
         compared = attempts.fails & np.isin(attempts.task, shared)
         own, others = compared & is_own, compared & ~is_own
-        if n_runs < 2 or min(own.sum(), others.sum()) < LEAST_FAILURES:
+        # Each run is a family of tests of its own.
+        level = LEVEL / n_runs
+        least_p = 1 / (1 + n_permutations(int(compared.sum())))
+        is_testable = n_runs > 1 and least_p < level
+        if not is_testable or min(own.sum(), others.sum()) < LEAST_FAILURES:
             continue
         usable = [
             _among(sign, compared)
             for sign in signs
             if _is_usable(sign, compared) and not _is_manner(sign, is_own, attempts)
         ]
-        p_values = max_t(usable, attempts.task[compared], is_own[compared])
+        is_run = is_own[compared]
+        candidates = [
+            sign
+            for sign in usable
+            if _is_clear(sign, is_run) and not _is_usual(sign, attempts.run[compared], run)
+        ]
+        if not candidates:
+            continue  # All usable signs are one family of tests, which takes long.
+        p_values = max_t(usable, attempts.task[compared], is_run)
         clear = {
             sign: float(p_value)
             for sign, p_value in zip(usable, p_values, strict=True)
-            # Each run is a family of tests of its own.
-            if p_value < LEVEL / n_runs
-            and _is_clear(sign, is_own[compared])
-            and not _is_usual(sign, attempts.run[compared], run)
+            if p_value < level and sign in candidates
         }
         for sign, _ in groups(list(clear))[:MOST_OF_A_RUN]:
-            is_run = is_own[compared]
             yield (
                 run_id,
                 *(sign.kind, sign.name, sign.value, sign.text),

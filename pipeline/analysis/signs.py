@@ -148,7 +148,7 @@ def max_t(signs: Sequence[Sign], strata: Integers, outcome: Flags | Numbers) -> 
     centred = ((weights - means[:, strata]) / scale[:, None]).astype(np.float32)
     observed = np.where(is_usable, centred @ values.astype(np.float32), -np.inf)
     ranks = np.argsort(-observed, kind="stable")
-    n_draws = N_PERMUTATIONS if len(values) <= MANY_ATTEMPTS else FEWER_PERMUTATIONS
+    n_draws = n_permutations(len(values))
     n_beyond = np.zeros(len(signs))
     for shuffled in _shuffles(values, strata, n_draws):
         drawn = np.where(is_usable[:, None], centred @ shuffled, -np.inf)[ranks]
@@ -159,6 +159,11 @@ def max_t(signs: Sequence[Sign], strata: Integers, outcome: Flags | Numbers) -> 
     p_values[ranks] = np.maximum.accumulate((n_beyond + 1) / (n_draws + 1))
     p_values[~is_usable] = 1
     return p_values
+
+
+def n_permutations(n_attempts: int) -> int:
+    """How many permutations test signs of so many attempts."""
+    return N_PERMUTATIONS if n_attempts <= MANY_ATTEMPTS else FEWER_PERMUTATIONS
 
 
 def _weights(sign: Sign, strata: Integers, order: Integers) -> Numbers:
