@@ -6,7 +6,7 @@ Loading a library for these two would take longer than all else a small folder a
 from __future__ import annotations
 
 import math
-from functools import cache
+from functools import cache, lru_cache
 
 # No more terms or steps than this, and none once they change next to nothing.
 MOST_TERMS, MOST_STEPS = 10_000, 50
@@ -20,6 +20,7 @@ RATIO_SERIES = (
 )
 
 
+@lru_cache(maxsize=1 << 14)
 def p_value(degrees: float, distance: float) -> float:
     """How often a number is at least so far from 0, on either side."""
     square = distance * distance
