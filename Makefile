@@ -5,29 +5,53 @@ PYTHON ?= python3
 
 VENV := .venv
 BIN := $(VENV)/bin
-READY := $(VENV)/.ready
+# One mark for each set of libraries that is installed: an analysis needs few of them.
+ANALYZE := $(VENV)/.analyze
+EXTRAS := view mcp ray remote
+READY := $(VENV)/.dev
+# The lock file says which versions; pyproject.toml says which libraries each set needs.
 # To compile all that is installed takes as long as installing it: only what an analysis imports is.
-PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+INSTALL_OPTIONS := --quiet --disable-pip-version-check --no-compile --no-build-isolation --constraint requirements.lock
 
 .DEFAULT_GOAL := help
-.PHONY: help setup analyze test test-all lint golden bench clean
+.PHONY: help setup analyze view test test-all lint golden bench clean $(EXTRAS:%=%-libraries)
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-setup: $(READY) ## make the virtual environment and install what the lock file names
+setup: $(READY) ## make the virtual environment with the libraries of all commands, tests and checks
 
-$(READY): requirements.lock pyproject.toml
+# A pip of its own takes a third of the time that the environment takes.
+$(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "blade needs Python 3.11 or newer; name one with: make PYTHON=python3.12 ..." >&2; exit 1; }
-	$(PYTHON) -m venv $(VENV)
-	$(PIP_INSTALL) --requirement requirements.lock
-	$(PIP_INSTALL) --no-deps --no-build-isolation --editable .
+	@if $(PYTHON) -c 'import pip; assert tuple(map(int, pip.__version__.split(".")[:2])) >= (22, 3)' 2>/dev/null; \
+	  then $(PYTHON) -m venv --without-pip $(VENV); else $(PYTHON) -m venv $(VENV); fi
+	@touch $@
+
+# $(call install,what to install)
+define install
+	@if [ -e $(BIN)/pip ]; then pip="$(BIN)/python -m pip"; else pip="$(PYTHON) -m pip --python $(BIN)/python"; fi; \
+	  set -ex; $$pip install $(INSTALL_OPTIONS) $(1)
+endef
+
+$(ANALYZE): requirements.lock pyproject.toml | $(VENV)/.made
+	$(call install,setuptools)
+	$(call install,--editable .)
 	$(BIN)/python -c 'import pipeline.cli, pipeline.run'
 	@touch $@
 
-analyze: $(READY) ## analyze RESULTS (a folder or file) into OUT
+$(EXTRAS:%=$(VENV)/.%) $(READY): $(VENV)/.%: $(ANALYZE)
+	$(call install,--editable '.[$*]')
+	@touch $@
+
+$(EXTRAS:%=%-libraries): %-libraries: $(VENV)/.%
+
+analyze: $(ANALYZE) ## analyze RESULTS (a folder or file) into OUT
 	$(BIN)/blade analyze "$(RESULTS)" --out "$(OUT)"
+
+view: $(VENV)/.view ## open OUT in the browser
+	$(BIN)/blade view "$(OUT)"
 
 test: $(READY) ## run the tests, without the slow ones
 	$(BIN)/python -m pytest -m "not slow" -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder

@@ -14,11 +14,11 @@ from urllib.parse import urlsplit
 
 from . import files
 from .errors import InputError, UsageError
+from .extras import install_hint
 
 CACHE_NAME = ".blade_cache"
 INDEX_NAME = ".index.json"
 MISSING = "reading a URL needs a library that is not installed."
-INSTALL = "Install it with: pip install 'blade-eval[remote]' and the driver of the store"
 
 
 def local(
@@ -52,18 +52,22 @@ def copies(out: Path) -> set[str]:
     return {f"{place}/{name}" for place in places for name in (*_index(out / place), INDEX_NAME)}
 
 
+def _install_hint() -> str:
+    return f"{install_hint('remote')} and the driver of the store"
+
+
 def _copy(url: str, out: Path, note: Callable[[str], None]) -> Path:
     """Copy the files below a URL, except those already copied; returns the local path."""
     try:
         fsspec: Any = importlib.import_module("fsspec")
     except ImportError as error:
-        raise UsageError(MISSING, hint=INSTALL) from error
+        raise UsageError(MISSING, hint=_install_hint()) from error
     shown = _public(url)
     try:
         store, top = fsspec.core.url_to_fs(url)
         listed = _files(store, top)
     except (ImportError, ValueError) as error:  # no driver, or no such protocol
-        raise UsageError(f"{shown}: {error}.", hint=INSTALL) from error
+        raise UsageError(f"{shown}: {error}.", hint=_install_hint()) from error
     except Exception as error:  # every driver has errors of its own
         raise InputError(f"{shown}: cannot be listed ({_reason(error)}).") from error
     if not listed:

@@ -511,7 +511,7 @@ def test_without_its_libraries_it_says_what_to_install(
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     outcome = call("view", demo, "--no-browser")
-    assert outcome.code == 2 and "pip install 'blade-eval[view]'" in outcome.stderr
+    assert outcome.code == 2 and "make view-libraries" in outcome.stderr
 
 
 class Markup(HTMLParser):

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from ..errors import UsageError
+from ..extras import install_hint
 from ..warehouse import open_warehouse
 from .options import memory_option, timeout_option, warehouse_option
 
@@ -31,7 +32,7 @@ def mcp(warehouse: Path, timeout: float, memory_limit: str | None) -> None:
         if "pipeline" in (error.name or "").split("."):
             raise
         message = f"blade mcp needs the MCP SDK: {error.name} is not installed."
-        raise UsageError(message, hint="Install it with: pip install 'blade-eval[mcp]'") from error
+        raise UsageError(message, hint=install_hint("mcp")) from error
     # Report errors of the file now, not at the first request.
     open_warehouse(warehouse).close()
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -10,10 +10,9 @@ from pathlib import Path
 import click
 
 from ..errors import UsageError
+from ..extras import install_hint
 from ..settings import warehouse_file
 from .options import DEFAULT_OUT, PATH, memory_option, nearest_warehouse
-
-EXTRA = "pip install 'blade-eval[view]'"
 
 
 @click.command()
@@ -51,7 +50,7 @@ def view(
         if error.name not in ("starlette", "uvicorn", "anyio"):
             raise
         message = f"blade view needs {error.name}, which is not installed."
-        raise UsageError(message, hint=f"Install it with: {EXTRA}") from error
+        raise UsageError(message, hint=install_hint("view")) from error
     out = out or nearest_warehouse() or DEFAULT_OUT
     explorer, server, listening = prepared(
         warehouse_file(out), port=port, label_file=labels, memory_limit=memory_limit

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..errors import BladeError, InputError, UsageError
+from ..extras import install_hint
 from . import Answer, Item
 
 MISSING = "the engine ray needs a library that is not installed."
-INSTALL = "Install it with: pip install 'blade-eval[ray]'"
 START = "Start one with: ray start --head, or name another with --address HOST:PORT"
 # Only tasks whose node or process is lost are retried.
 RETRIES = 5
@@ -29,7 +29,7 @@ def answers(
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         ray: Any = importlib.import_module("ray")
     except ImportError as error:
-        raise UsageError(MISSING, hint=INSTALL) from error
+        raise UsageError(MISSING, hint=install_hint("ray")) from error
     is_ours = not ray.is_initialized()
     if is_ours:
         _connect(ray, address)
