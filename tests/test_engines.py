@@ -119,6 +119,23 @@ def test_ray_is_imported_only_where_it_is_asked_for() -> None:
 
 
 @pytest.mark.slow
+def test_a_cluster_is_started_unless_one_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A local one, which ends with the reading; a named one that does not answer is an error."""
+    ray = pytest.importorskip("ray")
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    read = engines.engine("ray", jobs=None, address="auto")
+    assert read is not None and list(read(lambda number: str(number), range(3))) == list("012")
+    assert not ray.is_initialized()
+    for address, variable in (("127.0.0.1:1", None), ("auto", "127.0.0.1:1")):
+        if variable is not None:
+            monkeypatch.setenv("RAY_ADDRESS", variable)
+        read = engines.engine("ray", jobs=None, address=address)
+        assert read is not None
+        with pytest.raises(UsageError, match=r"127\.0\.0\.1:1"):
+            list(read(str, [1]))
+
+
+@pytest.mark.slow
 def test_a_cluster_loses_a_node_and_nothing_else(tmp_path: Path, demo: Path) -> None:
     """Two nodes, one taken away while it reads: what is written is the same to the byte."""
     cluster_utils = pytest.importorskip("ray.cluster_utils")

@@ -153,8 +153,9 @@ def _fields(
 @click.option(
     "--address",
     default="auto",
+    show_default=False,
     metavar="HOST:PORT",
-    help="Address of the Ray cluster.",
+    help="Address of the Ray cluster.  [default: one that runs, else a new one on this machine]",
 )
 @click.option(
     "--no-cache",

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import importlib
 import os
+import socket
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 from ..errors import BladeError, InputError, UsageError
 from ..extras import install_hint
 from . import Answer, Item
 
 MISSING = "the engine ray needs a library that is not installed."
-START = "Start one with: ray start --head, or name another with --address HOST:PORT"
+START = "Start one with: ray start --head, or leave out --address for one on this machine"
+# The cluster of RAY_ADDRESS, or the one that runs on this machine.
+ANY_CLUSTER = "auto"
+CONNECT_SECONDS = 5.0
 # Only tasks whose node or process is lost are retried.
 RETRIES = 5
 # Tasks that wait in memory, per core of the cluster.
@@ -49,10 +54,33 @@ def answers(
 
 
 def _connect(ray: Any, address: str) -> None:
+    """Connect to a cluster. If none is named and none runs, start one on this machine.
+
+    It ends with the connection.
+    """
+    named = os.environ.get("RAY_ADDRESS") if address == ANY_CLUSTER else address
+    if named is not None and not _is_reachable(named):
+        raise UsageError(f"no Ray cluster answers at {named!r}.", hint=START)
+    quiet = {"log_to_driver": False, "logging_level": "ERROR"}
     try:
-        ray.init(address=address, log_to_driver=False, logging_level="ERROR")
+        ray.init(address=address, **quiet)
     except (ConnectionError, ValueError, RuntimeError) as error:
-        raise UsageError(f"no Ray cluster answers at {address!r}.", hint=START) from error
+        if named is None and isinstance(error, ConnectionError):
+            ray.init(address="local", include_dashboard=False, **quiet)
+            return
+        raise UsageError(f"no Ray cluster answers at {named or address!r}.", hint=START) from error
+
+
+def _is_reachable(address: str) -> bool:
+    """Whether anything listens there: Ray itself would wait for minutes."""
+    try:
+        place = urlsplit(address if "://" in address else f"ray://{address}")
+        if place.hostname is None or place.port is None:
+            return True  # Ray knows other forms of addresses.
+        socket.create_connection((place.hostname, place.port), timeout=CONNECT_SECONDS).close()
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def _answer(ray: Any, item: Item, answer: Any) -> Any:
