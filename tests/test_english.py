@@ -18,6 +18,12 @@ import pytest
 from tests.conftest import ROOT
 
 ROOMS = (
+    ".agents/**/*",
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "README.md",
+    "SECURITY.md",
+    "docs/*",
     "pipeline/*.py",
     "pipeline/analysis/*",
     "pipeline/answers/*",
@@ -84,7 +90,7 @@ PATTERN = re.compile(rf"\b({'|'.join(map(re.escape, WORDS))})\b", re.IGNORECASE)
 def files() -> list[Path]:
     """The files of the clean rooms that people read."""
     found = {path for room in ROOMS for path in ROOT.glob(room)}
-    return sorted(path for path in found if path.suffix in (".j2", ".py", ".sql", ".toml"))
+    return sorted(path for path in found if path.suffix in (".j2", ".md", ".py", ".sql", ".toml"))
 
 
 def prose(path: Path) -> Iterator[tuple[int, str]]:

@@ -4,54 +4,30 @@ with owned as (
     select
         benchmark,
         run_id,
-        artifacts.*
-    from (select unnest(run_ids) as run_id, * from main.artifacts) as artifacts
+        path
+    from (select unnest(run_ids) as run_id, path from main.artifacts)
     inner join main.runs using (run_id)
 ),
+-- A file of several runs counts once for their benchmark.
 scoped as (
     select
         '' as benchmark,
         '' as run_id,
-        path,
-        kind,
-        n_bytes,
-        n_lines,
-        n_rows,
-        n_rejects,
-        n_other,
-        n_blank
+        path
     from main.artifacts
-    union all
-    select distinct
-        benchmark,
-        '',
-        path,
-        kind,
-        n_bytes,
-        n_lines,
-        n_rows,
-        n_rejects,
-        n_other,
-        n_blank
-    from owned
-    union all
+    union
     select
         benchmark,
-        run_id,
-        path,
-        kind,
-        n_bytes,
-        n_lines,
-        n_rows,
-        n_rejects,
-        n_other,
-        n_blank
+        '',
+        path
+    from owned
+    union
     from owned
 ),
 counted as (
     select
         benchmark,
-        run_id,
+        scoped.run_id,
         kind,
         count(*) as n_files,
         cast(sum(n_bytes) as bigint) as n_bytes,
@@ -61,6 +37,7 @@ counted as (
         cast(sum(n_other) as bigint) as n_other,
         cast(sum(n_blank) as bigint) as n_blank
     from scoped
+    inner join main.artifacts using (path)
     group by all
 )
 -- A page opens with the totals, which any row may be asked for.
