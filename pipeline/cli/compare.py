@@ -25,6 +25,7 @@ from ..report.figures import Row as FigureRow
 from ..report.filters import cell, ref
 from ..text import json_text, markdown_cell, one_line
 from ..warehouse import open_warehouse
+from .completion import complete_run
 from .options import (
     PATH,
     Number,
@@ -59,7 +60,9 @@ LEGEND = (
 
 
 @click.command()
-@click.argument("runs", nargs=-1, metavar="[BASE] [CANDIDATE]... [RESULTS]")
+@click.argument(
+    "runs", nargs=-1, metavar="[BASE] [CANDIDATE]... [RESULTS]", shell_complete=complete_run
+)
 @warehouse_option
 @click.option(
     "--metric",

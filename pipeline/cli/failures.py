@@ -10,6 +10,7 @@ from ..answers.names import Row
 from ..answers.runs import ranked_failures
 from ..text import json_text
 from ..warehouse import open_warehouse
+from .completion import complete_run
 from .options import command, json_option, warehouse_option
 from .page import print_next
 from .terminal import print_page
@@ -20,7 +21,7 @@ ALIASES = "ABCDEF"
 
 
 @click.command()
-@click.argument("run", required=False)
+@click.argument("run", required=False, shell_complete=complete_run)
 @click.option(
     "--limit",
     type=click.IntRange(1),

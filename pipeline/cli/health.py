@@ -12,6 +12,7 @@ from ..errors import listed
 from ..report import wording
 from ..text import json_text, one_line
 from ..warehouse import open_warehouse
+from .completion import complete_run
 from .options import Number, command, json_option, warehouse_option, where
 from .page import print_next
 from .terminal import defined, print_page
@@ -23,7 +24,7 @@ COLUMNS = "n_rollouts n_healthy n_unhealthy n_unobserved clean_rate coverage n_r
 
 
 @click.command()
-@click.argument("run", required=False)
+@click.argument("run", required=False, shell_complete=complete_run)
 @click.option(
     "--min-clean-rate",
     type=Number(0, 1),

@@ -11,6 +11,7 @@ import click
 
 from ..answers.names import find_run
 from ..warehouse import open_warehouse
+from .completion import complete_run
 from .options import warehouse_option
 from .page import WRITERS
 
@@ -19,7 +20,7 @@ NAMES = ("run_id", "metric", "value")
 
 
 @click.command()
-@click.argument("run", required=False)
+@click.argument("run", required=False, shell_complete=complete_run)
 @click.option(
     "--format",
     "format_",

@@ -10,12 +10,13 @@ from ..answers import plans
 from ..answers.names import find_run
 from ..errors import UsageError
 from ..warehouse import open_warehouse
+from .completion import complete_run
 from .options import Number, json_option, warehouse_option
 from .terminal import print_page
 
 
 @click.command()
-@click.argument("run", nargs=-1)
+@click.argument("run", nargs=-1, shell_complete=complete_run)
 @click.option(
     "--change",
     type=Number(0, 100, min_open=True),

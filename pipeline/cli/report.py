@@ -12,6 +12,7 @@ from ..errors import InputError, UsageError
 from ..outputs import replacing
 from ..settings import WAREHOUSE_NAME
 from ..text import neutral, one_line
+from .completion import complete_run
 from .options import (
     PATH,
     follow_option,
@@ -32,6 +33,7 @@ WIDEST = 400
     "--run",
     "runs",
     multiple=True,
+    shell_complete=complete_run,
     help="A run to tell of; may be given several times.  [default: all]",
 )
 @click.option(

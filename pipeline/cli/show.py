@@ -11,6 +11,7 @@ import click
 from ..answers.tasks import cited, cited_rollout
 from ..text import json_text, neutral
 from ..warehouse import open_warehouse
+from .completion import complete_task
 from .options import json_option, warehouse_option
 from .terminal import Laid, print_page
 
@@ -23,7 +24,7 @@ FACTS = (
 
 
 @click.command()
-@click.argument("citation")
+@click.argument("citation", shell_complete=complete_task)
 @warehouse_option
 @json_option
 @click.option(

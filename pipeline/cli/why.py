@@ -11,13 +11,14 @@ from ..answers.names import Row
 from ..answers.tasks import SIDES, refuse_malformed, task_story
 from ..text import json_text
 from ..warehouse import open_warehouse
+from .completion import complete_task
 from .options import command, json_option, warehouse_option
 from .page import print_next
 from .terminal import print_page
 
 
 @click.command()
-@click.argument("task", metavar="RUN/TASK[:ROLLOUT]")
+@click.argument("task", metavar="RUN/TASK[:ROLLOUT]", shell_complete=complete_task)
 @warehouse_option
 @json_option
 def why(task: str, warehouse: Path, as_json: bool) -> None:
