@@ -171,6 +171,18 @@ def test_another_key_is_another_question() -> Batch:
 
 
 @together
+def test_a_key_that_is_not_recorded_contradicts_none() -> Batch:
+    """An attempt that was never graded has no key; its question is the same."""
+    base = [rollout(task, 0, ask=f"sum {task}", expected_answer="4") for task in range(3)]
+    other = [{**row, "reward": 0.0} for row in base]
+    other[1] = {**other[1], "expected_answer": None}
+    del other[2]["expected_answer"]
+    results = yield pair(other, base)
+    query = "select pairing from comparison_tasks order by task_id"
+    assert results.column(query) == ["verified"] * 3
+
+
+@together
 def test_pictures_are_told_apart() -> Batch:
     """Equal words around different pictures are different questions, whatever their blanks."""
 

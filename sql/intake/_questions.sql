@@ -1,4 +1,4 @@
--- Prompts that other prompts equal but for white space, and the one that represents them all.
+-- Prompts that others equal but for white space or a key that is not recorded, and the one for all of them.
 -- grain: prompt_sha
 -- kind: step
 with prompts as (
@@ -36,11 +36,32 @@ same_words as (
     from written
     group by all
     having count(*) > 1 and count(distinct prompt) = count(*)
+),
+alike as (
+    select
+        written.prompt_sha,
+        written.truth_hash,
+        written.words,
+        coalesce(same_words.question, written.prompt_sha) as question
+    from written
+    left join same_words
+        on same_words.words = written.words
+        and same_words.truth_hash is not distinct from written.truth_hash
+),
+-- An attempt that was never graded may have no key: it asks what the one question of its words asks.
+keyed as (
+    select
+        words,
+        min(question) filter (where truth_hash is not null) as question
+    from alike
+    group by words
+    having
+        count(distinct question) = 2
+        and count(distinct question) filter (where truth_hash is not null) = 1
 )
 select
-    written.prompt_sha,
-    same_words.question
-from written
-inner join same_words
-    on same_words.words = written.words
-    and same_words.truth_hash is not distinct from written.truth_hash
+    alike.prompt_sha,
+    coalesce(keyed.question, alike.question) as question
+from alike
+left join keyed using (words)
+where coalesce(keyed.question, alike.question) <> alike.prompt_sha

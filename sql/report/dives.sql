@@ -79,6 +79,7 @@ prompts as (
     select
         chosen.run_id,
         chosen.task_id,
+        prompts.question,
         texts.prompt
     from chosen
     inner join staging.task_prompts as prompts using (run_id, task_id, prompt_sha)
@@ -114,11 +115,15 @@ passing as materialized (
         made.seq,
         bearing.mode is not null as is_mode_shared
     from chosen
-    inner join main.runs using (benchmark)
+    inner join prompts using (run_id, task_id)
+    inner join staging.task_prompts as asked
+        on asked.benchmark = chosen.benchmark
+        and asked.task_id = chosen.task_id
+        and asked.question = prompts.question
     inner join staging.rollouts
-        on rollouts.run_id = runs.run_id
-        and rollouts.task_id = chosen.task_id
-        and rollouts.prompt_sha = chosen.prompt_sha
+        on rollouts.run_id = asked.run_id
+        and rollouts.task_id = asked.task_id
+        and rollouts.prompt_sha = asked.prompt_sha
     left join made
         on made.run_id = chosen.run_id
         and made.task_id = chosen.task_id
