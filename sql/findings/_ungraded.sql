@@ -1,6 +1,7 @@
 -- Attempts that were never graded: no reward, or no verdict where other attempts of the run have some.
 -- `error` is what else the row says that graded ones do not: the text of an error, or how it ended;
--- `is_message` where it is a text of several words.
+-- `is_message` where it is a text of several words; `is_begun` unless the model did nothing, where other attempts
+-- of the run show what it did.
 -- grain: record_id
 -- kind: table
 with rollouts as (
@@ -9,7 +10,8 @@ with rollouts as (
         run_id,
         task_id,
         benchmark,
-        is_scored
+        is_scored,
+        coalesce(n_turns, 0) > 0 or not bool_or(is_observed) over (partition by run_id) as is_begun
     from staging.rollouts
     inner join staging.run_benchmarks using (run_id)
 ),
@@ -214,6 +216,7 @@ select
     record_id,
     reason,
     named.error,
-    coalesce(named.is_message, false) as is_message
+    coalesce(named.is_message, false) as is_message,
+    is_begun
 from ungraded
 left join named using (record_id)

@@ -15,6 +15,8 @@ with attempts as (
         benchmark
     from staging.rollouts
     inner join staging.run_benchmarks using (run_id)
+    -- Who never had a turn left out no call.
+    where n_turns > 0
 ),
 tools as (
     select distinct

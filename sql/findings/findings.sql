@@ -49,6 +49,7 @@ never as (
         count(*) filter (where is_never) as n_tasks,
         count(*) filter (where is_repeated) as n_all_tasks,
         count(*) > count(*) filter (where is_repeated) as is_of_some,
+        count(*) filter (where is_never and n_not_run > 0) as n_not_run_tasks,
         min_by(task_id, (-n_attempts, try_cast(task_id as bigint), task_id), 3) filter (where is_never) as top_tasks,
         -- Where they hold a quarter of the failures, only one mode comes first.
         if(4 * n_failures >= any_value(totals.n_failures_observed), 1, 20) as place
@@ -58,10 +59,12 @@ never as (
             task_id,
             count(*) as n_attempts,
             count(*) filter (where is_pass) as n_passed,
+            count(*) filter (where not ungraded.is_begun) as n_not_run,
             n_attempts > 1 as is_repeated,
             is_repeated and n_passed = 0 as is_never
         from staging.rollouts
         inner join staging.run_benchmarks using (run_id)
+        left join staging.ungraded using (record_id)
         where is_pass is not null or not is_scored
         group by all
     )
@@ -290,6 +293,7 @@ select
     coalesce(every.n_passes_observed, attempts.n_passes_observed) as n_passes_observed,
     n_tasks,
     n_all_tasks,
+    n_not_run_tasks,
     n_attempts,
     n_all_attempts,
     reward_with,

@@ -379,6 +379,8 @@ words as (
     left join staging.final_texts using (record_id)
     left join staging.answers using (record_id)
     left join (select record_id, outline from staging.records) as records using (record_id)
+    -- What never ran gave no answer of any form.
+    anti join (from staging.ungraded where not is_begun) as unbegun using (record_id)
 ),
 -- Whose verifier says itself that it found no answer, though it may find none in any attempt.
 unextracted as (

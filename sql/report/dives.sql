@@ -39,9 +39,11 @@ nearest as (
         rollouts.reward,
         rollouts.prompt_sha,
         rollouts.record_id,
-        coalesce(checks.n_met, rollouts.n_checks_met) as n_met
+        coalesce(checks.n_met, rollouts.n_checks_met) as n_met,
+        bool_and(coalesce(not ungraded.is_begun, false)) over (partition by run_id, task_id) as is_not_run
     from outcomes
     inner join staging.rollouts using (run_id, task_id)
+    left join staging.ungraded using (record_id)
     left join checks using (run_id, task_id, rollout_index)
     qualify row_number() over (
         partition by run_id, task_id
@@ -51,7 +53,7 @@ nearest as (
 -- Texts come last: a window over them would hold all of them.
 chosen as materialized (
     select
-        nearest.*,
+        nearest.* exclude (is_not_run),
         outcomes.benchmark,
         outcomes.n_scored,
         modes.mode,
@@ -59,6 +61,7 @@ chosen as materialized (
         coalesce(passes.n_passing_runs, 0) as n_passing_runs,
         count(*) over own as n_never_tasks,
         count(*) filter (where passes.n_passing_runs > 0) over own as n_passed_elsewhere,
+        count(*) filter (where is_not_run) over own as n_not_run,
         row_number() over (
             partition by run_id
             order by
