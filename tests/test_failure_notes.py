@@ -198,14 +198,28 @@ def test_a_call_that_differs_shows_what_differs() -> Batch:
     }
 
 
-@together
-def test_calls_that_nobody_makes() -> Batch:
-    """Rows that list calls, and no transcript that has one."""
-    calls = [{"name": "book", "kwargs": {"id": 1}}]
-    rows = [rollout(task, 0, reward=task % 2, actions=calls) for task in range(4)]
-    found = yield rows
-    query = "select n_calling, n_observed, has_listed_calls from report.looked"
-    assert found.rows(query) == [(0, 4, True)]
+@with_pages
+def test_a_limit_that_nobody_records() -> Batch:
+    """Where every attempt has as many turns, that is said; an answer is the model's last word."""
+
+    def row(task: int, index: int, n_turns: int) -> Row:
+        turns = [[*said(f"move {n}"), {**said("no")[0], "role": "user"}] for n in range(n_turns)]
+        return rollout(task, index, reward=0.0, output=[item for turn in turns for item in turn])
+
+    found = yield {
+        "short": [row(0, index, 12) for index in range(3)],
+        "long": [row(0, index, 40) for index in range(3)],
+        "varied": [row(0, index, n) for index, n in enumerate((11, 12, 15, 15))],
+    }
+    query = "select value, count(*) from signs where kind = 'limit' group by all order by all"
+    assert found.rows(query) == [
+        ("at 12, the largest of the run", 3),
+        ("at 40, the largest of the run", 3),
+    ]
+    query = "select n_observed, n_answering, n_empty, limit_kinds from report.looked"
+    assert found.rows(query) == [(10, 0, 0, [])]
+    assert "`turns at 12, the largest of the run`: 3 of 10 failures" in found.report
+    assert "empty answers" not in found.report
 
 
 @with_pages.each(

@@ -185,9 +185,12 @@ def modes(signs: Sequence[Sign], attempts: Attempts) -> list[Mode]:
     ended = {values[0].field for values in ends}
     signs = [sign for sign in signs if sign.field not in ended]
     ungraded = [mode.sign for mode in listed if mode.reason == "ungraded"]
-    listed += _limits(signs, attempts, [values[0] for values in ends], ungraded)
+    limits = _limits(signs, attempts, [values[0] for values in ends], ungraded)
+    # What every attempt of a run ends at explains less than what happens before it.
+    usual = [mode for mode in limits if mode.reason == "counted"]
+    listed += [mode for mode in limits if mode not in usual]
     listed += _descriptions(signs, attempts, listed)
-    return listed + _behaviours(signs, attempts)
+    return listed + usual + _behaviours(signs, attempts)
 
 
 def _limits(
@@ -211,7 +214,8 @@ def _limits(
         if any(is_nested(sign, mode.sign, 0.7) for mode in listed):
             continue
         if not any(is_nested(sign, other, 0.9) for other in ungraded):
-            listed.append(Mode(sign, "limit", members))
+            is_usual = sign.scope == "run" and sign.name == "turns"
+            listed.append(Mode(sign, "counted" if is_usual else "limit", members))
     return listed
 
 

@@ -335,6 +335,18 @@ caps as (
     where size = cap
     group by all
     having count(*) > 1 and bool_and(coalesce(not ungraded.is_message, false))
+    union
+    -- Or where every attempt of every run with this largest has exactly as many turns.
+    select
+        benchmark,
+        name,
+        cap
+    from sizes
+    inner join largest using (run_id, name)
+    inner join staging.run_benchmarks using (run_id)
+    where name = 'turns' and size is not null
+    group by all
+    having count(*) > 2 and bool_and(size = cap)
 ),
 -- A cap that one run shows holds for another run of the benchmark whose largest is the same number.
 shared_caps as (

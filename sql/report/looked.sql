@@ -13,9 +13,16 @@ with rollouts as (
         is_pass,
         n_turns,
         n_tool_calls,
-        limit_reached
+        last_message_seq = n_events as is_answering,
+        -- Several attempts that end at the largest number of their run may have reached a limit.
+        n_turns >= 10 and n_turns = max(n_turns) over of_run and count(*) over (partition by run_id, n_turns) > 1
+            as is_at_most_turns,
+        n_tool_calls >= 10
+        and n_tool_calls = max(n_tool_calls) over of_run
+        and count(*) over (partition by run_id, n_tool_calls) > 1 as is_at_most_calls
     from staging.rollouts
     inner join staging.run_benchmarks using (run_id)
+    window of_run as (partition by run_id)
 ),
 totals as (
     select
@@ -23,12 +30,17 @@ totals as (
         count(*) as n_attempts,
         count(*) filter (where is_scored) as n_scored,
         count(*) filter (where is_observed) as n_observed,
-        count(*) filter (where n_tool_calls > 0) as n_calling,
+        -- Whose last event is the model's own message.
+        count(*) filter (where is_answering) as n_answering,
         -- A largest number of less than ten is no limit.
-        max(n_turns) >= 10 as has_turns,
-        max(n_tool_calls) >= 10 as has_calls,
+        max(n_turns) >= 10 and not bool_or(coalesce(is_at_most_turns, false)) as has_turns,
+        max(n_tool_calls) >= 10 and not bool_or(coalesce(is_at_most_calls, false)) as has_calls,
         count(*) filter (where finish_reason is not null or status is not null) as n_ends_known,
-        if(n_ends_known > 0, n_ends_known, if(has_turns or has_calls, n_observed, 0)) as n_limit_known
+        if(
+            n_ends_known > 0,
+            n_ends_known,
+            if(max(n_turns) >= 10 or max(n_tool_calls) >= 10, n_observed, 0)
+        ) as n_limit_known
     from rollouts
     group by all
 ),
@@ -75,16 +87,6 @@ checks as (
     inner join staging.run_benchmarks using (run_id)
     group by all
 ),
--- Benchmarks whose rows list calls: a name with an object of arguments, as harnesses write them.
-listing as (
-    select distinct benchmark
-    from staging.entries
-    inner join staging.rollouts using (record_id)
-    inner join staging.run_benchmarks using (run_id)
-    where
-        json_type(item, '$.name') = 'VARCHAR'
-        and (json_type(item, '$.kwargs') = 'OBJECT' or json_type(item, '$.arguments') = 'OBJECT')
-),
 verdicts as (
     select
         benchmark,
@@ -119,10 +121,9 @@ select
     benchmark,
     totals.n_attempts,
     totals.n_observed,
+    totals.n_answering,
     totals.n_limit_known,
     totals.n_scored,
-    totals.n_calling,
-    benchmark in (from listing) as has_listed_calls,
     coalesce(signs.n_fields, 0) as n_fields,
     coalesce(signs.n_tools, 0) as n_tools,
     coalesce(signs.n_errors, 0) as n_errors,
