@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from itertools import combinations, product
 from unittest import mock
 
@@ -54,6 +55,26 @@ def sign(
 
 def texts(listed: Sequence[Mode]) -> list[str]:
     return [mode.sign.text for mode in listed]
+
+
+def met(text: str, places: dict[int, int]) -> Sign:
+    """An error by where each attempt first meets it."""
+    first = np.full(N, np.inf)
+    first[list(places)] = list(places.values())
+    return replace(sign(text, places, kind="error"), first=first)
+
+
+@pytest.mark.parametrize("step", [-3, 3])
+def test_the_error_that_comes_first_leads(step: int) -> None:
+    """Of errors that the same failures meet, and of one that follows either of two others."""
+    reset = met("reset refused", dict.fromkeys(range(18), 10))
+    payload = met("invalid payload, and many more words", dict.fromkeys(range(18), 10 + step))
+    leading = reset if step > 0 else payload
+    assert texts(modes([payload, reset], attempts()))[0] == leading.text
+    one = met("server error", dict.fromkeys(range(9), 2))
+    two = met("bad request", dict.fromkeys(range(9, 18), 2))
+    listed = texts(modes([one, two, payload], attempts()))
+    assert listed == ["server error", "bad request"]
 
 
 # --- the verdict again

@@ -25,6 +25,7 @@ from .signs import (
     by_benchmark,
     candidates,
     contrast,
+    first_place,
     groups,
     is_nested,
     max_t,
@@ -260,6 +261,7 @@ def _descriptions(signs: Sequence[Sign], attempts: Attempts, before: Sequence[Mo
         for one in groups([*of_whole_runs, *passing])
         if is_few or not any(is_nested(one[0], sign, 0.7) for sign in listed_before)
     ]
+    remaining = _without_later_errors(remaining, attempts)
     covered = np.zeros(len(attempts.fails), dtype=bool)
     for mode in before:
         if mode.parent is None:
@@ -285,6 +287,27 @@ def _descriptions(signs: Sequence[Sign], attempts: Attempts, before: Sequence[Mo
         remaining = [one for one in remaining if one is not best and one not in nested]
         listed += _parts(sign, nested, attempts)
     return listed
+
+
+def _without_later_errors(
+    listed: Sequence[tuple[Sign, tuple[str, ...]]], attempts: Attempts
+) -> list[tuple[Sign, tuple[str, ...]]]:
+    """Without errors that follow, in most failures that have them, others that these have too."""
+    earlier: list[Sign] = []
+    later: set[Sign] = set()
+    errors = [sign for sign, _ in listed if sign.kind == "error"]
+    for sign in sorted(errors, key=lambda sign: (first_place(sign), sign.text)):
+        failing = sign.bears & attempts.fails
+        shared, after = np.zeros_like(failing), np.zeros_like(failing)
+        for other in earlier:
+            if sign.first is not None and other.first is not None:
+                shared |= failing & other.bears
+                after |= failing & (other.first < sign.first)
+        if shared.sum() >= 0.9 * failing.sum() and 2 * after.sum() > failing.sum():
+            later.add(sign)
+        else:
+            earlier.append(sign)
+    return [one for one in listed if one[0] not in later]
 
 
 def _tie(sign: Sign) -> tuple[int, str]:

@@ -54,6 +54,8 @@ class Sign:
     scope: str
     bears: Flags
     known: Flags
+    # Of an error, where each attempt first meets it.
+    first: Numbers | None = None
 
     @property
     def field(self) -> tuple[str, str]:
@@ -203,9 +205,16 @@ def groups(signs: Sequence[Sign]) -> list[tuple[Sign, tuple[str, ...]]]:
             grouped.append([sign])
     named = []
     for group in grouped:
-        group.sort(key=lambda sign: (_specific(sign), -len(sign.text), sign.text))
+        group.sort(
+            key=lambda sign: (_specific(sign), first_place(sign), -len(sign.text), sign.text)
+        )
         named.append((group[0], tuple(sign.text for sign in group[1:])))
     return named
+
+
+def first_place(sign: Sign) -> float:
+    """Where attempts meet it first, by their median; of what has no place, 0."""
+    return 0.0 if sign.first is None else float(np.median(sign.first[sign.bears]))
 
 
 def _specific(sign: Sign) -> int:
@@ -275,15 +284,19 @@ def _read(block: Block) -> tuple[Attempts, list[Sign]]:
     )
     first = int(attempt_no[is_attempt].min())
     borne: dict[tuple[str, str, str, str, str], list[int]] = {}
+    firsts: dict[tuple[str, str, str, str, str], Numbers] = {}
     known: dict[tuple[str, str], list[int]] = {}
     names = ("kind", "name", "value", "sign", "scope")
     keys = zip(*(block[name] for name in names), strict=True)
-    for key, place, is_borne in zip(keys, attempt_no - first, block["is_borne"], strict=True):
+    places = zip(attempt_no - first, block["is_borne"], block["seq"], strict=True)
+    for key, (place, is_borne, seq) in zip(keys, places, strict=True):
         if key[0] is None:
             continue
         known.setdefault(key[:2], []).append(place)
         if is_borne:
             borne.setdefault(key, []).append(place)
+        if is_borne and key[0] == "error" and seq == seq and seq is not None:
+            firsts.setdefault(key, np.full(n, np.inf))[place] = seq
     return attempts, [
         Sign(
             kind=key[0],
@@ -291,10 +304,11 @@ def _read(block: Block) -> tuple[Attempts, list[Sign]]:
             value=key[2],
             text=key[3],
             scope=key[4],
-            bears=_flags(n, places),
+            bears=_flags(n, listed),
             known=_known(key, known, attempts),
+            first=firsts.get(key),
         )
-        for key, places in sorted(borne.items())
+        for key, listed in sorted(borne.items())
     ]
 
 

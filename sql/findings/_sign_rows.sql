@@ -72,7 +72,8 @@ select
     cast(null as varchar) as value,
     cast(null as varchar) as sign,
     cast(null as varchar) as scope,
-    cast(null as boolean) as is_borne
+    cast(null as boolean) as is_borne,
+    cast(null as bigint) as seq
 from attempts
 union all by name
 select
@@ -82,7 +83,8 @@ select
     value,
     sign,
     scope,
-    true as is_borne
+    true as is_borne,
+    seq
 from main.signs
 inner join attempts using (run_id, task_id, rollout_index)
 anti join forms using (run_id, task_id, rollout_index, kind, name, value)

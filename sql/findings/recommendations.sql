@@ -126,7 +126,8 @@ select
         order by
             case
                 when reason in ('ungraded', 'key') then 1
-                when starts_with(look_at, 'harness') and kind <> 'answer' and reason <> 'counted' then 2
+                when kind = 'limit' and reason = 'counted' then 4
+                when starts_with(look_at, 'harness') and kind <> 'answer' then 2
                 else 3
             end,
             n_failures desc,
