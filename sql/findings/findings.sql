@@ -26,7 +26,23 @@ with modes as (
             else 0
         end + nth as place
     from main.failure_modes
-    where run_id is null and parent is null and is_told and n_failures > 0
+    where
+        run_id is null
+        and parent is null
+        and is_told
+        and n_failures > 0
+        -- How attempts end that have no grade is listed with these.
+        and not (reason = 'terminal' and (benchmark, mode) in (
+            select
+                benchmark,
+                mode
+            from staging.attempt_modes
+            inner join staging.rollouts using (run_id, task_id, rollout_index)
+            left join staging.ungraded using (record_id)
+            where is_failure
+            group by all
+            having count(ungraded.record_id) >= 0.9 * count(*)
+        ))
     qualify nth <= if(reason = 'behaviour', 2, 4)
 ),
 attempts as (

@@ -3,12 +3,40 @@
 -- they cover.
 -- grain: benchmark, rank
 -- kind: table
-with modes as (
+with recursive
+-- What passes at the same tasks say about as often as the failures that say it goes with the task.
+usual_values as (
+    select
+        benchmark,
+        mode
+    from (
+        select
+            listed.benchmark,
+            listed.mode,
+            task_id,
+            count(*) filter (where rollouts.is_pass) as n_passes,
+            count(*) filter (where not rollouts.is_pass) as n_failures,
+            count(bearing.mode) filter (where rollouts.is_pass) as n_passes_with,
+            count(bearing.mode) filter (where not rollouts.is_pass) as n_failures_with
+        from (from staging.modes where kind = 'field' and rank is not null and parent is null) as listed
+        inner join staging.run_benchmarks using (benchmark)
+        inner join staging.rollouts using (run_id)
+        left join staging.attempt_modes as bearing using (benchmark, mode, run_id, task_id, rollout_index)
+        where rollouts.is_pass is not null
+        group by all
+    )
+    where n_passes > 0 and n_failures_with > 0
+    group by benchmark, mode
+    having 2 * sum(n_passes_with) * sum(n_failures) >= sum(n_failures_with) * sum(n_passes)
+),
+modes as (
     select
         failure_modes.* exclude (run_id, top_tasks),
-        -- The few tasks that have most of these failures.
+        -- The few of many tasks that have most of these failures.
         if(
-            list_sum(list_transform(
+            n_failures > 1
+            and tasks.n_all_tasks > 3
+            and list_sum(list_transform(
                 failure_modes.top_tasks[:3], lambda task: regexp_extract(task, '(\d+)\)$', 1)::bigint
             )) >= 0.75 * n_failures,
             failure_modes.top_tasks[:3],
@@ -31,6 +59,7 @@ with modes as (
         group by all
         having count(*) > 1
     ) as runs using (benchmark, mode)
+    inner join (select benchmark, count(*) as n_all_tasks from staging.tasks group by all) as tasks using (benchmark)
     where
         run_id is null
         and parent is null
@@ -38,6 +67,7 @@ with modes as (
         and reason <> 'behaviour'
         -- One or two of many failures are no pattern.
         and (n_failures > 2 or 10 * n_failures > n_all_failures)
+        and (benchmark, mode) not in (from usual_values)
 ),
 -- Tasks that no attempt passes, where every attempt has a short answer to set beside a key.
 answered as (
@@ -118,21 +148,73 @@ every as (
         inner join staging.run_benchmarks using (run_id)
         group by all
     ) as totals using (benchmark)
+),
+ordered as (
+    select
+        *,
+        row_number() over (
+            partition by benchmark
+            order by
+                case
+                    when reason in ('ungraded', 'key') then 1
+                    when kind = 'limit' and reason = 'counted' then 4
+                    when starts_with(look_at, 'harness') and kind <> 'answer' then 2
+                    else 3
+                end,
+                n_failures desc,
+                mode
+        ) as place
+    from every
+),
+failing as (
+    select
+        *,
+        count(*) over (partition by benchmark, mode) as n
+    from (select benchmark, mode, run_id, task_id, rollout_index from staging.attempt_modes where is_failure)
+),
+-- Modes that nearly the same failures have, or of which all are failures of the other.
+repeating as (
+    select
+        benchmark,
+        mode,
+        list(other) as others
+    from (
+        select
+            failing.benchmark,
+            failing.mode,
+            others.mode as other
+        from failing
+        inner join failing as others using (benchmark, run_id, task_id, rollout_index)
+        where failing.mode <> others.mode
+        group by failing.benchmark, failing.mode, others.mode, failing.n, others.n
+        having count(*) >= 0.9 * least(failing.n, others.n) and 2 * count(*) >= failing.n
+    )
+    group by all
+),
+-- One by one, without those that say again of the same failures.
+chosen (benchmark, place, listed) as (
+    select
+        benchmark,
+        place,
+        [mode] as listed
+    from ordered
+    where place = 1
+    union all
+    select
+        ordered.benchmark,
+        ordered.place,
+        if(
+            len(list_intersect(chosen.listed, coalesce(repeating.others, []))) > 0,
+            chosen.listed,
+            list_append(chosen.listed, ordered.mode)
+        ) as listed
+    from chosen
+    inner join ordered on ordered.benchmark = chosen.benchmark and ordered.place = chosen.place + 1
+    left join repeating on repeating.benchmark = ordered.benchmark and repeating.mode = ordered.mode
 )
 select
     benchmark,
-    row_number() over (
-        partition by benchmark
-        order by
-            case
-                when reason in ('ungraded', 'key') then 1
-                when kind = 'limit' and reason = 'counted' then 4
-                when starts_with(look_at, 'harness') and kind <> 'answer' then 2
-                else 3
-            end,
-            n_failures desc,
-            mode
-    ) as rank,
+    row_number() over (partition by benchmark order by place) as rank,
     mode,
     reason,
     look_at,
@@ -153,4 +235,5 @@ select
     passing_citation,
     -- The count that a rerun should move.
     'fewer than ' || n_failures || ' of ' || n_failures_observed as would_show
-from every
+from ordered
+semi join (select benchmark, unnest(listed) as mode from chosen) as kept using (benchmark, mode)
