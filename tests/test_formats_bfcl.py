@@ -1,0 +1,118 @@
+"""BFCL: attempts of the results, failures of the scores, and failures alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.fact_files import Fact, facts
+from tests.lean import CHECKED
+from tests.mutations import check_mutations
+from tests.results import Content, Results, Row, analyzed, lines
+
+
+def attempt(task: str, answer: Any, **more: Any) -> Row:
+    """A line of results."""
+    counts = {"input_token_count": 20, "output_token_count": 5, "latency": 0.5}
+    return {"id": task, "result": answer, **counts, **more}
+
+
+def failure(task: str | int, **more: Any) -> Row:
+    """A line of scores."""
+    about = {"model_name": "m", "test_category": "simple", "valid": False}
+    wrong = {"error": ["Wrong number of functions."], "error_type": "checker:wrong_count"}
+    prompt = {"id": task, "question": [[{"role": "user", "content": f"do {task}"}]]}
+    return {"id": task, **about, **wrong, "prompt": prompt, "model_result_raw": [], **more}
+
+
+def header(n_correct: int, n_all: int) -> Row:
+    """The first line of scores."""
+    return {"accuracy": n_correct / n_all, "correct_count": n_correct, "total_count": n_all}
+
+
+TURNS = [
+    [{"role": "state_info", "content": {"password": "p"}}],
+    {
+        "begin_of_turn_query": [{"role": "user", "content": "list files"}],
+        "step_0": [
+            {"role": "assistant", "content": [{"ls": '{"a": true}'}, {"pwd": "{}"}]},
+            {"role": "handler_log", "content": "decoded"},
+            {"role": "tool", "content": "a.txt"},
+            {"role": "tool", "content": "/home"},
+        ],
+        "step_1": [{"role": "assistant", "content": "one file"}],
+    },
+    {"begin_of_turn_query": [{"role": "user", "content": "thanks"}], "step_0": []},
+]
+FILES: dict[str, Content] = {
+    "result/org_m-FC/non_live/BFCL_v4_simple_result.json": lines(
+        [
+            attempt("simple_0", [{"add": '{"x": 1}'}]),
+            attempt("simple_1", []),
+            attempt("simple_2", "no"),
+        ]
+    )
+    + "\n{broken\n",
+    "score/org_m-FC/non_live/BFCL_v4_simple_score.json": [header(3, 4), failure("simple_1")],
+    "result/org_m-FC/multi_turn/BFCL_v4_multi_turn_base_result.json": [
+        attempt(
+            "multi_0",
+            [[[{"ls": "{}"}], []]],
+            inference_log=TURNS,
+            input_token_count=[[30, 40], [5]],
+            latency=[[1.0, 0.5], []],
+        ),
+        attempt("multi_1", [[["ls()"]]], input_token_count=0, output_token_count=0),
+    ],
+    "score/org_m-FC/multi_turn/BFCL_v4_multi_turn_base_score.json": [
+        header(1, 2),
+        failure("multi_1", error={"error_message": "empty turn", "error_type": "multi_turn:empty"}),
+    ],
+    # Of version 1: a failure is named by its place, counted from 1.
+    "old/result/m1/gorilla_openfunctions_v1_test_rest_result.json": [
+        {"idx": 0, "result": "f(x=1)"},
+        {"idx": 1, "result": "f(x=2)"},
+    ],
+    "old/score/m1/rest_score.json": [header(1, 2), failure(2, prompt=None)],
+    # Only the scores: two attempts passed, and nothing else is known of them.
+    "alone/score/m2/BFCL_v3_simple_score.json": [header(2, 3), failure("simple_1"), {"id": "x"}],
+    # Not scored yet; of another tool.
+    "other/result/m3/BFCL_v3_simple_result.json": [attempt("simple_0", "f()")],
+    "other/class_result.json": json.dumps({"id": 1, "value": 2}),
+}
+
+
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """Four models, one with a line that cannot be read."""
+    folder = tmp_path_factory.mktemp("bfcl")
+    return analyzed(folder, FILES, needs=(*CHECKED, "events"))
+
+
+@facts("bfcl")
+def test_results_and_scores(loaded: Results, fact: Fact) -> None:
+    """As tests/facts/bfcl.test says."""
+    fact.check(loaded)
+
+
+def test_other_attempts_were_scored(tmp_path: Path) -> None:
+    """Where the scores count other attempts than there are, one that is no failure may be none."""
+    files = {
+        "result/m/BFCL_v3_simple_result.json": [attempt(f"simple_{n}", "f()") for n in range(3)],
+        "score/m/BFCL_v3_simple_score.json": [header(1, 2), failure("simple_1")],
+    }
+    results = analyzed(tmp_path, files, needs=CHECKED)
+    assert results.rows("select task_id, reward from rollouts order by all") == [
+        ("simple_0", None),
+        ("simple_1", 0.0),
+        ("simple_2", None),
+    ]
+
+
+@pytest.mark.slow
+def test_mutated_files(tmp_path: Path) -> None:
+    """Damaged results and scores end as rows, rejects and blank lines."""
+    check_mutations(tmp_path, FILES)
