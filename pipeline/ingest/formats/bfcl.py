@@ -60,14 +60,14 @@ ROOT = re.compile(r"(result|score)(?=$|[-_])")
 
 def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
     """Results with the scores of the same model and category; scores alone where there are none."""
-    found: dict[tuple[str, str], dict[str, ListedFile]] = defaultdict(dict)
+    pairs: dict[tuple[str, str], dict[str, ListedFile]] = defaultdict(dict)
     for file in files:
         match = PARTS.fullmatch(file.base)
         first = FIRST_OF_RESULTS if match and match["kind"] == "result" else FIRST_OF_SCORES
         if match and first.match(head(file.path)):
             folders = "/".join(ROOT.sub("*", part) for part in file.folder.split("/"))
-            found[folders, match["category"]][match["kind"]] = file
-    for both in found.values():
+            pairs[folders, match["category"]][match["kind"]] = file
+    for both in pairs.values():
         rows = both.get("result") or both["score"]
         folder, model = _model(rows.name)
         others = [file for file in both.values() if file is not rows]
@@ -217,7 +217,7 @@ def _row(
         {**without_empty(value), "reward": reward},
         variant=category,
         benchmark=category,
-        # What was first_query is recorded of failures alone.
+        # What is asked is recorded of failures alone.
         question=f"{category} {task}",
     )
 

@@ -241,7 +241,7 @@ def _output(sample: dict[str, Any], attachments: dict[str, Any]) -> list[dict[st
         completion = get(sample, "output", "completion")
         if completion and not _has_answer({"messages": messages}):
             messages.append({"role": "assistant", "content": completion})
-    return [item for one in messages[place:] for item in _items(one, attachments)]
+    return [item for one in messages[place:] for item in turn_items(one, attachments)]
 
 
 def _from_events(sample: dict[str, Any]) -> Iterator[Any]:
@@ -254,7 +254,8 @@ def _from_events(sample: dict[str, Any]) -> Iterator[Any]:
             yield {"role": "tool", "tool_call_id": get(event, "id"), **answered}
 
 
-def _items(turn: Any, attachments: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def turn_items(turn: Any, attachments: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """A message, its reasoning and its calls, which EvalScope writes as OpenAI does."""
     role = get(turn, "role")
     content = _content(get(turn, "content"), attachments)
     if role == "tool":
@@ -276,7 +277,9 @@ def _items(turn: Any, attachments: dict[str, Any]) -> Iterator[dict[str, Any]]:
             waiting.append(part)
     yield from _message(waiting if isinstance(content, list) else content, role)
     for one in items(get(turn, "tool_calls")):
-        yield call(get(one, "function"), get(one, "arguments"), get(one, "id"))
+        function = get(one, "function")
+        arguments = get(function, "arguments") or get(one, "arguments")
+        yield call(get(function, "name") or function, arguments, get(one, "id"))
 
 
 def _message(content: Any, role: Any) -> Iterator[dict[str, Any]]:
