@@ -404,6 +404,39 @@ def scores_of(scores: Sequence[dict[str, Any]], reward: str | None) -> dict[str,
     return {"score": own, "scores": [score for score in scores if score not in own]}
 
 
+def attempt(
+    task: Any,
+    question: str | list[dict[str, Any]] | None,
+    output: list[dict[str, Any]] | None,
+    scores: Mapping[str, float | None],
+    main: str | None,
+    *,
+    model: str | None = None,
+    tokens: Sequence[Any] = (),
+    explanation: str | None = None,
+    **more: Any,
+) -> dict[str, Any]:
+    """A row: an output of None was not recorded, tokens of input and output that are 0 neither."""
+    messages = [message(question, "user")] if isinstance(question, str) else question
+    usage = dict(zip(("input_tokens", "output_tokens"), tokens, strict=False))
+    response = {"model": model, "usage": {name: n for name, n in usage.items() if n}}
+    listed = [{"name": name, "score": one} for name, one in scores.items()]
+    why = {"explanation": explanation} if explanation else {}
+    value = {
+        "_ng_task_index": task,
+        "responses_create_params": {"input": messages} if messages else None,
+        "response": {
+            "object": "response",
+            **without_empty(response),
+            **({} if output is None else {"output": output}),
+        },
+        "score": [{**one, **why} for one in listed if one["name"] == main],
+        "scores": [one for one in listed if one["name"] != main],
+        **more,
+    }
+    return {**without_empty(value), "reward": scores.get(main) if main else None}
+
+
 def message(content: Any, role: str = "assistant") -> dict[str, Any]:
     """A message item."""
     return {"type": "message", "role": role, "content": content}

@@ -9,19 +9,19 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from ...artifact import Artifact, Kind, ListedFile
 from . import (
     Claim,
-    Figure,
     Line,
     Reading,
     Reject,
     Row,
+    attempt,
     call,
     counted,
+    fields,
     figure,
     get,
     head,
@@ -32,7 +32,6 @@ from . import (
     result,
     text,
     total,
-    without_empty,
 )
 
 TITLE = "BFCL"
@@ -53,8 +52,10 @@ NAMES = re.compile(r"_(result|score)\.json$")
 PARTS = re.compile(
     r"(?:BFCL_v\d+_|gorilla_openfunctions_v\d+_test_)?(?P<category>.+)_(?P<kind>result|score)\.json"
 )
-FIRST_OF_RESULTS = re.compile(rb'\s*\{\s*"idx?"\s*:\s*("[^"]*"|\d+)\s*,\s*"result"\s*:')
-FIRST_OF_SCORES = re.compile(rb'\s*\{\s*"accuracy"\s*:\s*[\d.eE+-]+\s*,\s*"correct_count"\s*:')
+FIRST_LINES = {
+    "result": re.compile(rb'\s*\{\s*"idx?"\s*:\s*("[^"]*"|\d+)\s*,\s*"result"\s*:'),
+    "score": re.compile(rb'\s*\{\s*"accuracy"\s*:\s*[\d.eE+-]+\s*,\s*"correct_count"\s*:'),
+}
 ROOT = re.compile(r"(result|score)(?=$|[-_])")
 
 
@@ -63,17 +64,16 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
     pairs: dict[tuple[str, str], dict[str, ListedFile]] = defaultdict(dict)
     for file in files:
         match = PARTS.fullmatch(file.base)
-        first = FIRST_OF_RESULTS if match and match["kind"] == "result" else FIRST_OF_SCORES
-        if match and first.match(head(file.path)):
-            folders = "/".join(ROOT.sub("*", part) for part in file.folder.split("/"))
-            pairs[folders, match["category"]][match["kind"]] = file
-    for both in pairs.values():
-        rows = both.get("result") or both["score"]
+        if match and FIRST_LINES[match["kind"]].match(head(file.path)):
+            folder = "/".join(ROOT.sub("*", part) for part in file.folder.split("/"))
+            pairs[folder, match["category"]][match["kind"]] = file
+    for pair in pairs.values():
+        rows = pair.get("result") or pair["score"]
         folder, model = _model(rows.name)
-        others = [file for file in both.values() if file is not rows]
-        yield Claim(rows, Kind.ROLLOUTS, folder, model, beside=tuple(one.path for one in others))
-        for file in others:
-            yield Claim(file, Kind.AGGREGATE_METRICS, folder, model, beside=(rows.path,))
+        for file in pair.values():
+            kind = Kind.ROLLOUTS if file is rows else Kind.AGGREGATE_METRICS
+            beside = tuple(one.path for one in pair.values() if one is not file)
+            yield Claim(file, kind, folder, model, beside=beside)
 
 
 def _model(name: str) -> tuple[str, str]:
@@ -84,55 +84,32 @@ def _model(name: str) -> tuple[str, str]:
     return "/".join(parts[:place]), parts[place]
 
 
-def _category(path: Path) -> str:
-    match = PARTS.fullmatch(path.name)
-    return match["category"] if match else path.name
-
-
 def read(artifact: Artifact) -> Iterator[Reading]:
     """Attempts by the results, else failures by the scores; figures of the scores."""
-    category = _category(artifact.path)
-    if artifact.kind is not Kind.ROLLOUTS:
-        yield from _figures(_header(artifact.path), category)
-    elif artifact.path.name.endswith("_score.json"):
-        yield from _failures_alone(artifact, category)
-    else:
-        yield from _attempts(artifact, category)
-
-
-def _header(scores: Path) -> dict[str, Any]:
-    first = next(iter(objects(scores)), None)
-    return first if isinstance(first, dict) and "accuracy" in first else {}
-
-
-def _figures(
-    header: Mapping[str, Any], category: str, missing: str | None = None
-) -> Iterator[Figure]:
+    match = PARTS.fullmatch(artifact.path.name)
+    category = match["category"] if match else ""
+    model = _model(artifact.name)[1]
+    if artifact.path.name.endswith("_result.json"):
+        yield from _attempts(artifact, model, category)
+        return
+    lines = objects(artifact.path)
+    header = fields(next(lines, None))
+    is_alone = artifact.kind is Kind.ROLLOUTS
+    passed = f"failures alone have rows, {header.get('correct_count')} passes have none"
+    reason = passed if is_alone else None
     accuracy = header.get("accuracy")
-    yield figure("accuracy", accuracy, "mean/reward", variant=category, reason=missing)
+    yield figure("accuracy", accuracy, "mean/reward", variant=category, reason=reason)
     yield counted("total_count", header.get("total_count"), "num_tasks", category)
-
-
-def _failures_alone(artifact: Artifact, category: str) -> Iterator[Reading]:
-    scores, model = artifact.path, _model(artifact.name)[1]
-    header = _header(scores)
-    n_passed = number(header.get("correct_count"))
-    missing = (
-        None if n_passed is None else f"failures alone have rows, {n_passed:g} passes have none"
-    )
-    yield from _figures(header, category, missing)
-    for place, entry in enumerate(objects(scores)):
+    if is_alone:
+        yield Line()
+    for entry in lines if is_alone else ():
         if not isinstance(entry, dict):
             yield entry
-        elif place == 0 and header:
-            yield Line()
         elif (task := _failed(entry)) is None or entry.get("valid") is not False:
             yield Reject("not an attempt that failed: no id, or valid is not false")
         else:
             answer = entry.get("model_result_raw", entry.get("model_result"))
-            log = entry.get("inference_log")
-            row = {"id": task, "result": answer, "inference_log": log}
-            yield _row(row, model, category, entry, 0.0)
+            yield _row(task, {**entry, "result": answer}, model, category, entry, 0.0)
 
 
 def _failed(failure: Mapping[str, Any], ids: Sequence[str | None] = ()) -> str | None:
@@ -144,31 +121,26 @@ def _failed(failure: Mapping[str, Any], ids: Sequence[str | None] = ()) -> str |
     return text(own)
 
 
-def _attempts(artifact: Artifact, category: str) -> Iterator[Reading]:
+def _attempts(artifact: Artifact, model: str, category: str) -> Iterator[Reading]:
     ids = [_id(row) for row in objects(artifact.path) if not isinstance(row, Line)]
     failures: dict[str, Any] = {}
-    header: dict[str, Any] = {}
-    for scores in artifact.beside:
-        header = _header(scores)
-        for entry in objects(scores):
-            if isinstance(entry, dict) and entry.get("valid") is False:
-                failure = {name: entry.get(name) for name in ("error", "error_type")}
-                failure["possible_answer"] = entry.get("possible_answer")
-                failure["prompt"] = {"question": get(entry, "prompt", "question")}
-                failures[_failed(entry, ids) or ""] = failure
-    counts = [number(header.get(name)) for name in ("total_count", "correct_count")]
+    counts: list[Any] = []
+    for entry in (one for path in artifact.beside for one in objects(path)):
+        if isinstance(entry, dict) and entry.get("valid") is False:
+            names = ("error", "error_type", "possible_answer", "prompt")
+            failures[_failed(entry, ids) or ""] = {name: entry.get(name) for name in names}
+        elif isinstance(entry, dict) and not counts:
+            counts = [entry.get("total_count"), entry.get("correct_count")]
     # Otherwise one that is no failure may not have been scored.
     is_scored = counts == [len(ids), len(ids) - len(failures)] and failures.keys() <= set(ids)
-    model = _model(artifact.name)[1]
     for row in objects(artifact.path):
-        task = _id(row)
         if not isinstance(row, dict):
             yield row
-        elif task is None or "result" not in row:
+        elif (task := _id(row)) is None or "result" not in row:
             yield Reject("no id or no result: not an attempt of BFCL")
         else:
             reward = 0.0 if task in failures else 1.0 if is_scored else None
-            yield _row(row, model, category, failures.get(task, {}), reward)
+            yield _row(task, row, model, category, failures.get(task, {}), reward)
 
 
 def _id(row: Any) -> str | None:
@@ -176,74 +148,57 @@ def _id(row: Any) -> str | None:
 
 
 def _row(
+    task: str,
     row: Mapping[str, Any],
     model: str,
     category: str,
     failure: Mapping[str, Any],
     reward: float | None,
 ) -> Row:
-    task = _id(row)
-    first_query, output = _turns(row)
-    turns = items(get(failure, "prompt", "question"))
-    first = turns[0] if turns and isinstance(turns[0], list) else turns
-    question = get(failure, "prompt", "question")
-    first_query = (
-        first_query
-        or [*_messages(first)]
-        or ([message(question, "user")] if text(question) else [])
-    )
-    tokens = {
-        f"{side}_tokens": _sum(row.get(f"{side}_token_count")) for side in ("input", "output")
-    }
-    response = {
-        "object": "response",
-        "model": model,
+    question, output = _turns(row)
+    prompt = get(failure, "prompt", "question")
+    turns = items(prompt)
+    prompt = [*_messages(turns[0] if isinstance(get(turns, 0), list) else turns)] or text(prompt)
+    value = attempt(
+        task,
+        question or prompt,
         # Of an answer without calls the words may be left out: it is not recorded.
-        "output": output,
+        output or None,
+        {},
+        None,
+        model=model,
         # No tokens at all were not counted.
-        "usage": {name: n for name, n in tokens.items() if n},
-    }
-    value = {
-        "_ng_task_index": task,
-        "_ng_rollout_index": 0,
-        "responses_create_params": {"input": first_query} if first_query else None,
-        "response": without_empty(response),
-        "total_run_time": _sum(row.get("latency")),
-        "error": get(failure, "error", "error_message") or failure.get("error"),
-        "error_type": get(failure, "error", "error_type") or failure.get("error_type"),
-        "possible_answer": failure.get("possible_answer"),
-    }
-    return Row(
-        {**without_empty(value), "reward": reward},
-        variant=category,
-        benchmark=category,
-        # What is asked is recorded of failures alone.
-        question=f"{category} {task}",
+        tokens=[_sum(row.get(f"{side}_token_count")) for side in ("input", "output")],
+        _ng_rollout_index=0,
+        total_run_time=_sum(row.get("latency")),
+        error=get(failure, "error", "error_message") or failure.get("error"),
+        error_type=get(failure, "error", "error_type") or failure.get("error_type"),
+        possible_answer=failure.get("possible_answer"),
     )
+    # What is asked is recorded of failures alone.
+    identity = f"{category} {task}"
+    return Row({**value, "reward": reward}, category, category, question=identity)
 
 
 def _turns(row: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The first question and what followed, by the log of several turns, else the answers alone."""
-    first_query: list[dict[str, Any]] = []
+    question: list[dict[str, Any]] = []
     output: list[dict[str, Any]] = []
     for turn in items(row.get("inference_log")):
         query = [*_messages(items(get(turn, "begin_of_turn_query")))]
-        if first_query:
-            output += query
-        else:
-            first_query = query
+        output += query if question else []
+        question = question or query
         for name, step in turn.items() if isinstance(turn, dict) else ():
             waiting: list[str] = []
             for one in items(step) if name.startswith("step_") else ():
-                match get(one, "role"):
-                    case "assistant":
-                        answered = [*_answer_items(get(one, "content"), f"{len(output)}")]
-                        waiting += [item["call_id"] for item in answered if "call_id" in item]
-                        output += answered
-                    case "tool":
-                        content = text(get(one, "content")) or ""
-                        output.append(result(content, waiting.pop(0) if waiting else None))
-    return first_query, output or [*_answer_items(row.get("result"), "0")]
+                content = get(one, "content")
+                if get(one, "role") == "assistant":
+                    answers = [*_answers(content, f"{len(output)}")]
+                    waiting += [item["call_id"] for item in answers if "call_id" in item]
+                    output += answers
+                elif get(one, "role") == "tool":
+                    output.append(result(text(content) or "", waiting.pop(0) if waiting else None))
+    return question, output or [*_answers(row.get("result"), "0")]
 
 
 def _messages(listed: Iterable[Any]) -> Iterator[dict[str, Any]]:
@@ -252,7 +207,7 @@ def _messages(listed: Iterable[Any]) -> Iterator[dict[str, Any]]:
             yield message(words, text(get(one, "role")) or "user")
 
 
-def _answer_items(answer: Any, place: str) -> Iterator[dict[str, Any]]:
+def _answers(answer: Any, place: str) -> Iterator[dict[str, Any]]:
     """Text, or calls as `{name: arguments}`; of several turns and steps lists of these."""
     if isinstance(answer, str) and answer:
         yield message(answer)
@@ -261,11 +216,9 @@ def _answer_items(answer: Any, place: str) -> Iterator[dict[str, Any]]:
             yield call(name, arguments, f"call-{place}-{nth}")
     elif isinstance(answer, list):
         for nth, one in enumerate(answer):
-            yield from _answer_items(one, f"{place}-{nth}")
+            yield from _answers(one, f"{place}-{nth}")
 
 
 def _sum(counts: Any) -> float | None:
     """The sum of a number of each step, in lists by turn."""
-    if isinstance(counts, list):
-        return total(_sum(one) for one in counts)
-    return number(counts)
+    return total(map(_sum, counts)) if isinstance(counts, list) else number(counts)

@@ -223,7 +223,7 @@ def entries(path: Path) -> Iterator[Entry]:
         case "csv" | "tsv":
             yield from _of_csv(path)
         case "parquet":
-            yield from _of_parquet(path)
+            yield from parquet_rows(path)
         case "json":
             yield from _of_json(path)
         case _:
@@ -304,7 +304,8 @@ def _typed(cell: str) -> Any:
     return BOOLEANS.get(cell.lower(), cell or None)
 
 
-def _of_parquet(path: Path) -> Iterator[Entry]:
+def parquet_rows(path: Path) -> Iterator[Entry]:
+    """The rows of a Parquet file."""
     import pyarrow.parquet as pq  # takes as long to import as small results to read
 
     try:

@@ -1,0 +1,225 @@
+"""HELM: a folder for each run, with what was asked, the scores of instances and their statistics.
+
+A run folder is one scenario and one model. Splits, and instances changed by a perturbation, are
+runs of their own, as HELM's statistics are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ...artifact import Artifact, Kind, ListedFile
+from . import (
+    Claim,
+    Line,
+    Reading,
+    Reject,
+    Row,
+    attempt,
+    counted,
+    document,
+    documents,
+    fields,
+    figure,
+    get,
+    head,
+    items,
+    message,
+    number,
+    packed,
+    settings,
+    text,
+)
+
+TITLE = "HELM"
+FILES = (
+    "a folder with `run_spec.json`, `scenario_state.json`, `per_instance_stats.json`, `stats.json`"
+)
+SCORE = (
+    "the main metric of the run's group in HELM's schemas; of a group that is not listed there a "
+    "metric of correctness that it has, `exact_match` before others; the others are checks"
+)
+NOTES = (
+    "One run per folder, split and perturbation; repeats are the trials of training examples. Keys "
+    "are the references tagged `correct`. Where each choice is a request of its own, an instance "
+    "is one attempt, and its other requests count as blank lines."
+)
+NAMES = re.compile(r"(^|/)(run_spec|scenario_state|per_instance_stats|stats)\.json$")
+FIRST_OF_SPEC = re.compile(rb'\s*\{.*"scenario_spec"\s*:.*"adapter_spec"\s*:', re.DOTALL)
+# Main metrics of HELM's schemas, where a run of the group has one that comes first below.
+BY_GROUP = {
+    "f1_score": "narrative_qa natural_qa_closedbook natural_qa_openbook_longans quac msr_vtt",
+    "bleu_4": "wmt_14",
+    "quasi_exact_match": "boolq imdb raft civil_comments wikifact babi_qa synthetic_reasoning "
+    "legalbench legal_support lsat_qa med_qa entity_data_imputation entity_matching casehold "
+    "legal_opinion_sentiment_classification cti_to_mitre banking77 arabic_finance_bool vqa",
+}
+MAIN_METRICS = {group: name for name, groups in BY_GROUP.items() for group in groups.split()}
+# Metrics that are the main one wherever a run has them.
+USUAL = (
+    "chain_of_thought_correctness final_number_exact_match math_equiv_chain_of_thought math_equiv "
+    "exact_match_indicator ifeval_strict_accuracy wildbench_score_rescaled omni_math_accuracy "
+    "safety_score air_score bbq_accuracy execution_accuracy pass test_avg program_accuracy "
+    "float_equiv f1_set_match squad_f1_score rouge_2 exact_match quasi_exact_match "
+    "quasi_prefix_exact_match f1_score rouge_l bleu_4".split()
+)
+# What is counted of an instance, and no score.
+COUNTS = re.compile(
+    "(num|finish_reason|training|inference|estimated)_"
+    "|(batch_size|prompt_truncated|max_prob|logprob)$"
+)
+# What does not tell one perturbation from another.
+FLAGS = frozenset({"name", "robustness", "fairness", "computed_on"})
+Key = tuple[str, str, str]
+
+
+def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
+    """Folders with a specification of a run and with its requests."""
+    folders: dict[str, dict[str, ListedFile]] = defaultdict(dict)
+    for file in files:
+        folders[file.folder][file.base.removesuffix(".json")] = file
+    for folder, named in folders.items():
+        spec = named.get("run_spec")
+        if not spec or "scenario_state" not in named or not FIRST_OF_SPEC.match(head(spec.path)):
+            continue
+        above, _, stem = folder.rpartition("/")
+        kinds = {"scenario_state": Kind.ROLLOUTS, "stats": Kind.AGGREGATE_METRICS}
+        beside = tuple(file.path for file in named.values())
+        for name, file in named.items():
+            kind = kinds.get(name, Kind.OTHER)
+            yield Claim(file, kind, above, stem or spec.path.parent.name, beside=beside)
+
+
+def _beside(artifact: Artifact, name: str) -> list[Path]:
+    return [path for path in artifact.beside if path.stem == name]
+
+
+def read(artifact: Artifact) -> Iterator[Reading]:
+    """Requests as attempts, statistics as figures."""
+    if artifact.kind is not Kind.ROLLOUTS:
+        yield from _figures(document(artifact.path))
+        return
+    spec = next(documents(_beside(artifact, "run_spec")), None)
+    adapter = fields(get(spec, "adapter_spec"))
+    model = text(adapter.get("model"))
+    sampling = {name: adapter.get(name) for name in ("temperature", "max_tokens")}
+    yield from settings({"model": model, **sampling})
+    stats = _stats(_beside(artifact, "per_instance_stats"))
+    seen = set()
+    for name, state in packed.fields(artifact.path, "request_states"):
+        if name != "request_states":
+            continue
+        instance = get(state, "instance")
+        key = _key(get(instance, "id"), state, instance)
+        if key is None:
+            yield Reject("no instance with an id: not a request of HELM")
+        elif key in seen or get(state, "request_mode") == "calibration":
+            yield Line()
+        else:
+            seen.add(key)
+            values = stats.get(key, {})
+            variant = _variant(get(instance, "split"), instance)
+            row = _row(state, values, _main(spec, values), model)
+            yield Row(row, variant, _benchmark(spec), question=_question(instance))
+
+
+def _question(instance: Any) -> str | None:
+    """The instance without its examples, which are others in each trial."""
+    texts = [
+        get(instance, "input"),
+        *(get(one, "output") for one in items(get(instance, "references"))),
+    ]
+    return "\n".join(text(get(one, "text")) or "" for one in texts).strip() or None
+
+
+def _benchmark(spec: Any) -> str:
+    """The name of the run without its model."""
+    scenario, _, arguments = (text(get(spec, "name")) or "helm").partition(":")
+    others = [one for one in arguments.split(",") if one and not one.startswith("model")]
+    return ",".join([scenario, *others])
+
+
+def _key(instance_id: Any, state: Any, instance: Any) -> Key | None:
+    own = text(instance_id)
+    return (own, str(get(state, "train_trial_index")), _perturbation(instance)) if own else None
+
+
+def _perturbation(instance: Any) -> str:
+    """The name of a perturbation, and what else tells it from others, such as a probability."""
+    described = fields(get(instance, "perturbation"))
+    values = [f"{name}={value}" for name, value in sorted(described.items()) if name not in FLAGS]
+    return "-".join([text(described.get("name")) or "", *values])
+
+
+def _variant(split: Any, instance: Any) -> str:
+    return "-".join(filter(None, (text(split) or "instances", _perturbation(instance))))
+
+
+def _stats(paths: Iterable[Path]) -> dict[Key, dict[str, float]]:
+    """The statistics of each attempt by name."""
+    by_key: dict[Key, dict[str, float]] = defaultdict(dict)
+    for one in (element for path in paths for element in packed.elements(path)):
+        key = _key(get(one, "instance_id"), one, one)
+        for stat in items(get(one, "stats")) if key else ():
+            name, mean = text(get(stat, "name", "name")), number(get(stat, "mean"))
+            if key and name and mean is not None:
+                by_key[key].setdefault(name, mean)
+    return by_key
+
+
+def _main(spec: Any, values: Mapping[str, float]) -> str | None:
+    groups = [text(one) for one in items(get(spec, "groups"))]
+    of_group = [MAIN_METRICS[one] for one in groups if one in MAIN_METRICS]
+    accuracies = sorted(name for name in values if name.endswith("_accuracy"))
+    return next((name for name in (*of_group, *USUAL, *accuracies) if name in values), None)
+
+
+def _row(
+    state: Any, stats: Mapping[str, float], main: str | None, model: str | None
+) -> dict[str, Any]:
+    instance, result = get(state, "instance"), get(state, "result")
+    completion = get(result, "completions", 0)
+    answer = text(get(completion, "text")) or ""
+    # The text of a choice that was scored by its likelihood is no answer.
+    is_answer = get(state, "reference_index") is None and result is not None
+    keys = [
+        get(one, "output", "text")
+        for one in items(get(instance, "references"))
+        if "correct" in items(get(one, "tags"))
+    ]
+    mapped = get(state, "output_mapping", answer.strip())
+    return attempt(
+        text(get(instance, "id")),
+        text(get(state, "request", "prompt")) or text(get(instance, "input", "text")),
+        [message(answer)] * bool(answer) if is_answer else None,
+        {name: value for name, value in stats.items() if not COUNTS.match(name)},
+        main,
+        model=model,
+        tokens=[int(stats.get(f"num_{side}_tokens", 0)) for side in ("prompt", "output")],
+        _ng_rollout_index=get(state, "train_trial_index"),
+        reference=keys[0] if len(keys) == 1 else keys,
+        extracted_answer=text(mapped) if is_answer else None,
+        finish_reason=text(get(completion, "finish_reason", "reason")),
+        total_run_time=number(get(result, "request_time")),
+        error_message=text(get(result, "error")),
+        perturbation=text(get(instance, "perturbation", "name")),
+    )
+
+
+def _figures(stats: Any) -> Iterator[Reading]:
+    """Means of instances, by split and perturbation; not those of several versions together."""
+    for stat in items(stats):
+        named = fields(get(stat, "name"))
+        name, value = text(named.get("name")) or "", number(get(stat, "mean"))
+        if value is None or named.get("sub_split"):
+            continue
+        if get(named, "perturbation", "computed_on") in (None, "perturbed"):
+            variant = _variant(named.get("split"), named)
+            if name == "num_instances":
+                yield counted(name, value, "num_tasks", variant)
+            elif not COUNTS.match(name):
+                yield figure(name, value, f"mean/scores.{name}", variant=variant)
