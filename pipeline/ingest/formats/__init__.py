@@ -61,7 +61,9 @@ from ...artifact import COMPRESSIONS, Artifact, Kind, ListedFile
 # The format of tables without a harness: what no other format reads.
 OWN_TABLE = "own_table"
 # Files with other names belong to no format; a folder without such files imports none.
-ENDINGS = re.compile(r"\.(eval|json|jsonl|txt|parquet|toml)(\.gz|\.zst|-async)?$", re.IGNORECASE)
+ENDINGS = re.compile(
+    r"\.(eval|json|jsonl|traj|txt|parquet|toml)(\.gz|\.zst|-async)?$", re.IGNORECASE
+)
 HEAD_BYTES = 64 << 10
 as_json = json.JSONEncoder(ensure_ascii=False).encode
 LONGEST_LINE = 128 << 20

@@ -19,16 +19,16 @@ def chat(messages: Any, role_of_text: str = "assistant") -> Iterator[dict[str, A
     waiting: list[Any] = []
     for one in listed:
         role = text(get(one, "role")) or "assistant"
-        words = _words(get(one, "content"))
+        body = words(get(one, "content"))
         if role == "tool":
             answered = text(get(one, "tool_call_id")) or next(iter(waiting), None)
             waiting = [call_id for call_id in waiting if call_id != answered]
-            yield result(words, answered)
+            yield result(body, answered)
             continue
         if thought := text(get(one, "reasoning_content")):
             yield {"type": "reasoning", "content": thought}
-        if words:
-            yield message(words, role)
+        if body:
+            yield message(body, role)
         for tool_call in items(get(one, "tool_calls")):
             try:
                 content = parsed(tool_call) if isinstance(tool_call, str) else tool_call
@@ -46,7 +46,8 @@ def listed_messages(messages: Any) -> list[Any]:
     return listed if is_listed else []
 
 
-def _words(content: Any) -> str:
+def words(content: Any) -> str:
+    """The text of a message, which may be in parts."""
     if isinstance(content, str):
         return content
     parts = [text(get(part, "text")) or f"[{get(part, 'type')}]" for part in items(content)]

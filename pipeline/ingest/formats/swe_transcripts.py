@@ -1,0 +1,194 @@
+"""Transcripts of agents on SWE-bench: SWE-agent, mini-swe-agent and OpenHands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from . import atif, call, fields, get, items, message, number, result, text, total
+from .chat import chat, words
+
+# How mini-swe-agent before version 2 writes a command, and a word that names a command.
+COMMAND = re.compile(r"```\w*\n(.*?)\n?```", re.DOTALL)
+WORD = re.compile(r"[\w./-]+")
+# What ended an agent was a cap on its cost, its context, its steps or its time.
+CAP = re.compile(
+    r"exit_(?:cost|context|total_execution_time|command_timeout)|LimitsExceeded|maximum iteration"
+)
+USED = {
+    "input_tokens": "prompt_tokens",
+    "output_tokens": "completion_tokens",
+    "cached_tokens": "cache_read_tokens",
+}
+SENT = {"input_tokens": "tokens_sent", "output_tokens": "tokens_received"}
+# Events of OpenHands about itself.
+OWN_EVENTS = frozenset("recall change_agent_state agent_state_changed null condensation".split())
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """The question, the fields of the row that say what followed, and how the attempt ended."""
+
+    question: list[Any]
+    row: dict[str, Any]
+    ended: str | None
+    model: str | None
+
+    @property
+    def cap(self) -> str | None:
+        """The cap that ended the attempt, in the word of the agent."""
+        cap = CAP.search(self.ended or "")
+        return cap[0] if cap else None
+
+
+def trajectory(content: Any) -> Transcript:
+    """The transcript of a `.traj` or `.traj.json` document."""
+    info = fields(get(content, "info"))
+    stats = fields(info.get("model_stats"))
+    if isinstance(content, dict) and "trajectory" in content:
+        question, _ = _parted(items(content.get("history")))
+        output = list(_steps(items(content["trajectory"])))
+        agent, model = "SWE-agent", get(content, "replay_config", "agent", "model", "name")
+        counts = {key: number(stats.get(name)) for key, name in SENT.items()}
+        times: list[float] = []
+    else:
+        listed = items(get(content, "messages")) if isinstance(content, dict) else items(content)
+        question, rest = _parted(listed)
+        output = list(chat(list(_with_commands(rest))))
+        agent, model = "mini-swe-agent", get(info, "config", "model", "model_name")
+        calls = [get(one, "extra", "response", "usage") for one in listed]
+        counts = {key: total(number(get(one, name)) for one in calls) for key, name in USED.items()}
+        times = [time for one in listed if (time := number(get(one, "extra", "timestamp")))]
+    if not (question or output):
+        raise ValueError("not a trajectory: no messages and no steps")
+    ended = text(info.get("exit_status"))
+    row = {
+        "agent_ref": {"name": agent},
+        "response": _response(output, counts, stats.get("instance_cost")),
+        "exit_status": ended,
+        "api_calls": number(stats.get("api_calls")),
+        "total_run_time": max(times) - min(times) if len(times) > 1 else None,
+    }
+    return Transcript(list(chat(question)), row, ended, text(model))
+
+
+def _response(output: list[Any], counts: dict[str, float | None], cost: Any) -> dict[str, Any]:
+    spent = atif.usage({**counts, "cost": number(cost)})
+    return {"object": "response", "output": output, "usage": spent}
+
+
+def _parted(messages: list[Any]) -> tuple[list[Any], list[Any]]:
+    """The messages before the first answer, without demonstrations, and the others."""
+    own = [one for one in messages if not get(one, "is_demo")]
+    first = next((n for n, one in enumerate(own) if get(one, "role") == "assistant"), len(own))
+    return own[:first], own[first:]
+
+
+def _steps(steps: Iterable[Any]) -> Iterator[dict[str, Any]]:
+    """The steps of SWE-agent: a thought, a command and what it printed."""
+    for place, step in enumerate(steps):
+        thought = text(get(step, "thought")) or text(get(step, "response"))
+        action = text(get(step, "action")) or ""
+        if thought:
+            yield message(thought)
+        if action.strip():
+            named = WORD.match(action.strip())
+            yield call(named[0] if named else "bash", {"command": action}, f"step-{place}")
+            yield result(text(get(step, "observation")) or "", f"step-{place}")
+
+
+def _with_commands(messages: list[Any]) -> Iterator[Any]:
+    """The messages, with commands that are written as text, and their output as results."""
+    is_waiting = False
+    for place, one in enumerate(messages):
+        content, role = get(one, "content"), get(one, "role")
+        written = COMMAND.findall(content) if isinstance(content, str) else []
+        if role == "exit":
+            continue
+        if is_waiting and role == "user":
+            yield {"role": "tool", "content": content}
+        elif role == "assistant" and len(written) == 1 and not get(one, "tool_calls"):
+            run = {"id": f"command-{place}", "name": "bash", "arguments": {"command": written[0]}}
+            rest = COMMAND.sub("", content).strip()
+            yield {"role": "assistant", "content": rest, "tool_calls": [run]}
+            is_waiting = True
+            continue
+        else:
+            yield one
+        is_waiting = False
+
+
+def openhands(row: dict[str, Any]) -> Transcript:
+    """The transcript of a row of `output.jsonl`, of either kind of events."""
+    events = [
+        event
+        for one in items(row.get("history"))
+        for event in (one if isinstance(one, list) else [one])
+        if isinstance(event, dict)
+    ]
+    question: list[Any] = []
+    output: list[Any] = []
+    for event in events:
+        for item in _items(event):
+            is_asked = not output and item.get("role") in ("system", "user")
+            (question if is_asked else output).append(item)
+    metrics, metadata = fields(row.get("metrics")), fields(row.get("metadata"))
+    spent = fields(metrics.get("accumulated_token_usage"))
+    ended = text(row.get("error"))
+    counts = {key: number(spent.get(name)) for key, name in USED.items()}
+    recorded = {
+        "agent_ref": {"name": text(metadata.get("agent_class")) or "OpenHands"},
+        "response": _response(output, counts, metrics.get("accumulated_cost")),
+        "error_message": ended,
+        "total_run_time": atif.seconds(get(events, 0, "timestamp"), get(events, -1, "timestamp")),
+    }
+    model = get(metadata, "llm_config", "model") or get(metadata, "llm", "model")
+    return Transcript(question, recorded, ended, text(model))
+
+
+def _items(event: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The items of an event: a message, a call with the thought before it, or a result."""
+    if "kind" in event:
+        yield from _items_of_kind(event)
+        return
+    action, args = text(event.get("action")), fields(event.get("args"))
+    tool_call = fields(event.get("tool_call_metadata"))
+    place = text(tool_call.get("tool_call_id"))
+    is_own = action in OWN_EVENTS or event.get("observation") in OWN_EVENTS
+    if is_own or (action and event.get("source") == "environment"):
+        return
+    if action in ("system", "message"):
+        role = "system" if action == "system" else text(event.get("source"))
+        yield message(
+            text(args.get("content")) or "", "assistant" if role == "agent" else role or "user"
+        )
+    elif action:
+        if thought := text(args.get("thought")):
+            yield message(thought)
+        named = text(tool_call.get("function_name")) or action
+        arguments = {name: value for name, value in args.items() if name != "thought" and value}
+        yield call(named, arguments, place or event.get("id"))
+    elif event.get("observation"):
+        yield result(text(event.get("content")) or "", place or event.get("cause"))
+
+
+def _items_of_kind(event: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    kind, place = event["kind"], event.get("tool_call_id") or event.get("action_id")
+    if kind == "SystemPromptEvent":
+        yield message(words(get(event, "system_prompt", "text")), "system")
+    elif kind == "MessageEvent":
+        role = "user" if event.get("source") == "user" else "assistant"
+        yield message(words(get(event, "llm_message", "content")), role)
+    elif kind == "ActionEvent":
+        if reasoning := text(event.get("reasoning_content")):
+            yield {"type": "reasoning", "content": reasoning}
+        if thought := words(event.get("thought")):
+            yield message(thought)
+        written = get(event, "tool_call", "arguments") or event.get("action")
+        yield call(event.get("tool_name"), written, place or event.get("id"))
+    elif kind == "ObservationEvent":
+        yield result(words(get(event, "observation", "content")), place)
+    elif kind == "AgentErrorEvent":
+        yield result(text(event.get("error")) or "", place)

@@ -1,0 +1,252 @@
+"""SWE-bench: predictions, reports of runs and instances, and trajectories, joined by instance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.fact_files import Fact, facts
+from tests.lean import CHECKED
+from tests.results import Results, Row, analyzed
+
+NEEDS = (*CHECKED, "checks")
+
+
+def prediction(instance: str, patch: str | None = "diff --git a/x b/x", **more: Any) -> Row:
+    """A line of all_preds.jsonl."""
+    return {
+        "instance_id": instance,
+        "model_name_or_path": "org/m",
+        "model_patch": patch,
+        **more,
+    }
+
+
+def graded(instance: str, *, is_resolved: bool) -> Row:
+    """The report of one instance."""
+    tests = {
+        "FAIL_TO_PASS": {
+            "success": ["t_fix"] * is_resolved,
+            "failure": ["t_fix"] * (not is_resolved),
+        },
+        "PASS_TO_PASS": {"success": ["t_old"], "failure": []},
+    }
+    return {
+        instance: {
+            "patch_is_None": False,
+            "patch_exists": True,
+            "patch_successfully_applied": True,
+            "resolved": is_resolved,
+            "tests_status": tests,
+        }
+    }
+
+
+def report(**lists: list[str]) -> Row:
+    """The report of a run, with lists by their names."""
+    names = "completed incomplete empty_patch submitted resolved unresolved error".split()
+    ids = {name: lists.get(name, []) for name in names}
+    counts = {f"{name}_instances": len(ids[name]) for name in names if name != "incomplete"}
+    return {
+        "total_instances": 500,
+        **counts,
+        **{f"{name}_ids": listed for name, listed in ids.items()},
+        "schema_version": 2,
+    }
+
+
+def steps(instance: str, *actions: str) -> Row:
+    """What SWE-agent did; a demonstration before the question is none of it."""
+    return {
+        "environment": "swe_main",
+        "trajectory": [
+            {"thought": f"I will {one}", "action": f"{one} a.py", "observation": f"did {one}"}
+            for one in actions
+        ],
+        "history": [
+            {"role": "system", "content": "You program."},
+            {"role": "user", "content": "a demonstration", "is_demo": True},
+            {"role": "user", "content": f"Solve {instance}."},
+            {"role": "assistant", "content": "I will"},
+        ],
+        "info": {
+            "exit_status": "submitted (exit_cost)",
+            "model_stats": {
+                "instance_cost": 0.5,
+                "tokens_sent": 700,
+                "tokens_received": 30,
+                "api_calls": len(actions),
+            },
+        },
+    }
+
+
+CHAT = {
+    "info": {
+        "exit_status": "Submitted",
+        "submission": "diff",
+        "config": {"model": {"model_name": "org/mini"}},
+        "model_stats": {"instance_cost": 0.1, "api_calls": 2},
+    },
+    "messages": [
+        {"role": "system", "content": "You program."},
+        {"role": "user", "content": "Solve m-1."},
+        {
+            "role": "assistant",
+            "content": "THOUGHT: look\n```bash\nls -a\n```",
+            "extra": {
+                "timestamp": 100.0,
+                "response": {"usage": {"prompt_tokens": 10, "completion_tokens": 2}},
+            },
+        },
+        {"role": "user", "content": "<returncode>0</returncode>"},
+        {
+            "role": "assistant",
+            "content": "done",
+            "tool_calls": [{"id": "c1", "function": {"name": "bash", "arguments": "{}"}}],
+            "extra": {
+                "timestamp": 130.0,
+                "response": {"usage": {"prompt_tokens": 20, "completion_tokens": 3}},
+            },
+        },
+        {"role": "tool", "tool_call_id": "c1", "content": "submitted"},
+        {"role": "exit", "content": "diff"},
+    ],
+    "trajectory_format": "mini-swe-agent-1.1",
+}
+
+
+def events(instance: str, *, is_new: bool) -> list[Row]:
+    """One call and its result, as OpenHands wrote them before and after its version 1."""
+    if is_new:
+        content = [{"type": "text", "text": f"ok {instance}"}]
+        return [
+            {
+                "kind": "SystemPromptEvent",
+                "system_prompt": {"type": "text", "text": "You program."},
+            },
+            {"kind": "MessageEvent", "source": "user", "llm_message": {"content": content}},
+            {
+                "kind": "ActionEvent",
+                "thought": content,
+                "tool_name": "terminal",
+                "tool_call_id": "t1",
+                "tool_call": {"arguments": '{"command": "ls"}'},
+            },
+            {"kind": "ObservationEvent", "tool_call_id": "t1", "observation": {"content": content}},
+            {"kind": "AgentErrorEvent", "tool_call_id": "t2", "error": "no such tool"},
+        ]
+    times = ("2025-01-01T00:00:00", "2025-01-01T00:00:09")
+    return [
+        {"source": "agent", "action": "system", "args": {"content": "You"}, "timestamp": times[0]},
+        {"source": "user", "action": "message", "args": {"content": f"Solve {instance}."}},
+        {"source": "user", "action": "recall", "args": {"query": "Solve"}},
+        {"source": "environment", "observation": "recall", "content": "nothing", "cause": 2},
+        {
+            "id": 4,
+            "source": "agent",
+            "action": "run",
+            "args": {"command": "ls", "thought": "look"},
+            "tool_call_metadata": {"function_name": "execute_bash", "tool_call_id": "t1"},
+        },
+        {"source": "agent", "observation": "run", "content": "a.py", "cause": 4},
+        {"source": "agent", "action": "finish", "args": {"thought": "done"}, "timestamp": times[1]},
+    ]
+
+
+def output(instance: str, *, is_new: bool, **more: Any) -> Row:
+    """A row of output.jsonl."""
+    return {
+        "instance_id": instance,
+        "test_result": {"git_patch": "diff"},
+        "metadata": {
+            "agent_class": "CodeActAgent",
+            "llm_config": {"model": "org/hands"},
+            "dataset": "princeton-nlp/SWE-bench_Lite",
+        },
+        "history": events(instance, is_new=is_new),
+        "metrics": {
+            "accumulated_cost": 0.2,
+            "accumulated_token_usage": {"prompt_tokens": 50, "completion_tokens": 5},
+        },
+        "error": None,
+        **more,
+    }
+
+
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """A run of each layout."""
+    evaluated = "harness/logs/run_evaluation/r1/org__m"
+    alone = {"no_generation": [], "no_logs": [], "resolved": ["x-1"]}
+    files = {
+        # What the harness leaves: a run report, reports of instances, predictions elsewhere.
+        "agent/preds.json": [
+            {name: prediction(name) for name in ("a-1", "a-2", "a-4", "a-5")}
+            | {"a-3": prediction("a-3", "")}
+        ],
+        "agent/a-1/a-1.traj": [steps("a-1", "open", "edit")],
+        "agent/a-2/a-2.traj": '{"trajectory": [{"act',
+        "agent/a-9/a-9.traj": [steps("a-9", "open")],
+        "harness/org__m.r1.json": [
+            report(
+                submitted=["a-1", "a-2", "a-3", "a-4"],
+                completed=["a-1", "a-2"],
+                resolved=["a-1"],
+                unresolved=["a-2"],
+                empty_patch=["a-3"],
+                error=["a-4"],
+                incomplete=["a-7", "a-8"],
+            )
+        ],
+        f"{evaluated}/a-1/report.json": [graded("a-1", is_resolved=True)],
+        f"{evaluated}/a-2/report.json": [graded("a-2", is_resolved=False)],
+        f"{evaluated}/a-2/run_instance.log": "log\n",
+        # A submission of the experiments; x-4 has no log, x-3 no patch.
+        "evaluation/lite/2024_agent/all_preds.jsonl": [
+            prediction("x-1"),
+            prediction("x-2"),
+            prediction("x-3", None),
+            prediction("x-4"),
+            {"model_patch": "of nothing", "instance_id": None},
+        ],
+        "evaluation/lite/2024_agent/results/results.json": [
+            {"no_generation": ["x-3"], "no_logs": ["x-4"], "resolved": ["x-1"]}
+        ],
+        "evaluation/lite/2024_agent/trajs/x-1.traj": [steps("x-1", "open")],
+        "evaluation/lite/2024_agent/logs/x-2/report.json": [graded("x-2", is_resolved=False)],
+        # The same without predictions would be a run without a failure.
+        "evaluation/lite/2025_other/results/results.json": [alone],
+        "evaluation/lite/2023_old/results/results.json": [
+            {
+                "no_generation": ["o-4"],
+                "generated": ["o-1", "o-2", "o-3", "o-5"],
+                "with_logs": ["o-1", "o-2", "o-3"],
+                "no_apply": [],
+                "applied": ["o-1", "o-2"],
+                "test_timeout": ["o-3"],
+                "resolved": ["o-1"],
+            }
+        ],
+        "mini/run/m-1/m-1.traj.json": [CHAT],
+        "hands/CodeActAgent/output.jsonl": [
+            output("h-1", is_new=False),
+            output("h-2", is_new=True, error="RuntimeError: Agent reached maximum iteration"),
+        ],
+        "hands/CodeActAgent/output.swebench.jsonl": [prediction("h-1"), prediction("h-2")],
+        "hands/CodeActAgent/report.json": [
+            report(submitted=["h-1", "h-2"], resolved=["h-2"], unresolved=["h-1"])
+        ],
+        "hands2/CodeActAgent/output.jsonl": [
+            output("h-1", is_new=True, report={"resolved": True}),
+            output("h-2", is_new=True, report={"resolved": False, "error_eval": True}),
+        ],
+    }
+    return analyzed(tmp_path_factory.mktemp("swe"), files, needs=NEEDS)
+
+
+@facts("swe_bench")
+def test_runs(loaded: Results, fact: Fact) -> None:
+    """As tests/facts/swe_bench.test says."""
+    fact.check(loaded)
