@@ -105,6 +105,7 @@ def command(chosen: Profile, settings: Settings) -> str:
     longest = settings.max_line_bytes
     options = [
         ("--profile", None if settings.profile is None else Path(chosen.name).name),
+        ("--suite", None if settings.suite is None else settings.suite.name),
         ("--benchmark", settings.benchmark),
         *(("--baseline", name) for name in settings.baselines),
         ("--pass-threshold", settings.pass_threshold),

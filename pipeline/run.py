@@ -158,6 +158,9 @@ def _profile(settings: Settings) -> Profile:
         "baselines": tuple(dict.fromkeys(settings.baselines)) or None,
         "pass_threshold": settings.pass_threshold,
     }
+    suite = settings.suite or profile.find(inputs, profile.SUITE_NAME)
+    if suite is not None:
+        chosen = replace(chosen, suite=profile.read_suite(suite))
     known = {name: value for name, value in options.items() if value is not None}
     return profile.with_fields(replace(chosen, **known), dict(settings.fields))
 

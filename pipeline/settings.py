@@ -35,6 +35,7 @@ class Settings:
     baselines: tuple[str, ...] = ()
     pass_threshold: float | None = None
     profile: Path | None = None
+    suite: Path | None = None
     templates: Path | None = None
     follow_links: bool = False
     max_line_bytes: int = DEFAULT_MAX_LINE_BYTES

@@ -107,6 +107,11 @@ def _fields(
     help="Profile of the benchmark.  [default: blade.toml in RESULTS, if there is one]",
 )
 @click.option(
+    "--suite",
+    type=PATH,
+    help="Entrants and benchmarks of a suite.  [default: suite.toml in RESULTS, if there is one]",
+)
+@click.option(
     "--field",
     "fields",
     callback=_fields,

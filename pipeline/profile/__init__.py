@@ -1,4 +1,4 @@
-"""Read blade.toml and policy.toml into values, tables and SQL predicates."""
+"""Read blade.toml, suite.toml and policy.toml into values, tables and SQL predicates."""
 
 from .allowed import MODE_COLUMNS, ROLLOUT_COLUMNS
 from .contents import (
@@ -13,6 +13,8 @@ from .contents import (
 )
 from .fields import COLUMNS, FIELDS, SYNONYMS, check_fields, json_path
 from .predicates import check_predicates
+from .suite import SUITE_NAME, Suite
+from .suite import read as read_suite
 from .tables import rule_matches, stage_facts, write
 
 __all__ = [
@@ -21,15 +23,18 @@ __all__ = [
     "FIELDS",
     "MODE_COLUMNS",
     "ROLLOUT_COLUMNS",
+    "SUITE_NAME",
     "SYNONYMS",
     "FailureMode",
     "Profile",
     "Stage",
+    "Suite",
     "check_fields",
     "check_predicates",
     "find",
     "json_path",
     "read",
+    "read_suite",
     "rule_matches",
     "stage_facts",
     "table_fields",

@@ -16,6 +16,7 @@ from ..errors import UsageError
 from ..toml import Contract, Entry, Table, shown
 from . import fields
 from .allowed import EVIDENCE, FEATURE_COLUMNS
+from .suite import NO_SUITE, Suite
 
 PROFILE_NAME = "blade.toml"
 # Folders of a package that contain its rollouts.
@@ -106,6 +107,7 @@ class Profile:
     funnel: tuple[Stage, ...] = ()
     failure_modes: tuple[FailureMode, ...] = ()
     prices: tuple[Price, ...] = ()
+    suite: Suite = NO_SUITE
 
 
 def with_fields(profile: Profile, chosen: Mapping[str, str]) -> Profile:
@@ -123,8 +125,8 @@ def table_fields(profile: Profile) -> dict[str, str]:
     return {role: path for role, path in chosen.items() if path is not None} | dict(profile.columns)
 
 
-def find(inputs: list[Path]) -> Path | None:
-    """The blade.toml in the folders of the inputs.
+def find(inputs: list[Path], file_name: str = PROFILE_NAME) -> Path | None:
+    """The blade.toml, or the suite.toml, in the folders of the inputs.
 
     In a package it is next to the folder of rollouts.
     """
@@ -132,13 +134,14 @@ def find(inputs: list[Path]) -> Path | None:
     for folder in (path if path.is_dir() else path.parent for path in inputs):
         named = folder if folder.name else folder.absolute()
         places = [folder, named.parent] if named.name in PACKAGED else [folder]
-        candidates = (place / PROFILE_NAME for place in places)
+        candidates = (place / file_name for place in places)
         # Not Path.is_file, which raises an error for a folder without permission.
         existing = (path for path in candidates if os.path.isfile(path))  # noqa: PTH113
         profiles |= dict.fromkeys(itertools.islice(existing, 1))
     if len(profiles) > 1:
         listing = ", ".join(str(path) for path in profiles)
-        raise UsageError(f"several profiles: {listing}.", hint="Choose one with --profile.")
+        option = "--profile" if file_name == PROFILE_NAME else "--suite"
+        raise UsageError(f"several {file_name}: {listing}.", hint=f"Choose one with {option}.")
     return next(iter(profiles), None)
 
 

@@ -59,6 +59,10 @@ def write(db: duckdb.DuckDBPyConnection, profile: Profile, *, is_growing: bool =
     prices = [(price.model, price.input, price.output) for price in profile.prices]
     columns = "model varchar, input_price double, output_price double"
     create_table(db, "raw.prices", columns, prices)
+    columns = "place bigint, entrant varchar, pattern varchar"
+    create_table(db, "raw.suite_entrants", columns, profile.suite.patterns)
+    benchmarks = [(name,) for name in profile.suite.benchmarks]
+    create_table(db, "raw.suite_benchmarks", "benchmark varchar", benchmarks)
     funnel = [
         (number, stage, not profile.funnel and stage in OPTIONAL)
         for number, stage in enumerate(stages(profile), start=1)

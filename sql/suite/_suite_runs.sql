@@ -1,0 +1,131 @@
+-- Which entrant each run belongs to, and whether several runs of one at a benchmark may be pooled.
+-- A run of one benchmark alone is no suite, unless suite.toml says so.
+-- grain: run_id
+-- kind: table
+with runs as (
+    select
+        run_id,
+        benchmark,
+        model,
+        concat_ws(' ', model, checkpoint) as identity,
+        coalesce(agent, '') as agent,
+        sampling::varchar as sampling,
+        limits::varchar as limits,
+        coalesce(left(skills_hash, 8), '') as skills
+    from main.runs
+    where n_scored > 0
+),
+benchmarks as (
+    select benchmark
+    from runs
+    where benchmark in (select benchmark from raw.suite_benchmarks) or not exists (from raw.suite_benchmarks)
+    group by benchmark
+    qualify count(*) over () > 1 or exists (from raw.suite_entrants)
+),
+-- Attempts that several runs of a model have at one benchmark.
+repeated as (
+    select
+        runs.identity,
+        runs.benchmark,
+        count(*) = count(distinct (keys.task_id, keys.rollout_index)) as is_disjoint
+    from runs
+    inner join staging.rollout_keys as keys using (run_id)
+    where (runs.identity, runs.benchmark) in (
+        select (identity, benchmark)
+        from runs
+        where model is not null
+        group by identity, benchmark
+        having count(*) > 1
+    )
+    group by all
+),
+-- What a model was run with twice at one benchmark, in different ways: that is part of who it is.
+ways as (
+    select
+        runs.identity,
+        runs.benchmark,
+        count(distinct agent) > 1 as has_agents,
+        count(distinct sampling) > 1 as has_samplings,
+        count(distinct limits) > 1 as has_limits,
+        count(distinct skills) > 1 as has_skills
+    from runs
+    inner join repeated using (identity, benchmark)
+    where not is_disjoint
+    group by all
+),
+varying as (
+    select
+        identity,
+        bool_or(has_agents) as has_agents,
+        bool_or(has_samplings) as has_samplings,
+        bool_or(has_limits) as has_limits,
+        bool_or(has_skills) as has_skills
+    from ways
+    group by all
+),
+recorded as (
+    select
+        runs.*,
+        case when model is null then run_id else concat_ws(
+            ' ',
+            identity,
+            if(has_agents, nullif(agent, ''), null),
+            if(has_samplings, sampling, null),
+            if(has_limits, limits, null),
+            if(has_skills, nullif(skills, ''), null)
+        ) end as entrant,
+        if(model is null, 'name', 'model') as source,
+        cast(null as bigint) as place
+    from runs
+    left join varying using (identity)
+    where not exists (from raw.suite_entrants)
+),
+-- A run that two patterns name belongs to the first; `suite_overlaps` of the assertions refuses it.
+named as (
+    select
+        runs.*,
+        arg_min(entrants.entrant, entrants.place) as entrant,
+        'suite' as source,
+        min(entrants.place) as place
+    from runs
+    inner join raw.suite_entrants as entrants on runs.run_id glob entrants.pattern
+    group by all
+),
+grouped as (
+    select
+        *,
+        count(*) over of_cell as n_runs,
+        min([agent, sampling, limits, skills]) over of_cell = max([agent, sampling, limits, skills]) over of_cell
+            as is_alike
+    from (from recorded union all by name from named) as entered
+    semi join benchmarks using (benchmark)
+    window of_cell as (partition by entrant, benchmark)
+),
+shared as (
+    select
+        grouped.entrant,
+        grouped.benchmark,
+        count(*) = count(distinct (keys.task_id, keys.rollout_index)) as is_disjoint
+    from grouped
+    inner join staging.rollout_keys as keys using (run_id)
+    where n_runs > 1
+    group by all
+)
+select
+    run_id,
+    benchmark,
+    entrant,
+    source,
+    dense_rank() over (order by place nulls last, entrant) as entrant_no,
+    model,
+    agent,
+    case
+        when n_runs = 1 then 'one run'
+        when is_disjoint then 'disjoint attempts'
+        when is_alike then 'equal settings'
+        else 'refused'
+    end as pooling,
+    bool_or(baselines.run_id is not null) over (partition by entrant) as is_base
+from grouped
+left join shared using (entrant, benchmark)
+left join (select distinct run_id from raw.baselines) as baselines using (run_id)

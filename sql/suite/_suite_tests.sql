@@ -1,0 +1,14 @@
+-- Each two entrants at each benchmark and over the suite: the paired change, how sure it is.
+-- Scope `suite` is over the benchmarks that both have, `common` over those that all compared ones have.
+-- grain: base, candidate, scope, benchmark
+-- kind: table
+-- needs: staging.suite_runs
+-- computed by: pipeline.analysis.suites.comparisons
+-- columns: base, candidate, base_no, candidate_no, scope, benchmark, is_named, is_shown, n_benchmarks, n_tasks, n_base_only, n_candidate_only, n_other_questions, base_value, candidate_value, delta, se_new_tasks, ci_new_tasks_low, ci_new_tasks_high, bound_low, bound_high, unseen_low, unseen_high, p_value, test, n_draws, p_holm, p_rank, verdict, is_decisive
+select
+    tasks.*,
+    cells.is_counted,
+    (select is_growing from raw.settings) as is_growing
+from staging.suite_tasks as tasks
+inner join main.suite_cells as cells using (entrant, benchmark)
+order by tasks.benchmark, tasks.entrant_no, tasks.task_id

@@ -1,0 +1,211 @@
+"""Suites: changes by hand, tests by enumeration, claims by simulation, and what is stated."""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pipeline.analysis import suites
+from tests.bench.suites import any_difference, coverage, drawn, planted, tasks_table
+from tests.results import Row, analyzed, rollout
+
+NEEDS = "suite_cells suite_standings suite_comparisons suite_notes suite_modes run_metrics".split()
+
+
+def attempts(
+    model: str | None, passes: dict[int, list[int]], *, ask: str = "", **fields: object
+) -> list[Row]:
+    """The rows of a run: by task which of its repeats passed."""
+    return [
+        rollout(
+            task, index, model=model, reward=float(passed), ask=f"{ask}question {task}", **fields
+        )
+        for task, own in passes.items()
+        for index, passed in enumerate(own)
+    ]
+
+
+def test_changes_by_hand() -> None:
+    """The change of a suite is the mean over benchmarks, its error the root of their squares."""
+    random = np.random.default_rng(8)
+    rates = [random.random((3, size)) for size in (12, 40, 25)]
+    passed, scored = drawn(random, rates, [[4, 4, 4]] * 3)
+    rows = suites.comparisons(tasks_table(passed, scored)).to_pylist()
+    by_key = {(row["base"], row["candidate"], row["scope"], row["benchmark"]): row for row in rows}
+    for one, other in itertools.combinations(range(3), 2):
+        pair = (f"e{one:02}", f"e{other:02}")
+        means, errors = [], []
+        for place, own in enumerate(passed):
+            change = [(b - a) / 4 for a, b in zip(own[one], own[other], strict=True)]
+            means.append(statistics.mean(change))
+            errors.append(statistics.stdev(change) / len(change) ** 0.5)
+            row = by_key[*pair, "benchmark", f"b{place:02}"]
+            assert row["delta"] == pytest.approx(means[-1], abs=1e-12)
+            assert row["se_new_tasks"] == pytest.approx(errors[-1], abs=1e-12)
+        whole = by_key[*pair, "suite", ""]
+        assert whole["n_benchmarks"] == 3
+        assert whole["delta"] == pytest.approx(statistics.mean(means), abs=1e-12)
+        assert whole["se_new_tasks"] == pytest.approx(sum(e**2 for e in errors) ** 0.5 / 3)
+
+
+def test_flips_by_enumeration() -> None:
+    """The p-value of the suite is the share of all signs, up to what draws leave open."""
+    random = np.random.default_rng(9)
+    for _ in range(4):
+        passed, scored = drawn(random, [random.random((2, 5)), random.random((2, 7))], [[3, 3]] * 2)
+        rows = suites.comparisons(tasks_table(passed, scored)).to_pylist()
+        changes = [
+            (own[1, task] - own[0, task]) / 3 / own.shape[1]
+            for own in passed
+            for task in range(own.shape[1])
+        ]
+        signs = np.array(list(itertools.product((-1, 1), repeat=len(changes))))
+        sums = np.abs(signs @ np.array(changes))
+        exact = float(np.mean(sums >= abs(sum(changes)) - 1e-9))
+        whole = next(row for row in rows if row["scope"] == "suite")
+        assert whole["p_value"] == pytest.approx(exact, abs=4 * 0.5 / 9_999**0.5)
+
+
+def test_order_of_entrants_changes_nothing() -> None:
+    """Turned round, a change has the other sign and the same p-value."""
+    random = np.random.default_rng(10)
+    passed, scored = drawn(random, [random.random((2, 30)), random.random((2, 20))], [[2, 2]] * 2)
+    turned = [own[::-1] for own in passed]
+    one, other = (
+        suites.comparisons(tasks_table(own, scored)).to_pylist() for own in (passed, turned)
+    )
+    for row, back in zip(one, other, strict=True):
+        assert (row["delta"], row["p_value"]) == (-back["delta"], back["p_value"])
+
+
+def test_a_benchmark_that_decides() -> None:
+    """A suite that one benchmark moves alone says which: without it nothing is shown."""
+    random = np.random.default_rng(11)
+    flat = random.random((1, 60)).repeat(2, axis=0)
+    moved = np.stack([np.full(60, 0.1), np.full(60, 0.8)])
+    passed, scored = drawn(random, [flat, moved, flat], [[4, 4]] * 3)
+    rows = suites.comparisons(tasks_table(passed, scored)).to_pylist()
+    assert [row["verdict"] for row in rows if row["scope"] == "suite"] == ["improved"]
+    decisive = [row["benchmark"] for row in rows if row["is_decisive"]]
+    assert decisive == ["b01"]
+
+
+def test_equal_entrants_rarely_differ() -> None:
+    """Any two of ten equal entrants differ over the suite in few of forty simulations."""
+    assert any_difference(40) <= 0.1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("repeats", [(1,), (2,), (1, 2, 4)])
+def test_false_alarms(repeats: tuple[int, ...]) -> None:
+    """Any two of ten equal entrants on five benchmarks differ in at most 5% of 200 suites."""
+    assert any_difference(200, repeats=repeats) <= 0.05
+
+
+@pytest.mark.parametrize(
+    ("shapes", "sizes", "repeats"),
+    [
+        ([(1, 1), (2, 1), (0.5, 0.5), (1, 2), (2, 2)], (50, 114, 30, 100, 15), 2),
+        ([(1, 1), (2, 1), (0.5, 0.5), (1, 2), (2, 2)], (12, 20, 30, 15, 40), 4),
+        ([(19, 1), (10, 1), (30, 1), (9, 1), (20, 1)], (50, 50, 50, 50, 50), 2),
+        ([(1, 1), (2, 2), (1, 2)], (1000, 20, 20), 1),
+    ],
+)
+def test_coverage_of_the_average(
+    shapes: list[tuple[float, float]], sizes: tuple[int, ...], repeats: int
+) -> None:
+    """The interval of the average has the truth in 93 to 97% of 2,000 suites."""
+    assert 0.93 <= coverage(2000, shapes, sizes, repeats) <= 0.97
+
+
+def test_planted_change() -> None:
+    """Three points at each of ten benchmarks show over the suite, and hardly at single ones."""
+    found, alone = planted(30)
+    assert found >= 0.9
+    assert alone <= 0.05
+
+
+def test_what_is_stated(tmp_path: Path) -> None:
+    """Missing cells, unequal tasks, other questions and repeated runs are stated, not averaged."""
+    full = {task: [task % 2, 1] for task in range(8)}
+    files = {
+        "x_one_rollouts.jsonl": attempts("one", full, ask="x "),
+        "x_two_rollouts.jsonl": attempts("two", {**full, 0: [1, 1]}, ask="x "),
+        "x_three_rollouts.jsonl": attempts("three", {k: full[k] for k in range(5)}, ask="x "),
+        "x_four_rollouts.jsonl": [
+            *attempts("four", {k: full[k] for k in range(6)}, ask="x "),
+            *attempts("four", {k: full[k] for k in (6, 7)}, ask="another version: "),
+        ],
+        "x_again_rollouts.jsonl": attempts("two", {task: [0, 0] for task in full}, ask="x "),
+        "y_one_rollouts.jsonl": attempts("one", full, ask="y "),
+        "y_two_rollouts.jsonl": attempts("two", full, ask="y "),
+        "y_three_rollouts.jsonl": attempts("three", full, ask="y "),
+    }
+    actual = analyzed(tmp_path, files, needs=NEEDS)
+    notes = {
+        (kind, entrant): message
+        for kind, entrant, message in actual.rows("select kind, entrant, message from suite_notes")
+    }
+    assert notes["missing", "four"] == "has no result: nothing is filled in"
+    assert notes["unequal tasks", "three"].startswith("scored 5 of the 8 tasks")
+    assert notes["other version", "four"].startswith("2 tasks ask another question")
+    assert "alone they score 0.0% to 81.2%" in notes["pooled", "two"]
+    # Half of the benchmarks is enough to be compared: then the other is in nobody's average.
+    cells = actual.rows("select entrant, value is null, is_counted from suite_cells order by all")
+    assert ("four", True, False) in cells
+    assert actual.column(
+        "select distinct n_benchmarks from suite_standings where benchmark is null"
+    ) == [1]
+    # Tasks that ask something else are not paired, and those of one alone are counted.
+    query = """
+        select n_tasks, n_other_questions, n_base_only from suite_comparisons
+        where base = '{}' and candidate = '{}' and benchmark like '%x%'
+    """
+    assert actual.rows(query.format("four", "one")) == [(6, 2, 0)]
+    assert actual.rows(query.format("one", "three")) == [(5, 0, 3)]
+
+
+def test_cells_are_the_figures_of_their_runs(tmp_path: Path) -> None:
+    """A cell of one run has its score and interval, and missing attempts stay missing."""
+    files = {
+        f"{bench}_{model}_rollouts.jsonl": attempts(
+            model, {task: [(task + len(model)) % 3 > 0, task % 2] for task in range(9)}, ask=bench
+        )
+        for bench in ("x ", "y ")
+        for model in ("one", "three")
+    }
+    actual = analyzed(tmp_path, files, needs=NEEDS)
+    query = """
+        select
+            count(*),
+            max(abs(value - pass_at_1)),
+            max(abs(ci_new_tasks_low - pass_at_1_ci_new_tasks_low)),
+            max(abs(ci_new_tasks_high - pass_at_1_ci_new_tasks_high))
+        from suite_cells inner join run_metrics on run_metrics.run_id = run_ids[1]
+    """
+    ((count, *apart),) = actual.rows(query)
+    assert count == 4
+    assert max(apart) < 1e-12
+
+
+def test_one_benchmark_is_no_suite(tmp_path: Path) -> None:
+    """Of one benchmark there is no suite, unless suite.toml names entrants."""
+    files = {
+        "x_one_rollouts.jsonl": attempts("one", {0: [1], 1: [0]}),
+        "x_two_rollouts.jsonl": attempts("two", {0: [1], 1: [1]}),
+    }
+    actual = analyzed(tmp_path, files, needs=NEEDS)
+    assert actual.rows("from suite_cells") == []
+    patterns = {"first": "*_one", "lost": "no*"}
+    toml = "".join(
+        f'[[entrant]]\nname = "{name}"\nruns = ["{own}"]\n' for name, own in patterns.items()
+    )
+    named = analyzed(tmp_path / "named", {**files, "suite.toml": toml}, needs=NEEDS)
+    assert named.column("select entrant from suite_cells") == ["first"]
+    assert named.rows("select kind, message from suite_notes") == [
+        ("no run", "no scored run is called no*")
+    ]
