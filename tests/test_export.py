@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
+from xml.etree import ElementTree
 
 import duckdb
 import polars
@@ -188,6 +189,55 @@ def exported(format_: str, warehouse: Path, out: Path) -> Path:
     ended = call("export", "--format", format_, "--out", out, "--warehouse", warehouse)
     assert (ended.code, ended.stderr) == (0, "")
     return out
+
+
+@pytest.mark.slow
+def test_junit(demo: Path, tmp_path: Path) -> None:
+    """A task that does not always pass is a failing test, one without a score an error."""
+    out = exported("junit", demo, tmp_path)
+    with duckdb.connect(str(demo), read_only=True) as db:
+        counted = db.execute("""
+            select
+                run_id,
+                count(*),
+                count(*) filter (n_scored > 0 and n_passed < coalesce(n_expected, n_rollouts)),
+                count(*) filter (n_scored = 0)
+            from task_outcomes
+            group by all
+        """).fetchall()
+    for run_id, *counts in counted:
+        suite = ElementTree.parse(out / run_id / "junit.xml").getroot()[0]
+        assert [int(suite.get(name, "")) for name in ("tests", "failures", "errors")] == counts
+        tags = [outcome.tag for case in suite for outcome in case]
+        assert [len(suite), tags.count("failure"), tags.count("error")] == counts
+    case = ElementTree.parse(out / "office_desk_aster-8b/junit.xml").find(".//testcase[@name='0']")
+    assert case is not None and case.get("classname") == "office_desk"
+    assert case[0].get("message") == "1 of 4 attempts passed"
+    assert [line.split("  ")[0] for line in (case[0].text or "").splitlines()] == [
+        f"office_desk_aster-8b/0:{rollout}" for rollout in (0, 1, 3)
+    ]
+
+
+@pytest.mark.slow
+def test_junit_of_hostile_names_and_open_rewards(tmp_path: Path) -> None:
+    """Characters that XML has no place for are replaced; a reward alone is no verdict."""
+    rows = [
+        {"task_id": "a\x01<b>&", "reward": 0.0, "response": {"output": []}},
+        {"task_id": "c", "reward": 1.0, "response": {"output": []}},
+    ]
+    for name, factor in (("binary", 1.0), ("open", 40.0)):
+        results = tmp_path / name
+        results.mkdir()
+        lines = [json.dumps({**row, "reward": row["reward"] * factor}) for row in rows]
+        (results / "x_rollouts.jsonl").write_text("\n".join(lines) + "\n")
+        assert call("analyze", results, "--out", tmp_path / f"{name}_out").code == 0
+    binary = exported("junit", tmp_path / "binary_out", tmp_path / "binary_xml")
+    names = [
+        case.get("name") for case in ElementTree.parse(binary / "x/junit.xml").iter("testcase")
+    ]
+    assert sorted(filter(None, names)) == ["a\ufffd<b>&", "c"]
+    open_rewards = exported("junit", tmp_path / "open_out", tmp_path / "open_xml")
+    assert len(list(ElementTree.parse(open_rewards / "x/junit.xml").iter("skipped"))) == 2
 
 
 @pytest.mark.slow

@@ -21,6 +21,7 @@ from ..warehouse import Warehouse, grains, of_this_version, open_warehouse
 from .attempts import Note, Written
 from .every_eval_ever import every_eval_ever
 from .gym import gym, package
+from .junit import junit
 from .trajectories import atif
 
 LISTING = "export.json"
@@ -30,6 +31,7 @@ NAMES = re.compile(
     r"|events/run_id=[^/]+/events\.(parquet|csv)"
     r"|[A-Za-z0-9._-]+/(quality_summary|compare_report|[A-Za-z0-9._-]+-[0-9]+)\.json"
     r"|[A-Za-z0-9._-]+/(rollout_verdicts|manifest)\.jsonl"
+    r"|[A-Za-z0-9._-]+/junit\.xml"
     r"|benchmarks/[A-Za-z0-9._-]+/golden_reports/"
     r"((failed_task_register|model_comparison_statistics)\.json|model_comparison_report\.md)"
 )
@@ -66,6 +68,7 @@ WRITERS: dict[str, Callable[[Warehouse, Path, int, Note], Written]] = {
     **{name: partial(tables, name) for name in COPIED},
     "gym": gym,
     "atif": atif,
+    "junit": junit,
     "package": package,
     "every_eval_ever": every_eval_ever,
 }

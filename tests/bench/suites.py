@@ -122,7 +122,9 @@ def planted(n: int, *, change: float = 0.03) -> tuple[float, float]:
             own = random.beta(2, 2, 150) * 0.9
             rates.append(np.stack([own, own + change]))
         table = suites.comparisons(tasks_table(*drawn(random, rates, [[4, 4]] * 10))).to_pylist()
-        n_in_suites += sum(row["scope"] == "suite" and row["verdict"] == "improved" for row in table)
+        n_in_suites += sum(
+            row["scope"] == "suite" and row["verdict"] == "improved" for row in table
+        )
         n_alone += sum(row["scope"] == "benchmark" and row["verdict"] in DECIDED for row in table)
     return n_in_suites / n, n_alone / (10 * n)
 
@@ -162,7 +164,9 @@ def bench(folder: Path) -> None:
     shapes = [(1, 1), (2, 1), (0.5, 0.5), (1, 2), (2, 2)]
     print(f"the average covers {coverage(4000, shapes, SIZES, 2):.1%}")
     in_suites, alone = planted(100)
-    print(f"3 points planted: found in {in_suites:.0%} of suites, at {alone:.0%} of benchmarks alone")
+    print(
+        f"3 points planted: found in {in_suites:.0%} of suites, at {alone:.0%} of benchmarks alone"
+    )
     random = np.random.default_rng(5)
     rates = [np.tile(random.beta(1, 1, 200), (30, 1)) for _ in range(20)]
     tasks = tasks_table(*drawn(random, rates, [[4] * 30] * 20))
