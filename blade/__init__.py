@@ -5,7 +5,9 @@ import blade
 blade.analyze("results/", out="blade_out")
 warehouse = blade.open_warehouse("blade_out")  # read-only; a notebook shows its runs
 frame = warehouse.sql("from rollouts where not is_pass")  # a polars DataFrame
+blade.runs("blade_out")  # scores; likewise findings, failures and health
 blade.compare("blade_out", "base", "candidate")
+blade.why("blade_out", "base/17")
 blade.rollout("blade_out", "base/17:0")
 page = blade.render("blade_out", as_html=True)
 """
@@ -24,9 +26,14 @@ if TYPE_CHECKING:
         __version__,
         analyze,
         compare,
+        failures,
+        findings,
+        health,
         open_warehouse,
         render,
         rollout,
+        runs,
+        why,
     )
 
 try:
@@ -42,9 +49,14 @@ __all__ = [
     "__version__",
     "analyze",
     "compare",
+    "failures",
+    "findings",
+    "health",
     "open_warehouse",
     "render",
     "rollout",
+    "runs",
+    "why",
 ]
 
 

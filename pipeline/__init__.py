@@ -12,8 +12,10 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
+    import polars
+
     from .errors import BladeError, InputError, UsageError
-    from .notebook import Comparisons, Rollout
+    from .notebook import Comparisons, Rollout, Story
     from .run import Analysis
     from .warehouse import Warehouse
 
@@ -24,9 +26,14 @@ __all__ = [
     "UsageError",
     "analyze",
     "compare",
+    "failures",
+    "findings",
+    "health",
     "open_warehouse",
     "render",
     "rollout",
+    "runs",
+    "why",
 ]
 
 
@@ -108,6 +115,44 @@ def compare(
         "comparisons"
     ]
     return Comparisons(comparisons)
+
+
+def runs(path: str | Path = "blade_out") -> polars.DataFrame:
+    """The score of each run, with its interval for new tasks."""
+    from .answers.frames import frame
+
+    return frame(path, "runs")
+
+
+def findings(path: str | Path = "blade_out") -> polars.DataFrame:
+    """The findings of each benchmark's summary, with their counts and a rollout to open."""
+    from .answers.frames import frame
+
+    return frame(path, "findings")
+
+
+def failures(path: str | Path = "blade_out", run: str | None = None) -> polars.DataFrame:
+    """Failure modes with the failures and the passes that have them, of all runs or of one."""
+    from .answers.frames import failures as failures_
+
+    return failures_(path, run)
+
+
+def health(path: str | Path = "blade_out") -> polars.DataFrame:
+    """How much of each run's record is healthy, unhealthy or not observed."""
+    from .answers.frames import frame
+
+    return frame(path, "health")
+
+
+def why(path: str | Path, task: str) -> Story:
+    """A task in all runs and its attempts in one, as `blade why --json` prints them."""
+    from .answers.tasks import refuse_malformed, task_story
+    from .notebook import Story
+
+    refuse_malformed(task)
+    with open_warehouse(path) as warehouse:
+        return Story(task_story(warehouse, task))
 
 
 def rollout(path: str | Path, citation: str) -> Rollout:

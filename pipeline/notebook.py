@@ -45,6 +45,36 @@ class Rollout(dict[str, Any]):
         return title + table((), [*facts, *prompts]) + table(EVENT, events)
 
 
+class Story(dict[str, Any]):
+    """A task in all runs and its attempts in one, as `blade why --json` prints it."""
+
+    def __repr__(self) -> str:
+        runs = [
+            f"{run['run_id']}: {run['n_passed']} of {run['n_scored']} passed"
+            for run in self["runs"]
+        ]
+        return "\n".join(one_line(line, LONGEST_CELL) for line in [*runs, *self._attempts()])
+
+    def _repr_html_(self) -> str:
+        title = f"<b>{cell(self['run_id'] + '/' + self['task_id'])}</b>"
+        runs = [(run["run_id"], run["n_passed"], run["n_scored"]) for run in self["runs"]]
+        attempts = [[line] for line in self._attempts()]
+        return title + table(("run", "passed", "scored"), runs) + table(("attempts",), attempts)
+
+    def _attempts(self) -> list[str]:
+        """Each attempt with its verdict and what its record states."""
+        return [
+            "  ".join(
+                [
+                    attempt["citation"],
+                    attempt["verdict"],
+                    *(note["note"]["text"] for note in attempt["notes"]),
+                ]
+            )
+            for attempt in self["attempts"]
+        ]
+
+
 def table(names: Iterable[str], rows: Sequence[Iterable[Any]]) -> str:
     """Rows as a table; if there are too many, the first ones and the number of all."""
     head = "".join(f"<th>{cell(name)}</th>" for name in names)

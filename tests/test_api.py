@@ -115,3 +115,39 @@ warehouse.sql("from runs")
 assert "polars" in sys.modules
 """
     subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
+
+
+@pytest.mark.slow
+def test_frames_have_the_figures_of_the_commands(demo: Path) -> None:
+    """What the commands print as JSON, as rows of a frame."""
+    runs = blade.runs(demo.parent)
+    metrics = json.loads(call("metrics", "--warehouse", demo).stdout)
+    printed = {run["run_id"]: run["pass_at_1"] for run in metrics["runs"]}
+    assert dict(runs.select("run_id", "pass_at_1").rows()) == pytest.approx(printed)
+    health = json.loads(call("health", "--json", "--warehouse", demo).stdout)
+    assert blade.health(demo).select("run_id", "n_unhealthy").rows() == [
+        (run["run_id"], run["n_unhealthy"]) for run in health["runs"]
+    ]
+    (listed,) = json.loads(
+        call("failures", "office_desk_as", "--json", "--warehouse", demo).stdout
+    )["benchmarks"]
+    assert blade.failures(demo, "office_desk_as").select("mode", "n_failures").rows() == [
+        (mode["mode"], mode["n_failures"]) for mode in listed["modes"]
+    ]
+    with blade.open_warehouse(demo) as warehouse:
+        every_finding = warehouse.sql("from findings")
+    assert blade.findings(demo).height == every_finding.height > 0
+
+
+@pytest.mark.slow
+def test_why_reads_as_text_and_as_a_table(demo: Path) -> None:
+    """The same values as the command; the text has a line for each run and each attempt."""
+    story = blade.why(demo, "office_desk_as/6")
+    printed = json.loads(call("why", "office_desk_as/6", "--json", "--warehouse", demo).stdout)
+    assert {**story, "next": printed["next"]} == printed
+    lines = repr(story).splitlines()
+    assert lines[0] == "office_desk_aster-8b: 3 of 4 passed"
+    assert len(lines) == len(story["runs"]) + len(story["attempts"])
+    assert "<table>" in story._repr_html_()
+    with pytest.raises(blade.UsageError):
+        blade.why(demo, "no run")

@@ -1,0 +1,29 @@
+"""Answers as frames, for notebooks and scripts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..files import read_queries
+from ..settings import warehouse_file
+from ..warehouse import open_warehouse
+from .names import find_run
+
+if TYPE_CHECKING:
+    import polars
+
+QUERIES = read_queries(Path(__file__).with_suffix(".sql"))
+
+
+def frame(path: str | Path, name: str) -> polars.DataFrame:
+    """The rows of a query of this module's SQL file."""
+    with open_warehouse(warehouse_file(path)) as warehouse:
+        return warehouse.sql(QUERIES[name])
+
+
+def failures(path: str | Path, run: str | None) -> polars.DataFrame:
+    """Failure modes over all runs of each benchmark, or of the run of this name."""
+    with open_warehouse(warehouse_file(path)) as warehouse:
+        run_id = None if run is None else find_run(warehouse, run)["run_id"]
+        return warehouse.sql(QUERIES["failures"], [run_id])
