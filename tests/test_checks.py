@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.case_files import cases
@@ -33,3 +35,23 @@ def test_checks(shape: str, recorded: Results) -> None:
         where run_id = 'shapes' and task_id = '{list(SHAPES).index(shape)}' order by all
     """)
     assert [list(row) for row in rows] == SHAPES[shape]["checks"]
+
+
+def test_one_fact_counts_once(tmp_path: Path) -> None:
+    """A verdict that three fields of a record hold is one check; two tests of one fate are two."""
+    rows = [
+        rollout(
+            task,
+            0,
+            reward=float(task > 3),
+            info={
+                "db_check": {"db_match": task > 1, "db_reward": float(task > 1)},
+                "breakdown": {"DB": float(task > 1), "TALK": float(task != 3)},
+                "tests": {"test_one": task not in (1, 2), "test_two": task not in (1, 2)},
+            },
+        )
+        for task in range(12)
+    ]
+    found = analyzed(tmp_path, {"a_rollouts.jsonl": rows}, needs=["checks"])
+    counted = "select distinct check_name from checks where is_counted order by all"
+    assert found.column(counted) == ["DB", "TALK", "test_one", "test_two"]

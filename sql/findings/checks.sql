@@ -381,6 +381,38 @@ sums as (
         and starts_with(bare_text(regexp_extract(lists.source, '[^.]*$')), bare_text(numbered.check_name))
     where length(numbered.check_name) > 1
 ),
+-- One fact, recorded twice: under the same first word, in other objects or as a number beside a boolean, with the
+-- same verdict in every attempt.
+facts as (
+    select
+        benchmark,
+        source,
+        check_name,
+        score is not null as is_number,
+        regexp_extract(lower(check_name), '^[a-z0-9]+') as word,
+        bit_xor(hash(record_id, is_passed)) as verdicts,
+        count(*) as n
+    from (
+        from grouped
+        union all by name
+        from components
+    )
+    inner join staging.rollouts using (record_id)
+    inner join staging.run_benchmarks using (run_id)
+    where is_passed is not null
+    group by all
+    having count(*) > 2 and bool_or(is_passed) and not bool_and(is_passed)
+),
+repeated as (
+    select
+        benchmark,
+        source,
+        check_name
+    from facts
+    where word <> ''
+    window same as (partition by benchmark, word, verdicts, n order by length(check_name), source, check_name)
+    qualify source <> first_value(source) over same or is_number <> first_value(is_number) over same
+),
 -- The parts of the reward, where the record names them.
 bases as (
     select
@@ -406,6 +438,7 @@ select
         and not coalesce(score not in (0, 1), false)
         and idle.record_id is null
         and sums.record_id is null
+        and repeated.check_name is null
         -- Nor does the reward itself count,
         and not bool_and(coalesce(score = reward, false)) over of_name
         -- nor what nearly all have at several tasks and nobody fails, unless it is one of several of a name,
@@ -428,7 +461,8 @@ select
     ))
         and is_passed is not null
         and idle.record_id is null
-        and sums.record_id is null as is_of_reward
+        and sums.record_id is null
+        and repeated.check_name is null as is_of_reward
 from numbered
 inner join staging.rollouts using (record_id)
 inner join staging.run_benchmarks using (run_id)
@@ -436,5 +470,6 @@ inner join totals using (benchmark)
 left join measures using (benchmark, source, check_name)
 left join idle using (record_id, source, check_name)
 left join sums using (record_id, source, check_name)
+left join repeated using (benchmark, source, check_name)
 left join bases using (record_id)
 window of_name as (partition by benchmark, numbered.source, bounded, nth)
