@@ -565,6 +565,13 @@ create or replace macro cut_around(text, other, fits, most) as
         )[1]
     end;
 
+-- What a card shows of a question: not what all others of the benchmark begin with, where that is long.
+create or replace macro own_question(prompt, own_start) as
+    case
+        when own_start <= 60 then prompt
+        when own_start > 60 then '…' || substr(prompt, own_start + 1)
+    end;
+
 -- A text whose line breaks and tabs can be seen on one line; blanks too, where they are what matters.
 create or replace macro visible_space(text, with_blanks) as
     list_transform(

@@ -199,6 +199,26 @@ def test_a_call_that_differs_shows_what_differs() -> Batch:
 
 
 @with_pages
+def test_what_a_card_says_was_asked() -> Batch:
+    """Not what all questions of the benchmark begin with."""
+    preamble = "Answer with one word. " * 10
+    found = yield [
+        rollout(task, 0, ask=f"{preamble}card {task}?", reward=float(task > 0)) for task in range(4)
+    ]
+    assert "Asked: `…0?" in found.report
+
+
+@with_pages
+def test_a_question_that_all_tasks_ask() -> Batch:
+    """A placeholder is not what was asked."""
+    found = yield [
+        rollout(task, 0, ask="problem_id", reward=float(task > 0), expected_answer=f"{task}")
+        for task in range(4)
+    ]
+    assert "### Task `0`" in found.report and "Asked:" not in found.report
+
+
+@with_pages
 def test_a_limit_that_nobody_records() -> Batch:
     """Where every attempt has as many turns, that is said; an answer is the model's last word."""
 

@@ -24,7 +24,8 @@ shown as (
             when kind in ('OBJECT', 'ARRAY') then null
             when item_no > 0 then if(kind = 'VARCHAR' and n_characters <= 40, 'has ' || value, null)
             when kind = 'BOOLEAN' then value
-            when kind = 'VARCHAR' then if(n_characters <= 60, value, '')
+            -- A time is of the attempt alone.
+            when kind = 'VARCHAR' then if(n_characters <= 60 and not regexp_matches(value, '^\d{4}-\d\d-\d\d[T ]\d\d:\d\d'), value, '')
             else value
         end as value,
         item_no = 0 and kind not in ('BOOLEAN', 'VARCHAR', 'NULL', 'EMPTY', 'OBJECT', 'ARRAY') as is_number,

@@ -1,4 +1,5 @@
 -- One question of a benchmark, over all runs that were asked it, and a row that holds it.
+-- `own_start`: the characters with which all of the benchmark begin; null where all are the same.
 -- grain: benchmark, task_id
 -- kind: table
 with counted as (
@@ -21,6 +22,19 @@ ranked as (
         count(*) over (partition by benchmark, task_id) as n_prompts
     from counted
 ),
+starts as (
+    select
+        benchmark,
+        case
+            when count(*) = 1 then 0
+            when min(prompt) < max(prompt)
+                then length(regexp_replace(left(min(prompt), n_alike(min(prompt), max(prompt))), '\S*$', ''))
+        end as own_start
+    from ranked
+    inner join raw.texts on texts.record_id = ranked.prompt_record
+    where ranked.rank = 1
+    group by benchmark
+),
 slices as (
     select
         benchmark,
@@ -35,7 +49,9 @@ select
     ranked.prompt_record,
     ranked.prompt_sha,
     ranked.n_prompts,
+    starts.own_start,
     coalesce(slices.slices, map([], [])) as slices
 from ranked
+inner join starts using (benchmark)
 left join slices using (benchmark, task_id)
 where ranked.rank = 1

@@ -135,7 +135,7 @@ select
     length(met_by_failure) as n_met_by_failure,
     run_id || '/' || task_id || ':' || rollout_index as failing,
     run_id || '/' || task_id || ':' || passing_index as passing,
-    texts.prompt,
+    own_question(texts.prompt, tasks.own_start) as prompt,
     modes.mode,
     coalesce(notes.notes, []) as notes,
     causes.cause,
@@ -158,6 +158,7 @@ left join (from main.rollout_modes where is_primary) as modes using (run_id, tas
 left join staging.run_tasks using (run_id, task_id)
 left join staging.task_prompts as prompts using (run_id, task_id, prompt_sha)
 left join raw.texts on texts.record_id = prompts.prompt_record
+left join staging.tasks on tasks.benchmark = chosen.benchmark and tasks.task_id = chosen.task_id
 where n_met_by_pass + n_met_by_failure > 0 or length(notes.notes) > 0 or has_transcript
 qualify rank <= 6
 order by run_id, rank

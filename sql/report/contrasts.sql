@@ -33,11 +33,12 @@ questions as (
     select
         chosen.run_id,
         chosen.task_id,
-        texts.prompt
+        own_question(texts.prompt, tasks.own_start) as prompt
     from chosen
     inner join staging.run_tasks using (run_id, task_id)
     inner join staging.task_prompts as prompts using (run_id, task_id, prompt_sha)
     inner join raw.texts on texts.record_id = prompts.prompt_record
+    inner join staging.tasks on tasks.benchmark = prompts.benchmark and tasks.task_id = prompts.task_id
 )
 select
     chosen.*,

@@ -83,10 +83,11 @@ prompts as (
         chosen.run_id,
         chosen.task_id,
         prompts.question,
-        texts.prompt
+        own_question(texts.prompt, tasks.own_start) as prompt
     from chosen
     inner join staging.task_prompts as prompts using (run_id, task_id, prompt_sha)
     inner join raw.texts on texts.record_id = prompts.prompt_record
+    inner join staging.tasks on tasks.benchmark = prompts.benchmark and tasks.task_id = prompts.task_id
 ),
 -- Expected calls that the failure does not make, and who makes them.
 made as (
