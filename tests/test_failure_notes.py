@@ -198,6 +198,21 @@ def test_a_call_that_differs_shows_what_differs() -> Batch:
     }
 
 
+@together
+def test_what_a_grader_got_and_expected() -> Batch:
+    """Two fields beside the verdict, equal in passes alone; the key is the one a task has once."""
+
+    def row(run: int, task: int) -> Row:
+        is_pass = (run + task) % 3 > 0
+        got = f"[{task}]" if is_pass else f'["{run} of {task}"]'
+        grade = {"correct": is_pass, "got": got, "expected": [task], "note": "n"}
+        return rollout(task, 0, reward=float(is_pass), output=said("FINISH"), grade=grade)
+
+    found = yield {f"run{run}": [row(run, task) for task in range(6)] for run in range(3)}
+    answered = "select note from failure_notes where kind = 'answer' and task_id = '4'"
+    assert found.rows(answered) == [('answer "["2 of 4"]", key "[4]"',)]
+
+
 @with_pages
 def test_what_a_card_says_was_asked() -> Batch:
     """Not what all questions of the benchmark begin with."""

@@ -56,6 +56,67 @@ keys as (
         partition by benchmark
         order by not is_key_name(path), count(*) filter (where is_pass and is_equal) desc, path
     ) = 1
+),
+-- Objects that hold the verdict, in a field that always says what the score does.
+graders as (
+    select
+        benchmark,
+        parent
+    from staging.entries
+    inner join staging.rollouts using (record_id)
+    inner join staging.run_benchmarks using (run_id)
+    where item_no = 0 and key = '' and parent <> '' and is_pass is not null and is_verdict(value) is not null
+    group by benchmark, parent, path
+    having bool_and(is_verdict(value) = is_pass) and count(*) > 1
+),
+-- What they hold beside it, lists as they are written.
+graded as (
+    select
+        benchmark,
+        record_id,
+        task_id,
+        is_pass,
+        parent,
+        path,
+        coalesce(
+            min(value) filter (where item_no = 0),
+            '[' || string_agg(if(kind = 'VARCHAR', to_json(value)::varchar, value), ',' order by item_no)
+                filter (where item_no > 0) || ']'
+        ) as value
+    from staging.entries
+    inner join staging.rollouts using (record_id)
+    inner join staging.run_benchmarks using (run_id)
+    semi join graders using (benchmark, parent)
+    where key = '' and is_pass is not null and kind not in ('OBJECT', 'BOOLEAN', 'NULL', 'EMPTY') and item_no <= 10
+    group by all
+    having coalesce(value, '') <> ''
+),
+-- Where the verifier says what it took for the answer, that is the answer.
+extracting as (
+    select distinct benchmark
+    from staging.rollouts
+    inner join staging.run_benchmarks using (run_id)
+    where answer is not null
+),
+-- Two of them that agree in passes and not in failures; the key is the one that varies less at a task.
+pairs as (
+    select
+        benchmark,
+        answers.path as answer_path,
+        keys.path as key_path
+    from graded as answers
+    inner join graded as keys using (benchmark, record_id, task_id, is_pass, parent)
+    where answers.path <> keys.path and benchmark not in (select benchmark from extracting)
+    group by benchmark, answers.path, keys.path
+    having
+        count(*) filter (where is_pass) > 1
+        and count(*) filter (where not is_pass) > 0
+        and count(*) filter (where is_pass and comparable(answers.value) = comparable(keys.value))
+            >= 0.8 * count(*) filter (where is_pass)
+        and count(*) filter (where not is_pass and answers.value <> keys.value)
+            >= 0.6 * count(*) filter (where not is_pass)
+        and count(distinct (task_id, keys.value)) < count(distinct (task_id, answers.value))
+    qualify row_number() over (partition by benchmark order by count(*) desc, answers.path, keys.path) = 1
 )
 select
     record_id,
@@ -66,3 +127,14 @@ select
 from compared
 semi join keys using (benchmark, path)
 inner join raw.texts using (record_id)
+where benchmark not in (select benchmark from pairs)
+union all
+select
+    record_id,
+    answers.value as answer,
+    keys.value as key,
+    key_path
+from pairs
+inner join graded as answers on answers.benchmark = pairs.benchmark and answers.path = pairs.answer_path
+inner join graded as keys using (record_id)
+where keys.path = key_path

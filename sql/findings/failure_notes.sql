@@ -379,9 +379,9 @@ reasons as (
         record_id,
         'reason' as kind,
         6 as place,
-        -- From the error on, where there is one.
+        -- From the error on, where one is named and more follows.
         path || ': ' || left(regexp_replace(
-            regexp_replace(arg_min(value, (item_no, value)), '^.*?((?:\S+\s)?error\b)', '…\1', 's'), '\s+', ' ', 'g'
+            regexp_replace(arg_min(value, (item_no, value)), '^.*?((?:\S+\s)?error\b.{100})', '…\1', 's'), '\s+', ' ', 'g'
         ), 200) as note
     from staging.entries
     inner join failing using (record_id)
