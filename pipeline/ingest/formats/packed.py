@@ -125,20 +125,11 @@ def check_size(text: str | bytes) -> None:
 def fields(path: Path, streamed: str) -> Iterator[tuple[str, Any]]:
     """The fields of a JSON object in a file, with the list `streamed` one element at a time.
 
+    If `streamed` is an object, its fields follow in the same way, as if they were of the document.
     A damaged document raises ValueError after its readable part.
     """
     with path.open("rb") as file:
-        text = _Text(file)
-        text.expect("{")
-        while not text.at("}"):
-            name = text.value()
-            text.expect(":")
-            if name == streamed and text.at("["):
-                yield from ((streamed, value) for value in text.elements())
-            else:
-                yield str(name), text.value()
-            if not text.at("}"):
-                text.expect(",")
+        yield from _Text(file).fields(streamed, is_nested=False)
 
 
 def elements(path: Path) -> Iterator[Any]:
@@ -189,6 +180,22 @@ class _Text:
             if not self.at("]"):
                 self.expect(",")
         self.expect("]")
+
+    def fields(self, streamed: str, *, is_nested: bool) -> Iterator[tuple[str, Any]]:
+        """The fields of an object, one at a time."""
+        self.expect("{")
+        while not self.at("}"):
+            name = self.value()
+            self.expect(":")
+            if name == streamed and self.at("["):
+                yield from ((streamed, value) for value in self.elements())
+            elif name == streamed and self.at("{") and not is_nested:
+                yield from self.fields(streamed, is_nested=True)
+            else:
+                yield str(name), self.value()
+            if not self.at("}"):
+                self.expect(",")
+        self.expect("}")
 
     def value(self) -> Any:
         """The next value; more text is read until it is complete."""

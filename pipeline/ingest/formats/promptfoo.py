@@ -1,0 +1,204 @@
+"""promptfoo: the output of `promptfoo eval`, a row per test, prompt and provider."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from ...artifact import Artifact, Kind, ListedFile
+from . import (
+    Claim,
+    Reading,
+    Reject,
+    Row,
+    as_json,
+    atif,
+    counted,
+    fields,
+    figure,
+    get,
+    head,
+    items,
+    number,
+    objects,
+    packed,
+    scores_of,
+    text,
+    total,
+    without_empty,
+)
+from .chat import chat, listed_messages
+
+TITLE = "promptfoo"
+FILES = "`*.json` and `*.jsonl` of `promptfoo eval --output` (`results.results`, versions 1 to 4)"
+SCORE = (
+    "`success` as 1 or 0; unscored after an error of the provider (`failureReason` 2). `score` and "
+    "`namedScores` are scores beside it, `componentResults` are checks with their reasons"
+)
+NOTES = (
+    "One run per provider and prompt. Tests with the same `vars` and assertions are repeats of one "
+    "task, since promptfoo numbers each repeat as a test. `vars` and `metadata` are slices. "
+    "promptfoo's own share counts errors as not passed."
+)
+NAMES = re.compile(r"\.jsonl?$", re.IGNORECASE)
+BEGINNING = re.compile(rb'\s*\{\s*"(evalId|version|results)"\s*:')
+ERROR = 2
+LONGEST_NAME = 120
+COUNTS = ("testPassCount", "testFailCount", "testErrorCount")
+
+
+def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
+    """Outputs, by the keys of their first prompt or result."""
+    for file in files:
+        begun = head(file.path)
+        is_document = BEGINNING.match(begun) and b'"results"' in begun and b'"prompt' in begun
+        is_ours = is_document and (b'"testPassCount"' in begun or b'"vars"' in begun)
+        is_row = (
+            file.base.lower().endswith("l") and b'"testIdx"' in begun and b'"promptIdx"' in begun
+        )
+        if is_ours or is_row:
+            yield Claim(file, Kind.ROLLOUTS, file.folder, file.base.rpartition(".")[0])
+
+
+def read(artifact: Artifact) -> Iterator[Reading]:
+    """One result after the other, and what the file counts of each prompt."""
+    columns = Columns()
+    if artifact.path.name.lower().endswith("l"):
+        contents: Iterable[tuple[str, Any]] = (("results", row) for row in objects(artifact.path))
+    else:
+        contents = packed.fields(artifact.path, "results")
+    for name, value in contents:
+        if name == "prompts":
+            columns.prompts = [columns.variant(one, get(one, "provider")) for one in items(value)]
+            yield from _figures(items(value), columns.prompts)
+        elif name == "results" and isinstance(value, Reading):
+            yield value
+        elif name == "results":
+            is_result = isinstance(get(value, "success"), bool) and get(value, "prompt") is not None
+            yield (
+                columns.row(value)
+                if is_result
+                else Reject("no result of promptfoo: no success or no prompt", str(value)[:200])
+            )
+        elif name == "stats" and not columns.prompts and len(columns.known) == 1:
+            counts = [number(get(value, key)) for key in ("successes", "failures", "errors")]
+            yield from _share("successes", counts, None)
+
+
+def _figures(prompts: list[Any], variants: list[str]) -> Iterator[Reading]:
+    for prompt, variant in zip(prompts, variants, strict=True):
+        counts = [number(get(prompt, "metrics", key)) for key in COUNTS]
+        yield from _share("testPassCount", counts, variant)
+
+
+def _share(name: str, counts: list[float | None], variant: str | None) -> Iterator[Reading]:
+    n_tests = total(counts)
+    if n_tests and counts[0] is not None:
+        yield counted("tests", n_tests, "num_rollouts", variant)
+        yield figure(f"{name} / tests", counts[0] / n_tests, "filled_mean/reward", variant=variant)
+
+
+class Columns:
+    """The providers and prompts of a file, and its tests."""
+
+    def __init__(self) -> None:
+        self.prompts: list[str] = []
+        self.known: dict[tuple[str, str], str] = {}
+        self.tests: dict[str, str] = {}
+
+    def variant(self, prompt: Any, provider: Any) -> str:
+        """The provider, with the number of the prompt from its second one on."""
+        model = _provider(provider) or "provider"
+        key = (model, str(get(prompt, "label") or get(prompt, "display") or prompt))
+        nth = 1 + sum(one == model for one, _ in self.known)
+        return self.known.setdefault(key, model if nth == 1 else f"{model}-prompt-{nth}")
+
+    def row(self, result: dict[str, Any]) -> Row:
+        """The attempt of a result."""
+        test = fields(result.get("testCase"))
+        variables = fields(result.get("vars")) or fields(test.get("vars"))
+        content = as_json([variables, test.get("assert"), test.get("description")])
+        question = hashlib.sha256(content.encode(errors="replace")).hexdigest()
+        nth, place = result.get("testIdx"), result.get("promptIdx")
+        first = str(nth if isinstance(nth, int) else len(self.tests))
+        variant = self.variant(result["prompt"], result.get("provider"))
+        if isinstance(place, int) and 0 <= place < len(self.prompts):
+            variant = self.prompts[place]
+        value = _value(result, {**variables, **fields(test.get("metadata"))})
+        task = self.tests.setdefault(question, first)
+        value = {"_ng_task_index": task, **value}
+        return Row(value, variant=variant, order=first.zfill(9), question=question)
+
+
+def _provider(provider: Any) -> str | None:
+    return text(get(provider, "label") or get(provider, "id")) or text(provider)
+
+
+def _value(result: dict[str, Any], slices: dict[str, Any]) -> dict[str, Any]:
+    response, grading = fields(result.get("response")), fields(result.get("gradingResult"))
+    error = text(result.get("error"))
+    is_broken = result.get("failureReason") == ERROR or (
+        error and not grading and "failureReason" not in result
+    )
+    reward = None if is_broken else float(result["success"])
+    spent = fields(result.get("tokenUsage")) or fields(response.get("tokenUsage"))
+    counts = {
+        "input_tokens": number(spent.get("prompt")),
+        "output_tokens": number(spent.get("completion")),
+    }
+    # Of an answer from the cache no tokens are recorded.
+    counts = counts if total(counts.values()) else {}
+    named = {"success": reward, "score": result.get("score"), **fields(result.get("namedScores"))}
+    scores = [{"name": name, "score": number(one)} for name, one in named.items() if not is_broken]
+    latency = number(result.get("latencyMs"))
+    raw = get(result, "prompt", "raw") or text(result["prompt"]) or ""
+    row = {
+        "responses_create_params": without_empty(
+            {"input": list(chat(raw, "user")), "model": _provider(result.get("provider"))}
+        ),
+        "response": without_empty(
+            {
+                "object": "response",
+                "output": _output(response["output"]) if "output" in response else None,
+                "usage": atif.usage({**counts, "cost": number(result.get("cost"))}),
+            }
+        ),
+        **scores_of(scores, "success"),
+        "component_results": list(_checks(grading)),
+        "grading_reason": text(grading.get("reason")),
+        "error_message": error if is_broken else None,
+        "finish_reason": text(response.get("finishReason")),
+        "total_run_time": None if latency is None else latency / 1000,
+        "metadata": slices,
+    }
+    return {"reward": reward, **without_empty(row)}
+
+
+def _output(output: Any) -> list[Any]:
+    """What the provider answered: text, calls of tools, or any other JSON."""
+    calls = output if isinstance(output, list) else [output]
+    if calls and all(get(one, "function") for one in calls):
+        return list(chat([{"role": "assistant", "tool_calls": calls}]))
+    is_chat = isinstance(output, list) and listed_messages(output) and get(output, 0, "role")
+    return list(chat(output if is_chat or isinstance(output, str) else as_json(output)))
+
+
+def _checks(grading: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The assertions; one without a metric is named after its type and value."""
+    seen: dict[str, int] = {}
+    for one in items(grading.get("componentResults")):
+        assertion = fields(get(one, "assertion"))
+        parts = [text(assertion.get("type")), text(assertion.get("value"))]
+        plain = text(assertion.get("metric")) or ": ".join(part for part in parts if part)
+        plain = " ".join((plain or "assertion").split())[:LONGEST_NAME]
+        seen[plain] = seen.get(plain, 0) + 1
+        yield without_empty(
+            {
+                "name": plain if seen[plain] == 1 else f"{plain} ({seen[plain]})",
+                "pass": get(one, "pass") if isinstance(get(one, "pass"), bool) else None,
+                "score": number(get(one, "score")),
+                "reason": text(get(one, "reason")),
+            }
+        )

@@ -1,0 +1,125 @@
+"""promptfoo: results by test, prompt and provider, with their assertions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.fact_files import Fact, facts
+from tests.lean import CHECKED
+from tests.results import Results, Row, analyzed
+
+NEEDS = (*CHECKED, "checks")
+
+
+def result(test: int, place: int, city: str, *, is_passed: bool, **more: Any) -> Row:
+    """One result, as version 3 and 4 write it."""
+    provider = ("openai:m-1", "openai:m-1", "local")[place]
+    label = ("Ask: {{city}}", "Say: {{city}}", "Ask: {{city}}")[place]
+    checks = [
+        {"pass": True, "score": 1, "reason": "ok", "assertion": {"type": "is-json"}},
+        {
+            "pass": is_passed,
+            "score": 0.9 if is_passed else 0.2,
+            "reason": "Paris is missing",
+            "assertion": {"type": "contains", "value": "Paris", "metric": "right"},
+        },
+        {"pass": True, "score": 1, "reason": "ok", "assertion": {"type": "is-json"}},
+    ]
+    return {
+        "id": f"r-{test}-{place}",
+        "testIdx": test,
+        "promptIdx": place,
+        "provider": {"id": provider, "label": ""},
+        "prompt": {"raw": label.replace("{{city}}", city), "label": label},
+        "vars": {"city": city},
+        "testCase": {"vars": {"city": city}, "assert": [{"type": "is-json"}]},
+        "success": is_passed,
+        "score": 0.95 if is_passed else 0.6,
+        "namedScores": {"right": 0.9 if is_passed else 0.2},
+        "gradingResult": {"pass": is_passed, "componentResults": checks},
+        "response": {"output": f"{city} is far", "finishReason": "stop"},
+        "tokenUsage": {"prompt": 20, "completion": 4, "total": 24},
+        "latencyMs": 1500,
+        "cost": 0.01,
+        "error": None if is_passed else "Paris is missing",
+        "failureReason": 0 if is_passed else 1,
+        **more,
+    }
+
+
+def prompt(provider: str, label: str, *counts: int) -> Row:
+    """A prompt with what the file counts of it."""
+    names = ("testPassCount", "testFailCount", "testErrorCount")
+    return {
+        "raw": label,
+        "label": label,
+        "provider": provider,
+        "metrics": dict(zip(names, counts, strict=True)),
+    }
+
+
+BROKEN = {
+    "error": "429 too many requests",
+    "failureReason": 2,
+    "response": {"error": "429"},
+    "gradingResult": None,
+    "tokenUsage": {"cached": 7},
+    "score": 0,
+}
+CALLS = [{"id": "c1", "type": "function", "function": {"name": "find", "arguments": "{}"}}]
+
+
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """Two providers, one of them with two prompts; the second test repeats the first."""
+    results = [
+        result(0, 0, "Rome", is_passed=True),
+        result(0, 1, "Rome", is_passed=False),
+        result(0, 2, "Rome", is_passed=True, response={"output": CALLS}),
+        result(1, 0, "Rome", is_passed=False),
+        result(2, 0, "Bonn", is_passed=False, **BROKEN),
+        result(2, 2, "Bonn", is_passed=True, response={"output": {"a": 1}}),
+        {"testIdx": 9},
+    ]
+    prompts = [
+        prompt("openai:m-1", "Ask: {{city}}", 1, 1, 1),
+        prompt("openai:m-1", "Say: {{city}}", 0, 1, 0),
+        prompt("local", "Ask: {{city}}", 2, 0, 0),
+    ]
+    whole = {
+        "evalId": "eval-1",
+        "results": {
+            "version": 3,
+            "prompts": prompts,
+            "results": results,
+            "stats": {"successes": 3},
+        },
+        "config": {"description": "cities"},
+    }
+    first = {
+        "version": 1,
+        "results": [
+            {
+                "prompt": {"raw": "Hi Ann", "display": "Hi {{name}}"},
+                "vars": {"name": "Ann"},
+                "response": {"output": "Hello"},
+                "success": True,
+            }
+        ],
+        "stats": {"successes": 1, "failures": 0},
+    }
+    files = {
+        "cities/output.json": [whole],
+        "names/first.json": [first],
+        "lines/out.jsonl": [result(0, 2, "Oslo", is_passed=True)],
+        "cut/output.json": '{"evalId": "e", "results": {"prompts": [], "results": [{"vars": {',
+    }
+    return analyzed(tmp_path_factory.mktemp("promptfoo"), files, needs=NEEDS)
+
+
+@facts("promptfoo")
+def test_runs(loaded: Results, fact: Fact) -> None:
+    """As tests/facts/promptfoo.test says."""
+    fact.check(loaded)
