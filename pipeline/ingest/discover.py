@@ -27,7 +27,7 @@ from ..artifact import (
 from ..citation import LONGEST_NAME, bounded_name
 from ..errors import InputError, UsageError
 from ..settings import MANIFEST_NAME
-from . import formats
+from . import formats, unread
 from .formats import own_table
 
 LOOKED_FOR = (
@@ -62,7 +62,8 @@ NAME_RULES: tuple[tuple[str, Kind], ...] = (
 )
 
 # A table of one's own has no name of its own.
-MAYBE_TABLES = frozenset({Kind.ROLLOUTS, Kind.CONFIG, Kind.OTHER})
+NOT_ROWS = frozenset({Kind.CONFIG, Kind.OTHER})
+MAYBE_TABLES = NOT_ROWS | {Kind.ROLLOUTS}
 SNIFF_BYTES = 1 << 20
 SNIFF_ROWS = 50
 
@@ -124,8 +125,15 @@ def artifacts(
     tables = _own_tables(kinds, claims, table_fields or {}, named_files)
     claims |= tables
     kinds |= dict.fromkeys((claim.file for claim in tables.values()), Kind.ROLLOUTS)
+    known = {
+        file.name: formats.Claim(file, Kind.OTHER, file.folder, file.base, skipped=reason)
+        for file, kind in kinds.items()
+        if kind in NOT_ROWS and file.name not in claims and (reason := unread.reason(file))
+    }
+    claims |= known
+    kinds |= dict.fromkeys((claim.file for claim in known.values()), Kind.SKIPPED)
     listing = list(kinds.items())
-    _refuse_without_rollouts(inputs, listing)
+    _refuse_without_rollouts(inputs, listing, [str(claim.skipped) for claim in known.values()])
     return _name_runs(listing, claims, run_names)
 
 
@@ -153,7 +161,8 @@ def _own_tables(
         *own_table.claims(named, chosen, is_named=True),
         *own_table.claims([] if has_results else unnamed, chosen, is_named=False),
     ]
-    if not tables and not has_results and candidates:
+    is_known = any(kinds[file] in NOT_ROWS and unread.reason(file) for file in candidates)
+    if not tables and not has_results and candidates and not is_known:
         raise own_table.refused(candidates, chosen)
     return {claim.file.name: replace(claim, format=formats.OWN_TABLE) for claim in tables}
 
@@ -183,7 +192,9 @@ def _copies(claims: dict[str, formats.Claim]) -> dict[str, formats.Claim]:
     return copies
 
 
-def _refuse_without_rollouts(inputs: list[Path], kinds: list[tuple[ListedFile, Kind]]) -> None:
+def _refuse_without_rollouts(
+    inputs: list[Path], kinds: list[tuple[ListedFile, Kind]], unread_reasons: list[str]
+) -> None:
     if any(kind is Kind.ROLLOUTS for _, kind in kinds):
         return
     where = ", ".join(str(path) for path in inputs)
@@ -196,8 +207,9 @@ def _refuse_without_rollouts(inputs: list[Path], kinds: list[tuple[ListedFile, K
         contents = f"it contains {contents}"
     n_links = sum(file.skipped == files.LEADS_OUT for file, _ in kinds)
     followed = f"; --follow-links reads {n_links} more" if n_links else ""
+    named = "".join(f"; it {reason}, not read" for reason in sorted(set(unread_reasons)))
     raise InputError(
-        f"{where}: no rollouts found; {contents}{followed}.",
+        f"{where}: no rollouts found; {contents}{named}{followed}.",
         hint=f"Looked for: {LOOKED_FOR}. A file named directly may have any name, "
         f"if one of its first {SNIFF_ROWS} lines is a JSON object.",
     )
