@@ -26,6 +26,7 @@ from pipeline.artifact import Kind
 from pipeline.ingest.formats import Claim, Expected, Figure, Line, Reject, Row, Setting, message
 
 TITLE, FILES, SCORE, NOTES = "Toy", "`*.toy.txt`", "the last word", "For tests."
+GIVES = "transcript"
 NAMES = re.compile(r"[.]toy[.]txt$")
 
 def claims(files):

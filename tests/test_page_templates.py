@@ -20,7 +20,7 @@ from pipeline.settings import SQL_DIR
 FILES = sorted((templates.OURS / "html").glob("*.html.j2"))
 TREES = {path.name: environment().parse(path.read_text(encoding="utf-8")) for path in FILES}
 # By the name that templates call each.
-GIVEN = {
+EVIDENCE = {
     "page": Page,
     "part": Part,
     "benchmark": Benchmark,
@@ -31,7 +31,7 @@ GIVEN = {
 }
 
 
-@pytest.mark.parametrize("name", GIVEN)
+@pytest.mark.parametrize("name", EVIDENCE)
 def test_fields_given_are_names_used(name: str) -> None:
     """What templates read of each value is what it has."""
     used = {
@@ -40,7 +40,7 @@ def test_fields_given_are_names_used(name: str) -> None:
         for node in tree.find_all(nodes.Getattr)
         if isinstance(node.node, nodes.Name) and node.node.name == name
     }
-    assert used == {field.name for field in fields(GIVEN[name])}
+    assert used == {field.name for field in fields(EVIDENCE[name])}
 
 
 def test_nothing_else_is_read() -> None:

@@ -1,7 +1,8 @@
 """Results of other harnesses: one module per format, which converts its rows to rows of Gym.
 
 A format is one file of this folder. It declares its row in the table of docs/formats.md (`TITLE`,
-`FILES`, `SCORE`, `NOTES`), a pattern for the names of its files (`NAMES`), and two functions:
+`FILES`, `GIVES` of `EVIDENCE`, `SCORE`, `NOTES`), a pattern for the names of its files (`NAMES`), and
+two functions:
 
 - `claims(files)` gets all files whose names match, in path order, and returns those of the format,
   recognised by name if that is enough, else by their first bytes (`head`). A claim names the run:
@@ -58,6 +59,8 @@ import pyarrow as pa
 from ... import files
 from ...artifact import COMPRESSIONS, Artifact, Kind, ListedFile
 
+# What a format may record of an attempt besides its reward.
+EVIDENCE = ("checks", "transcript", "tokens", "durations")
 # The format of tables without a harness: what no other format reads.
 OWN_TABLE = "own_table"
 # Files with other names belong to no format; a folder without such files imports none.
@@ -183,6 +186,7 @@ class Format(Protocol):
 
     TITLE: str
     FILES: str
+    GIVES: str
     SCORE: str
     NOTES: str
     NAMES: re.Pattern[str]
@@ -539,11 +543,32 @@ def counted(metric: str, value: Any, means: str, variant: str | None = None) -> 
     return figure(metric, value, means, variant=variant, reason=OTHER_ROWS)
 
 
+def listed() -> list[dict[str, Any]]:
+    """The formats: name, title, files, what they record of an attempt, the reward, and notes."""
+    return [
+        {
+            "format": name,
+            "title": module.TITLE,
+            "files": module.FILES,
+            "gives": [one for one in EVIDENCE if one in getattr(module, "GIVES", "").split()],
+            "reward": module.SCORE,
+            "notes": module.NOTES,
+        }
+        for name, module in modules().items()
+    ]
+
+
 def table() -> str:
     """The formats as docs/formats.md lists them."""
-    heads = ("format", "files", "the reward", "to know")
+    heads = ("format", "files", "gives", "the reward", "to know")
     rows = [
-        (f"{module.TITLE} (`{name}`)", module.FILES, module.SCORE, module.NOTES)
-        for name, module in modules().items()
+        (
+            f"{one['title']} (`{one['format']}`)",
+            one["files"],
+            ", ".join(one["gives"]),
+            one["reward"],
+            one["notes"],
+        )
+        for one in listed()
     ]
     return "\n".join(f"| {' | '.join(row)} |" for row in (heads, ("---",) * len(heads), *rows))

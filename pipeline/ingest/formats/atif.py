@@ -37,6 +37,7 @@ from . import (
 
 TITLE = "ATIF"
 FILES = "any `*.json` that is a trajectory of ATIF v1.0 to v1.8, with its `*.cont-<n>.json`"
+GIVES = "transcript tokens durations"
 SCORE = "none: a trajectory is an unscored attempt"
 NOTES = (
     "One run per folder, agent and model; tasks by the file's name, or as Gym's export says. "

@@ -26,6 +26,7 @@ from .chat import chat, listed_messages
 
 TITLE = "Logged chat completions"
 FILES = "any `*.jsonl` whose rows have `request.messages` and `response.choices`"
+GIVES = "transcript tokens durations"
 SCORE = "`reward`, `score` or a verdict as in rows of Gym; without these an attempt is unscored"
 NOTES = (
     "One run per file. Tasks by an id of the row (`task_id`, `data_index` and the like), else by "

@@ -38,6 +38,7 @@ from . import (
 
 TITLE = "Every Eval Ever"
 FILES = "`<uuid>.json`, `<uuid>_samples.jsonl` (schema 0.2 and 0.3)"
+GIVES = "checks transcript tokens durations"
 SCORE = (
     "`evaluation.score` where its metric goes from 0 to 1 or no range is given, else, and where "
     "lower is better, `evaluation.is_correct`; both are checks"

@@ -43,6 +43,7 @@ FILES = (
     "`<job>/<trial>/result.json` with `agent/trajectory.json` and `verifier/ctrf.json`; the job's "
     "`result.json`, `config.json`, `lock.json`"
 )
+GIVES = "checks transcript tokens durations"
 SCORE = (
     "the only reward of the trial, else the one called `reward`; all of them, and those of steps, "
     "are checks, as are tests"

@@ -37,6 +37,7 @@ from .inspect_sample import Log, row, sample
 
 TITLE = "Inspect AI"
 FILES = "`*.eval` (zip of deflate or zstd members, finished or not), `*.json` and `*.txt` logs"
+GIVES = "checks transcript tokens durations"
 SCORE = (
     "the headline score, else the first one published: C 1, P 0.5, I and N 0, yes/true 1, no/false "
     "0, numbers and numbers in words as they are; NaN and all else unscored"

@@ -42,6 +42,7 @@ FILES = (
     "`samples_<task>_<time>.jsonl` (written with `--log_samples`), `<name>_<time>.json`; before "
     "0.4.3 `<model>_<task>.jsonl`, a JSON list in spite of its name, and `results.json`"
 )
+GIVES = "checks transcript"
 SCORE = (
     "the first metric of the task that is a number in the row and better the higher it is "
     "(`metric_list` of the results, else `metrics` of the row); the others are checks"

@@ -34,6 +34,7 @@ from . import (
 
 TITLE = "NeMo-Skills"
 FILES = "`[eval-results/]<benchmark>/output(-rs<seed>).jsonl`, `metrics.json` beside or above"
+GIVES = "checks transcript tokens durations"
 SCORE = (
     "the first that the row has: `symbolic_correct`, the judge's `judgement` (yes, or A of A to "
     "D), `is_correct`, `graded_list`, `passed`, `status`, `proof_status`, `strict_eval`, "

@@ -61,6 +61,7 @@ from .table_columns import (
 
 TITLE = "A table of your own"
 FILES = "`*.jsonl`, `*.ndjson`, `*.json`, `*.csv`, `*.tsv`, `*.parquet` with a column of scores"
+GIVES = "checks transcript tokens durations"
 SCORE = "a column such as `correct`, `passed` or `score`: numbers, true and false, pass and fail"
 NOTES = (
     "One run per file, or per model in it. `blade analyze` shows how it read the columns; "

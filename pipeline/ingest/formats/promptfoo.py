@@ -33,6 +33,7 @@ from .chat import chat, listed_messages
 
 TITLE = "promptfoo"
 FILES = "`*.json` and `*.jsonl` of `promptfoo eval --output` (`results.results`, versions 1 to 4)"
+GIVES = "checks transcript tokens durations"
 SCORE = (
     "`success` as 1 or 0; unscored after an error of the provider (`failureReason` 2). `score` and "
     "`namedScores` are scores beside it, `componentResults` are checks with their reasons"

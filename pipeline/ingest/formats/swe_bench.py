@@ -42,6 +42,7 @@ FILES = (
     "(`<model>.<run>.json`), `results/results.json`, `<instance>/report.json`, `*.traj` of "
     "SWE-agent, `*.traj.json` of mini-swe-agent, `output.jsonl` of OpenHands with its `report.json`"
 )
+GIVES = "checks transcript tokens durations"
 SCORE = (
     "`resolved` of the instance's report, else the list of the run's report: `resolved_ids` 1, "
     "`unresolved_ids` and `empty_patch_ids` 0; unscored if the evaluation broke down (`error_ids`) "

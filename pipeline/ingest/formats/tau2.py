@@ -49,6 +49,7 @@ FILES = (
     "any `.json` with `simulations`, mostly after `info` and `tasks`; `results.json` with "
     "`simulation_index` and `simulations/<id>.json`; `submission.json` beside or above"
 )
+GIVES = "checks transcript tokens durations"
 SCORE = (
     "`reward_info.reward`; none without it, and none after an `infrastructure_error`, which tau2 "
     "leaves out of its own figures"

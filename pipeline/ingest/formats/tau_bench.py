@@ -32,6 +32,7 @@ from .tau2 import WRITE_TOOLS
 
 TITLE = "tau-bench"
 FILES = "any `.json` that is a list of `task_id`, `reward`, `info`, `traj`, `trial`"
+GIVES = "checks transcript"
 SCORE = (
     "`reward`; none where `info.error` says that the attempt broke down before it was scored, "
     "though the harness writes 0"

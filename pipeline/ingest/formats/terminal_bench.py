@@ -36,6 +36,7 @@ from .atif import seconds
 
 TITLE = "Terminal-Bench 1"
 FILES = "`<run>/results.json`, `run_metadata.json`, `<task>/<trial>/results.json`"
+GIVES = "checks tokens durations"
 SCORE = "`is_resolved` as 1 or 0; null is unscored. Each of `parser_results` is a check"
 NOTES = (
     "No transcripts. `failure_mode` is a field of the outcome. Its own accuracy and pass@k count "

@@ -45,6 +45,7 @@ FILES = (
     "`results.jsonl` with `metadata.json`; of hosted training also `run_manifest.json`, and "
     "`run_matrix.json` above"
 )
+GIVES = "checks transcript tokens durations"
 SCORE = "`reward`, which passes from `pass_threshold` of the metadata on; `metrics` are checks"
 NOTES = (
     "One run per folder, named after environment and model. An errored rollout has the reward 0 "

@@ -32,6 +32,7 @@ from .chat import chat
 
 TITLE = "verifiers from 0.3"
 FILES = "`traces.jsonl` with `configs/resolved/eval.json`"
+GIVES = "checks transcript tokens durations"
 SCORE = (
     "the sum of `rewards`, each score times its weight; none recorded is unscored. Rewards and "
     "metrics are checks"
