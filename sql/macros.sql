@@ -222,6 +222,10 @@ create or replace macro as_json(text) as text::json;
 create or replace macro safe_name(name) as
     regexp_replace(name, '[^A-Za-z0-9._-]+', '-', 'g');
 
+-- The name of a benchmark as the folder that it becomes.
+create or replace macro benchmark_name(name) as
+    nullif(regexp_replace(safe_name(name), '^[.-]+', ''), '');
+
 -- A name that is a key, a folder, or printed with every figure: of one longer than 200 characters the
 -- beginning and a hash. pipeline/citation.py has the same rule, so that a full name finds its key.
 create or replace macro bounded_name(name) as

@@ -22,6 +22,19 @@ order by
     list_position(['input_tokens', 'output_tokens', 'turns', 'tool_calls', 'duration_s'], measure),
     outcome <> 'passed';
 
+-- published: main scores of a harness that the rows here do not give
+select
+    runs.run_id,
+    runs.reported_metric,
+    runs.reported_score,
+    checks.reason
+from main.runs
+inner join main.reported_checks as checks
+    on checks.run_id = runs.run_id
+    and checks.metric = runs.reported_metric
+where checks.status = 'not comparable'
+order by runs.run_id;
+
 -- funnels: stages in their order; `losses` are those at which attempts are lost
 select
     *,

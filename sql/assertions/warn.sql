@@ -173,6 +173,17 @@ from main.reported_checks
 where status = 'differs'
 group by run_id
 union all by name
+-- Runs whose published score their rows do not give, as of a log without samples.
+select
+    'warn_published_alone' as check_name,
+    run_id as subject,
+    runs.reported_metric || ' was published as ' || format('{:.6g}', runs.reported_score)
+        || ' and is not recomputed: ' || checks.reason as message,
+    'blade sql "select run_id, reported_metric, reported_score from runs"' as hint
+from main.runs
+inner join main.reported_checks as checks using (run_id)
+where checks.metric = runs.reported_metric and checks.status = 'not comparable'
+union all by name
 -- Runs whose rows have no reward: what was read in its place.
 select
     'warn_reward_field' as check_name,

@@ -20,14 +20,17 @@ named as (
     select
         run_keys.run_id,
         run_name,
-        coalesce(min(stated.benchmark), min(files.package)) as package
+        coalesce(
+            min(stated.benchmark),
+            min(files.package),
+            min(benchmark_name(part)) filter (run_id not in (select asked.run_id from run_questions as asked))
+        ) as package
     from staging.run_keys
     inner join raw.files using (run_name)
     left join (
         select distinct
             run_id,
-            -- It becomes the name of a folder.
-            nullif(regexp_replace(safe_name(said_benchmark), '^[.-]+', ''), '') as benchmark
+            benchmark_name(said_benchmark) as benchmark
         from run_questions
         where said_benchmark is not null
     ) as stated using (run_id)

@@ -15,6 +15,18 @@ parts as (
         case when min(agent) = max(agent) then min(agent) end as agent
     from staging.records
     group by all
+    union all
+    -- A log without samples has figures alone, which say what they are of.
+    select distinct
+        run_name,
+        bounded_name(figures.variant) as part,
+        null as agent
+    from raw.figures
+    inner join raw.files using (file_no)
+    anti join staging.records
+        on records.run_name = files.run_name
+        and records.part = bounded_name(figures.variant)
+    where files.kind = 'rollouts' and figures.variant is not null
 ),
 counted as (
     select

@@ -96,6 +96,19 @@ facts as (
     from staging.rollout_keys as keys
     inner join staging.records using (record_id)
     group by all
+),
+published as (
+    select
+        run_keys.run_id,
+        min(bounded_name(figures.metric)) as metric,
+        arg_min(figures.value, bounded_name(figures.metric)) as score
+    from raw.figures
+    inner join raw.files using (file_no)
+    inner join staging.run_keys
+        on run_keys.run_name = files.run_name
+        and coalesce(run_keys.part = bounded_name(figures.variant), figures.variant is null)
+    where figures.is_main
+    group by all
 )
 select
     run_id,
@@ -139,6 +152,8 @@ select
         from raw.files
         where files.kind = 'rollouts' and regexp_matches(files.path, '(^|/)unsafe_[^/]*$')
     ) as is_unsafe,
+    published.metric as reported_metric,
+    published.score as reported_score,
     settings.notes
 from staging.run_keys
 inner join staging.run_benchmarks as benchmarks using (run_id)
@@ -146,3 +161,4 @@ left join expected using (run_id)
 left join counts using (run_id)
 left join facts using (run_id)
 left join settings using (run_id)
+left join published using (run_id)

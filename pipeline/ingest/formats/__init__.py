@@ -150,7 +150,8 @@ class Figure:
     For other harnesses `variant` is the run, `means` is the name of the same figure in Gym, if any
     (`mean/reward`, `task_mean/reward`, `pass@2/reward`, `pass^2/reward`, `num_tasks`), of which the
     value is `scale` times as much, `rounding` is the largest rounding error, and `reason` is why
-    the figure of blade may differ by definition, or does not exist.
+    the figure of blade may differ by definition, or does not exist. `is_main`: it is the score of
+    the run. A log without samples has figures alone: their variant names the benchmark.
     """
 
     agent: str | None
@@ -163,6 +164,7 @@ class Figure:
     scale: float = 1.0
     reason: str | None = None
     rounding: float = 0.0
+    is_main: bool = False
 
 
 @dataclass(frozen=True)
@@ -532,9 +534,10 @@ def figure(
     scale: float = 1.0,
     reason: str | None = None,
     rounding: float = 0.0,
+    is_main: bool = False,
 ) -> Figure:
     """A published figure of a run."""
-    of = (variant, means, scale, reason, rounding)
+    of = (variant, means, scale, reason, rounding, is_main)
     return Figure(None, None, None, metric, number(value), *of)
 
 

@@ -96,9 +96,14 @@ def read(artifact: Artifact) -> Iterator[Reading]:
     header = fields(next(lines, None))
     is_alone = artifact.kind is Kind.ROLLOUTS
     passed = f"failures alone have rows, {header.get('correct_count')} passes have none"
-    reason = passed if is_alone else None
-    accuracy = header.get("accuracy")
-    yield figure("accuracy", accuracy, "mean/reward", variant=category, reason=reason)
+    yield figure(
+        "accuracy",
+        header.get("accuracy"),
+        "mean/reward",
+        variant=category,
+        reason=passed if is_alone else None,
+        is_main=True,
+    )
     yield counted("total_count", header.get("total_count"), "num_tasks", category)
     if is_alone:
         yield Line()

@@ -184,12 +184,20 @@ def _metric(metric: Any) -> tuple[str | None, str]:
 
 def _report(report: Any) -> Iterator[Reading]:
     dataset = text(get(report, "dataset_name"))
-    for metric in items(get(report, "metrics")):
+    metrics = items(get(report, "metrics"))
+    main = _metric(get(report, "primary_metric_identity") or get(metrics, 0))
+    for metric in metrics:
         name, aggregation = _metric(metric)
         shown = f"{aggregation}_{name}".strip("_")
         means = f"mean/scores.{name}" if aggregation == "mean" else None
         reason = None if means else f"defined otherwise: {shown}"
-        value = get(metric, "score")
-        yield figure(shown, value, means, variant=dataset, reason=reason, rounding=ROUNDING)
-    n_samples = get(report, "metrics", 0, "num")
-    yield counted("num", n_samples, "num_rollouts", dataset)
+        yield figure(
+            shown,
+            get(metric, "score"),
+            means,
+            variant=dataset,
+            reason=reason,
+            rounding=ROUNDING,
+            is_main=(name, aggregation) == main,
+        )
+    yield counted("num", get(metrics, 0, "num"), "num_rollouts", dataset)

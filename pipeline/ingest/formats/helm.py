@@ -84,10 +84,12 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
         folders[file.folder][file.base.removesuffix(".json")] = file
     for folder, named in folders.items():
         spec = named.get("run_spec")
-        if not spec or "scenario_state" not in named or not FIRST_OF_SPEC.match(head(spec.path)):
+        if not spec or len(named) == 1 or not FIRST_OF_SPEC.match(head(spec.path)):
             continue
         above, _, stem = folder.rpartition("/")
-        kinds = {"scenario_state": Kind.ROLLOUTS, "stats": Kind.AGGREGATE_METRICS}
+        # Statistics alone are a run without attempts.
+        of_stats = Kind.AGGREGATE_METRICS if "scenario_state" in named else Kind.ROLLOUTS
+        kinds = {"scenario_state": Kind.ROLLOUTS, "stats": of_stats}
         beside = tuple(file.path for file in named.values())
         for name, file in named.items():
             kind = kinds.get(name, Kind.OTHER)
@@ -100,10 +102,14 @@ def _beside(artifact: Artifact, name: str) -> list[Path]:
 
 def read(artifact: Artifact) -> Iterator[Reading]:
     """Requests as attempts, statistics as figures."""
-    if artifact.kind is not Kind.ROLLOUTS:
-        yield from _figures(document(artifact.path))
-        return
     spec = next(documents(_beside(artifact, "run_spec")), None)
+    if artifact.path.stem == "stats":
+        yield from _figures(document(artifact.path), spec, artifact.kind)
+    else:
+        yield from _requests(artifact, spec)
+
+
+def _requests(artifact: Artifact, spec: Any) -> Iterator[Reading]:
     adapter = fields(get(spec, "adapter_spec"))
     model = text(adapter.get("model"))
     sampling = {name: adapter.get(name) for name in ("temperature", "max_tokens")}
@@ -210,16 +216,28 @@ def _row(
     )
 
 
-def _figures(stats: Any) -> Iterator[Reading]:
+def _figures(stats: Any, spec: Any, kind: Kind) -> Iterator[Reading]:
     """Means of instances, by split and perturbation; not those of several versions together."""
-    for stat in items(stats):
+    listed = items(stats)
+    main = _main(spec, {text(get(stat, "name", "name")) or "": 0.0 for stat in listed})
+    # Of a run without attempts the split that HELM shows: the one for tests, else the only one.
+    splits = {text(get(stat, "name", "split")) or "" for stat in listed}
+    shown = "test" if "test" in splits else max(splits, default="")
+    is_alone = kind is Kind.ROLLOUTS
+    if is_alone:
+        yield from settings({"model": get(spec, "adapter_spec", "model")})
+    for stat in listed:
         named = fields(get(stat, "name"))
         name, value = text(named.get("name")) or "", number(get(stat, "mean"))
         if value is None or named.get("sub_split"):
             continue
         if get(named, "perturbation", "computed_on") in (None, "perturbed"):
             variant = _variant(named.get("split"), named)
+            if is_alone and variant != shown:
+                continue
+            variant = _benchmark(spec) if is_alone else variant
             if name == "num_instances":
                 yield counted(name, value, "num_tasks", variant)
             elif not COUNTS.match(name):
-                yield figure(name, value, f"mean/scores.{name}", variant=variant)
+                is_main = name == main
+                yield figure(name, value, f"mean/scores.{name}", variant=variant, is_main=is_main)

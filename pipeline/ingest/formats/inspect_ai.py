@@ -163,8 +163,8 @@ def _archive(path: Path) -> Iterator[Reading]:
     with path.open("rb") as archive:
         members, damage = _directory(archive)
         header, faults = _header(archive, members)
-        log = yield from _log(header)
         samples = [one for one in members if SAMPLE.fullmatch(one.name)]
+        log = yield from _log(header, is_empty=not samples)
         seen: set[str] = set()
         for member in samples:
             try:
@@ -202,7 +202,7 @@ def _document(path: Path) -> Iterator[Reading]:
     except ValueError as error:
         damage = error
     if log is None:
-        yield from _log(header)
+        yield from _log(header, is_empty=True)
     yield from _expected(header, None if damage else n_samples, seen)
     if damage:
         raise damage
@@ -213,9 +213,10 @@ def _short(name: str) -> str:
     return name.rstrip("/").rpartition("/")[2]
 
 
-def _log(header: Any) -> Generator[Reading, None, Log]:
+def _log(header: Any, *, is_empty: bool = False) -> Generator[Reading, None, Log]:
     """Settings, expected attempts and published figures; returns what samples need to know."""
     evaluation = fields(get(header, "eval"))
+    task = _short(text(evaluation.get("task")) or "inspect")
     config = {
         **fields(evaluation.get("model_generate_config")),
         **fields(get(header, "plan", "config")),
@@ -231,7 +232,7 @@ def _log(header: Any) -> Generator[Reading, None, Log]:
     if status != "success":
         ended = " ".join((text(get(header, "error", "message")) or "").split())[:LONGEST_VALUE]
         yield from settings({"log_status": status, "log_error": ended})
-    yield from _figures(header)
+    yield from _figures(header, task if is_empty else None)
     if (total := _total(header)) is not None:
         yield counted("total_samples", total, "num_rollouts")
     request = without_empty(
@@ -242,7 +243,7 @@ def _log(header: Any) -> Generator[Reading, None, Log]:
             "max_output_tokens": config.get("max_tokens"),
         }
     )
-    return Log(_short(text(evaluation.get("task")) or "inspect"), model, request, _headline(header))
+    return Log(task, model, request, _headline(header))
 
 
 def _grader(evaluation: dict[str, Any]) -> str | None:
@@ -316,8 +317,10 @@ def _headline(header: Any) -> tuple[str, ...]:
     return tuple(name for name in names if name)
 
 
-def _figures(header: Any) -> Iterator[Figure]:
+def _figures(header: Any, variant: str | None) -> Iterator[Figure]:
     """Metrics of every score: of the mean over epochs, unless epochs are reduced otherwise."""
+    headline = _headline(header)[:1]
+    is_first = True
     for score in _published(header):
         name, scorer = text(get(score, "name")) or "", text(get(score, "scorer"))
         field = f"scores.{name}" if scorer in (None, name) else f"scores.{scorer}.{name}"
@@ -333,4 +336,7 @@ def _figures(header: Any) -> Iterator[Figure]:
             elif kind == "stderr" and not get(metric, "params", "cluster"):
                 means = f"task_stderr/{field}"
             shown = "/".join(part for part in (name, several, key) if part)
-            yield figure(shown, get(metric, "value"), means, reason=reason)
+            is_main = is_first and headline == (field.removeprefix("scores."),) and kind != "stderr"
+            is_first = is_first and not is_main
+            value = get(metric, "value")
+            yield figure(shown, value, means, variant=variant, reason=reason, is_main=is_main)

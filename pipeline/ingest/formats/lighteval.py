@@ -182,8 +182,12 @@ def _results(artifact: Artifact) -> Iterator[Reading]:
     yield from settings({"max_tokens": get(sampling, "max_new_tokens"), "model": _model(results)})
     for path in artifact.beside:
         task = _task(path.name, results)
+        main = next(
+            (name for name, is_better in _metrics(results, task).items() if is_better), None
+        )
         for key, value in fields(get(results, "results", task)).items():
             name = key.removesuffix("_stderr")
             means = f"{'mean' if name == key else 'stderr'}/scores.{name}"
-            for variant in (task, f"{task}-{name}"):
-                yield figure(key, value, means, variant=variant)
+            yield figure(key, value, means, variant=task, is_main=key == main)
+            # Of rows without the main metric.
+            yield figure(key, value, means, variant=f"{task}-{name}", is_main=key == name)

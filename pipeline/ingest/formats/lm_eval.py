@@ -21,6 +21,7 @@ from . import (
     Reading,
     Reject,
     Row,
+    Setting,
     counted,
     document,
     documents,
@@ -29,6 +30,7 @@ from . import (
     figure,
     get,
     head,
+    items,
     number,
     objects,
     packed,
@@ -59,6 +61,8 @@ FIRST_OF_ROWS = re.compile(rb'[\s\xef\xbb\xbf]*(\[\s*)?\{\s*"doc_id"\s*:')
 FIRST_OF_RESULTS = re.compile(rb'[\s\xef\xbb\xbf]*\{\s*"results"\s*:')
 LONG = 4096
 MODEL = re.compile(r"(?:^|,)(?:pretrained|model)=([^,]+)")
+# The number of samples, which newer results have among the figures.
+NO_FIGURE = "sample_len"
 UNKNOWN_MEAN = "how its rows were aggregated is not recorded"
 
 
@@ -70,6 +74,7 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
         match = PARTS.match(file.base)
         if match and (of_rows := _is_samples(file, match)) is not None:
             (samples if of_rows else results)[file.folder, match["time"] or ""].append(file)
+    claimed: set[str] = set()
     for (folder, time), rows in samples.items():
         above = folder.rpartition("/")[0]
         about = results.get((folder, time)) or (results.get((above, time)) if time else None) or []
@@ -80,6 +85,19 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
             beside = tuple(other.path for other in (about if of_rows else rows))
             kind = Kind.ROLLOUTS if of_rows else Kind.AGGREGATE_METRICS
             yield Claim(file, kind, folder, stem, mark=time, beside=beside)
+        claimed.update(file.name for file in about)
+    for (folder, time), about in results.items():
+        for file in (one for one in about if one.name not in claimed):
+            if (model := _only_figures(file.path)) is not None:
+                stem = _short(model) or file.path.parent.name
+                yield Claim(file, Kind.ROLLOUTS, folder, stem, mark=time)
+
+
+def _only_figures(path: Path) -> str | None:
+    """The model of results without samples, or an empty name; None if the harness is another."""
+    results = next(documents([path]), None)
+    is_own = {"configs", "versions"} <= fields(results).keys() and fields(get(results, "results"))
+    return _model(results) or "" if is_own else None
 
 
 def _is_samples(file: ListedFile, match: re.Match[str]) -> bool | None:
@@ -114,7 +132,9 @@ def _short(name: str) -> str:
 
 def read(artifact: Artifact) -> Iterator[Reading]:
     """Rows of samples; figures, settings and what was expected of results."""
-    if artifact.kind is Kind.ROLLOUTS:
+    if artifact.kind is Kind.ROLLOUTS and FIRST_OF_RESULTS.match(head(artifact.path, LONG)):
+        yield from _results_alone(document(artifact.path))
+    elif artifact.kind is Kind.ROLLOUTS:
         yield from _samples(artifact)
     else:
         yield from _results(artifact)
@@ -180,15 +200,7 @@ def _rows(path: Path) -> Iterator[dict[str, Any] | Reject | Line]:
 def _results(artifact: Artifact) -> Iterator[Reading]:
     results = document(artifact.path)
     sampled = [_task(path, results) for path in artifact.beside]
-    sampling = get(results, "config", "gen_kwargs")
-    yield from settings(
-        {
-            "max_tokens": get(sampling, "max_tokens"),
-            "temperature": get(sampling, "temperature"),
-            "model_name": _model(results),
-            "limit": get(results, "config", "limit"),
-        }
-    )
+    yield from _settings(results)
     variants = {
         task: sorted(
             {_variant(task, key.partition(",")[2]) for key in fields(figures) if "," in key}
@@ -201,6 +213,36 @@ def _results(artifact: Artifact) -> Iterator[Reading]:
         n_documents = number(get(results, "n-samples", task, "effective"))
         for variant in variants[task] if task in sampled and n_documents else ():
             yield counted("n-samples", n_documents, "num_tasks", variant)
+
+
+def _settings(results: Any) -> Iterator[Setting]:
+    sampling = get(results, "config", "gen_kwargs")
+    yield from settings(
+        {
+            "max_tokens": get(sampling, "max_tokens"),
+            "temperature": get(sampling, "temperature"),
+            "model_name": _model(results),
+            "limit": get(results, "config", "limit"),
+        }
+    )
+
+
+def _results_alone(results: Any) -> Iterator[Reading]:
+    """The figures of tasks without samples, of a group of tasks those of the group."""
+    yield from _settings(results)
+    figures_of = {
+        task: {key: one for key in fields(figures) if (one := number(figures[key])) is not None}
+        for task, figures in fields(get(results, "results")).items()
+    }
+    groups = fields(get(results, "group_subtasks"))
+    grouped = {
+        text(one) for group in groups if figures_of.get(group) for one in items(groups[group])
+    }
+    for task in (one for one in figures_of if one not in grouped):
+        first = next((key for key in figures_of[task] if key != NO_FIGURE), None)
+        for key, value in figures_of[task].items():
+            means = f"mean/scores.{key.partition(',')[0]}"
+            yield figure(key, value, means, variant=task, is_main=key == first)
 
 
 def _figures(results: Any, task: str, sampled: list[str], home: str | None) -> Iterator[Figure]:
@@ -224,4 +266,5 @@ def _figures(results: Any, task: str, sampled: list[str], home: str | None) -> I
             reason = f"defined otherwise: an aggregate ({by}) of all rows"
         variant = _variant(task, of_filter) if task in sampled else home
         name = key if task in sampled else f"{task}/{key}"
-        yield figure(name, value, means, variant=variant, reason=reason)
+        is_main = task in sampled and metric == next(iter(aggregated), None)
+        yield figure(name, value, means, variant=variant, reason=reason, is_main=is_main)

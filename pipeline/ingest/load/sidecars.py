@@ -34,7 +34,7 @@ SETTINGS_OF = {Kind.CHECKPOINT: config.checkpoint, Kind.RESOLVED_CONFIG: config.
 DOCUMENT_TABLES = {
     "figures": "file_no int, agent varchar, task varchar, position int, metric varchar, "
     "value double, variant varchar, means varchar, scale double, reason varchar, "
-    "rounding double",
+    "rounding double, is_main boolean",
     "expected_attempts": "file_no int, task varchar, rollout_index bigint, variant varchar",
     "notes": "file_no int, content varchar",
     "config_values": "file_no int, name varchar, value varchar",

@@ -1,0 +1,93 @@
+"""Logs without samples: a run with the score that was published, and no attempt."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.case_files import filled
+from tests.fact_files import Fact, facts
+from tests.mutations import check_mutations
+from tests.results import Content, Results, analyzed
+
+TIME = "2026-01-02T03-04-05.678"
+SCORES = [
+    {"name": "style", "scorer": "style", "metrics": {"mean": {"name": "mean", "value": 0.3}}},
+    {
+        "name": "match",
+        "scorer": "match",
+        "metrics": {
+            "stderr": {"name": "stderr", "value": 0.07},
+            "accuracy": {"name": "accuracy", "value": 0.625},
+        },
+    },
+]
+LOG = {
+    **filled("formats", "inspect_header", epochs=1, ids=[]),
+    "results": {"total_samples": 40, "headline": {"scorer": "match"}, "scores": SCORES},
+}
+LM_EVAL = {
+    "results": {
+        "mmlu": {"acc,none": 0.5, "acc_stderr,none": 0.01, "alias": "mmlu"},
+        "mmlu_law": {"acc,none": 0.4},
+        "sums": {"alias": "sums", "sample_len": 9, "f1,strict": 0.25, "f1,loose": 0.75},
+    },
+    "group_subtasks": {"mmlu": ["mmlu_law"], "sums": []},
+    "configs": {},
+    "versions": {},
+    "model_name": "org/tiny",
+}
+SPEC = {
+    "name": "quac:model=org_m",
+    "scenario_spec": {},
+    "adapter_spec": {"model": "org/m"},
+    "groups": ["quac"],
+}
+STATS = [
+    {"name": {"name": name, "split": split}, "mean": mean}
+    for name, split, mean in (
+        ("exact_match", "test", 0.1),
+        ("f1_score", "test", 0.35),
+        ("f1_score", "valid", 0.9),
+    )
+]
+FILES: dict[str, Content] = {
+    "logs/a.json": json.dumps(LOG),
+    f"lm/results_{TIME}.json": json.dumps(LM_EVAL),
+    "lm/summary.json": json.dumps({"results": {"sums": {"acc": 1}}}),
+    "helm/quac:model=org_m/run_spec.json": json.dumps(SPEC),
+    "helm/quac:model=org_m/stats.json": json.dumps(STATS),
+    "score/m2/BFCL_v3_simple_score.json": [
+        {"accuracy": 0.75, "correct_count": 3, "total_count": 4},
+        {"id": "simple_1", "valid": False, "error": ["no"]},
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """Logs of four harnesses; of the last one failures have rows."""
+    return analyzed(tmp_path_factory.mktemp("alone"), FILES)
+
+
+@facts("alone")
+def test_published_scores(loaded: Results, fact: Fact) -> None:
+    """As tests/facts/alone.test says."""
+    fact.check(loaded)
+
+
+def test_the_report_shows_them(loaded: Results) -> None:
+    """A score that was published is printed beside the reason why it is not recomputed."""
+    folder = Path(loaded.path).parent
+    report = (folder / "benchmarks" / "mmlu" / "report.md").read_text(encoding="utf-8")
+    assert "| `tiny--mmlu` | `acc,none` | 0.5 | no rows to compute it from |" in report
+    assert re.search(r"from runs by run_id: .*reported_score as published", report)
+
+
+@pytest.mark.slow
+def test_mutated_files(tmp_path: Path) -> None:
+    """Damaged logs end as figures, rows and rejects."""
+    check_mutations(tmp_path, FILES)
