@@ -166,11 +166,12 @@ def test_choices(tmp_path: Path) -> None:
         rows_of(flat),
         {"model": "m", "results": rows_of(flat)},
         {row.pop("id"): row for row in rows_of(flat)},
+        {"columns": [*rows_of(flat)[0]], "data": [[*row.values()] for row in rows_of(flat)]},
     ],
-    ids=["a list", "a list inside an object", "rows by id"],
+    ids=["a list", "a list inside an object", "rows by id", "columns and data"],
 )
 def test_documents(tmp_path: Path, document: Any) -> None:
-    """A JSON document has its rows in a list, in a list inside, or by id."""
+    """A JSON document has its rows in a list, in a list inside, by id, or below its columns."""
     (tmp_path / "answers.json").write_text(json.dumps(document))
     rows = attempts(tmp_path)
     assert [row["_ng_task_index"] for row in rows] == [f"q{place}" for place in range(N_ROWS)]

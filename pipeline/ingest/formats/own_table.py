@@ -73,6 +73,8 @@ LARGEST_CELL = 16 << 20
 PARQUET_ROWS = 256
 # The list of rows in a document: {"model": ..., "results": [...]}.
 LISTS = "results data rows samples examples records predictions outputs items".split()
+# Or of lists, below the names of their columns: what MLflow and Weights & Biases write of a table.
+OF_COLUMNS = re.compile(rb'"columns"\s*:\s*\[\s*"[^\]]*\].*"data"\s*:\s*\[\s*\[', re.DOTALL)
 # Rows of NeMo Gym have one of these, whatever else they have.
 OF_GYM = re.compile(rb'"(responses_create_params|agent_ref|ng_trajectory|_ng_\w+)"\s*:')
 RESPONSE_OF_GYM = frozenset({"output", "object"})
@@ -137,7 +139,7 @@ def _is_one_attempt(path: Path, table: Sequence[dict[str, Any]]) -> bool:
 def _starts_list(path: Path) -> bool:
     begun = head(path)
     is_list = begun.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"["
-    return is_list or _listed_name(begun) is not None
+    return is_list or _listed_name(begun) is not None or bool(OF_COLUMNS.search(begun))
 
 
 def _listed_name(begun: bytes) -> str | None:
@@ -242,7 +244,9 @@ def _of_json(path: Path) -> Iterator[Entry]:
     """A list of rows, a list of rows inside an object, a row per id, or one row."""
     begun = head(path)
     elements: Iterator[Any]
-    if listed := _listed_name(begun):
+    if OF_COLUMNS.search(begun):
+        elements = _of_columns(path)
+    elif listed := _listed_name(begun):
         elements = (value for name, value in packed.fields(path, listed) if name == listed)
     elif _starts_list(path):
         elements = packed.elements(path)
@@ -253,6 +257,17 @@ def _of_json(path: Path) -> Iterator[Entry]:
         elements = iter(_rows_by_id(document) or [document])
     for element in elements:
         yield element if isinstance(element, dict) else Reject("not a JSON object")
+
+
+def _of_columns(path: Path) -> Iterator[Any]:
+    """Rows by the names of their columns; one of another length stays a list."""
+    names: list[Any] = []
+    for name, value in packed.fields(path, "data"):
+        if name == "columns":
+            names = [str(one) for one in items(value)]
+        elif name == "data":
+            is_row = isinstance(value, list) and len(value) == len(names)
+            yield dict(zip(names, value, strict=True)) if is_row else value
 
 
 def _rows_by_id(document: dict[str, Any]) -> list[dict[str, Any]]:
