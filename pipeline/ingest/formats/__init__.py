@@ -1,8 +1,8 @@
 """Results of other harnesses: one module per format, which converts its rows to rows of Gym.
 
 A format is one file of this folder. It declares its row in the table of docs/formats.md (`TITLE`,
-`FILES`, `GIVES` of `EVIDENCE`, `SCORE`, `NOTES`), a pattern for the names of its files (`NAMES`), and
-two functions:
+`FILES`, `GIVES` of `EVIDENCE`, `SCORE`, `NOTES`), a pattern for the names of its files (`NAMES`),
+and two functions:
 
 - `claims(files)` gets all files whose names match, in path order, and returns those of the format,
   recognised by name if that is enough, else by their first bytes (`head`). A claim names the run:

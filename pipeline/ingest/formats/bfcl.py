@@ -39,6 +39,7 @@ FILES = (
     "`result/<model>/[<group>/]BFCL_v<n>_<category>_result.json`, `score/...` with `_score.json`; "
     "those of version 1 as well"
 )
+GIVES = "transcript tokens durations"
 SCORE = (
     "1, or 0 if the score file lists the attempt as a failure; none without a score file, or if it "
     "counts other attempts than the results have"

@@ -40,6 +40,7 @@ FILES = (
     "`reviews/<model>/<dataset>_<subset>.jsonl` with `predictions/` and `reports/<model>/"
     "<dataset>.json` beside (1.0 and later)"
 )
+GIVES = "checks transcript tokens durations"
 SCORE = (
     "the value of the first metric of the report, else `main_score_name`, else the first value; "
     "the others are checks"

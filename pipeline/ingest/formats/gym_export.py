@@ -12,6 +12,7 @@ TITLE = "NeMo Gym, exported"
 FILES = (
     "`rollouts.json` of MLflow, `media/table/Rollouts_<step>_<hash>.table.json` of Weights & Biases"
 )
+GIVES = "checks transcript tokens durations"
 SCORE = "as in rows of Gym, which the column `Rollout` holds as text"
 NOTES = "One run per table, named after the folder. Other tables of columns and data are your own."
 NAMES = re.compile(r"\.json$", re.IGNORECASE)

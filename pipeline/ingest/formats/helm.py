@@ -39,6 +39,7 @@ TITLE = "HELM"
 FILES = (
     "a folder with `run_spec.json`, `scenario_state.json`, `per_instance_stats.json`, `stats.json`"
 )
+GIVES = "checks transcript tokens durations"
 SCORE = (
     "the main metric of the run's group in HELM's schemas; of a group that is not listed there a "
     "metric of correctness that it has, `exact_match` before others; the others are checks"

@@ -39,6 +39,7 @@ FILES = (
     "`predictions`, `metrics`) and the newer (`doc`, `model_response`, `metric`), and "
     "`results_<time>.json`"
 )
+GIVES = "checks transcript tokens"
 SCORE = (
     "the first metric of the task that is better the higher it is (`config_tasks` of the results, "
     "else in their order); the others are checks"
