@@ -1,7 +1,8 @@
-"""Post the output of `blade compare` as a comment on a pull request, and update it later.
+"""Post the output of `blade compare` or `blade suite` as a comment on a pull request.
 
-action.yml runs it as `python -P -m blade.pipeline.pull_request BASE CANDIDATE ...`. The exit code
-is that of the comparison, whether or not the comment could be written.
+action.yml runs it as `python -P -m blade.pipeline.pull_request COMMAND BASE CANDIDATE ...`. A later
+run updates the comment. The exit code is that of the command, whether or not the comment could be
+written.
 """
 
 from __future__ import annotations
@@ -31,11 +32,12 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
 
 def main(arguments: Sequence[str], environment: Mapping[str, str] = os.environ) -> int:
-    """Compare and comment; returns the exit code of the comparison."""
-    compare = [*BLADE, "compare", "--format", "markdown", *arguments]
-    ended = subprocess.run(compare, stdout=subprocess.PIPE, encoding="utf-8", check=False)
+    """Run the command and comment; returns its exit code."""
+    command, *others = arguments
+    words = [*BLADE, command, "--format", "markdown", *others]
+    ended = subprocess.run(words, stdout=subprocess.PIPE, encoding="utf-8", check=False)
     code = ended.returncode
-    page = ended.stdout or f"`blade compare` ended with exit code {code}; see the log.\n"
+    page = ended.stdout or f"`blade {command}` ended with exit code {code}; see the log.\n"
     try:
         # Not to the log, which would interpret some lines of the page as commands.
         with Path(environment["GITHUB_STEP_SUMMARY"]).open("a", encoding="utf-8") as file:

@@ -85,7 +85,7 @@ def ended(monkeypatch: pytest.MonkeyPatch, code: int, page: str = "") -> int:
     """What the job ends with where `blade compare` ends so."""
     message = f"print({page!r}, end=''); raise SystemExit({code})"
     monkeypatch.setattr(pull_request, "BLADE", (sys.executable, "-S", "-c", message))
-    return pull_request.main(["base", "candidate"])
+    return pull_request.main(["compare", "base", "candidate"])
 
 
 def test_first_a_new_comment_then_the_same_one(
@@ -113,7 +113,7 @@ def test_the_comment_is_the_comparison(api: Api, demo: Path, tmp_path: Path) -> 
     policy.write_text('[[metric]]\nmetric = "pass_at_1"\nmargin = 0.02\n')
     runs = ["office_desk_aster-8b", "office_desk_birch-70b", "--warehouse", str(demo)]
     request = ["--policy", str(policy), "--link", "https://example.org/a?b=c#d"]
-    assert pull_request.main([*runs, *request]) == 3
+    assert pull_request.main(["compare", *runs, *request]) == 3
     body = api.asked[-1][2]
     assert "\n# Cross-Model Comparison\n\n**INCONCLUSIVE** " in body
     assert "points, the sum of these parts; the change is not significant, so no part" in body

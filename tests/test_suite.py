@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import statistics
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 
 from pipeline.analysis import suites
 from tests.bench.suites import any_difference, coverage, drawn, planted, tasks_table
-from tests.results import Row, analyzed, rollout
+from tests.results import Results, Row, analyzed, call, rollout
 
 NEEDS = "suite_cells suite_standings suite_comparisons suite_notes suite_modes run_metrics".split()
 
@@ -102,8 +103,11 @@ def test_equal_entrants_rarely_differ() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("repeats", [(1,), (2,), (1, 2, 4)])
 def test_false_alarms(repeats: tuple[int, ...]) -> None:
-    """Any two of ten equal entrants on five benchmarks differ in at most 5% of 200 suites."""
-    assert any_difference(200, repeats=repeats) <= 0.05
+    """Any two of ten equal entrants on five benchmarks differ in at most 5% of suites.
+
+    Of 1,000: the rate is near 4%, and 200 of them go above 5% once in six times by chance.
+    """
+    assert any_difference(1000, repeats=repeats) <= 0.05
 
 
 @pytest.mark.parametrize(
@@ -212,3 +216,102 @@ def test_one_benchmark_is_no_suite(tmp_path: Path) -> None:
     assert named.rows("select kind, message from suite_notes") == [
         ("no run", "no scored run is called no*")
     ]
+
+
+@pytest.fixture(scope="module")
+def suite(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """Two models on two benchmarks: one loses a benchmark, and a third has one benchmark alone."""
+    passes = {
+        ("x", "old"): {task: [1, 1] for task in range(200)},
+        ("x", "new"): {task: [task > 60, 1] for task in range(200)},
+        ("y", "old"): {task: [1, 1] for task in range(200)},
+        ("y", "new"): {task: [1, 1] for task in range(200)},
+        ("x", "half"): {task: [1, 1] for task in range(200)},
+    }
+    files = {
+        f"{bench}_{model}_rollouts.jsonl": attempts(model, own, ask=f"{bench} ")
+        for (bench, model), own in passes.items()
+    }
+    return analyzed(tmp_path_factory.mktemp("suite"), files, needs=NEEDS)
+
+
+def test_command(suite: Results) -> None:
+    """The command prints averages, what a base lost and where; JSON has the same."""
+    text = call("suite", "old", "new", "--warehouse", suite.path)
+    assert text.code == 0
+    assert "regressed" in text.stdout and "missing" in text.stdout
+    assert "half at y: has no result: nothing is filled in" in " ".join(text.stdout.split())
+    content = json.loads(call("suite", "old", "new", "--json", "--warehouse", suite.path).stdout)
+    changes = {row["benchmark"]: row for row in content["comparisons"]}
+    assert changes[None]["delta"] == pytest.approx(-61 / 400 / 2)
+    assert changes[None]["is_named"]
+    assert [row["entrant"] for row in content["entrants"]][-1] == "new"
+    page = call("suite", "--format", "markdown", "--warehouse", suite.path).stdout
+    assert "| old |" in page
+
+
+def test_named_entrants(suite: Results, tmp_path: Path) -> None:
+    """A suite.toml renames and restricts on the spot, without another analysis."""
+    file = tmp_path / "suite.toml"
+    file.write_text(
+        'benchmarks = ["x"]\n[[entrant]]\nname = "A"\nruns = ["*_old"]\n'
+        '[[entrant]]\nname = "B"\nruns = ["*_new"]\n'
+    )
+    answer = call("suite", "--suite", file, "--json", "--warehouse", suite.path)
+    content = json.loads(answer.stdout)
+    names = suite.column("select distinct benchmark from suite_cells order by all")
+    x = next(name for name in names if "x" in name)
+    file.write_text(file.read_text().replace('"x"', f'"{x}"'))
+    content = json.loads(call("suite", "--suite", file, "--json", "--warehouse", suite.path).stdout)
+    assert (content["benchmarks"], len(content["comparisons"])) == ([x], 2)
+    assert {row["entrant"] for row in content["entrants"]} == {"A", "B"}
+
+
+POLICY = """
+unseen = 0
+[suite]
+margin = {margin}
+benchmark_margin = {each}
+"""
+
+
+@pytest.mark.parametrize(
+    ("names", "margin", "each", "code", "words"),
+    [
+        (("old", "new"), 0.2, 0.3, 0, "PASS"),
+        (("old", "new"), 0.01, 0.3, 1, "suite average non-inferior: FAIL"),
+        # The average passes, and one benchmark fails.
+        (("old", "new"), 0.2, 0.05, 1, "non-inferior: FAIL"),
+        (("old", "half"), 0.2, 0.3, 3, "half has no result at"),
+    ],
+)
+def test_policy(
+    suite: Results,
+    tmp_path: Path,
+    names: tuple[str, str],
+    margin: float,
+    each: float,
+    code: int,
+    words: str,
+) -> None:
+    """A policy decides on the average and on each benchmark; a missing cell never passes."""
+    file = tmp_path / "policy.toml"
+    file.write_text(POLICY.format(margin=margin, each=each))
+    for form in ("text", "markdown"):
+        answer = call(
+            "suite", *names, "--policy", file, "--format", form, "--warehouse", suite.path
+        )
+        assert answer.code == code, answer.stdout
+        assert words in " ".join(answer.stdout.split())
+
+
+def test_policy_without_a_suite(suite: Results, tmp_path: Path) -> None:
+    """A policy about metrics alone, or a call without a base, is refused."""
+    file = tmp_path / "policy.toml"
+    file.write_text('[[metric]]\nmetric = "pass_at_1"\n')
+    answer = call("suite", "old", "new", "--policy", file, "--warehouse", suite.path)
+    assert answer.code == 2
+    assert "says nothing about a suite" in answer.stderr
+    file.write_text(POLICY.format(margin=0.1, each=0.1))
+    answer = call("suite", "--policy", file, "--warehouse", suite.path)
+    assert (answer.code, "no base is named" in answer.stderr) == (2, True)

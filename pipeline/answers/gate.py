@@ -26,7 +26,8 @@ from ..analysis.claims import (
     fewest_tasks,
     p_beyond,
 )
-from ..profile.policy import CONFIDENCE, Criterion, Policy, read
+from ..errors import UsageError
+from ..profile.policy import CONFIDENCE, SUITE, Criterion, Policy, read
 from ..report import Comparison, wording
 from ..report.comparisons import Change
 from ..text import counted
@@ -144,6 +145,8 @@ class Compared:
     base_quality: Quality = field(default_factory=dict)
     candidate_quality: Quality = field(default_factory=dict)
     common_tasks: frozenset[str] = frozenset()
+    # Reasons for which nothing can pass.
+    unmet: tuple[str, ...] = ()
 
 
 def gates(
@@ -235,6 +238,70 @@ def _test(row: Row) -> str:
     if (row["p_any"] or 0) > (row["p_mean"] or 0):
         return "permutation test (no task changed)"
     return TEST_NAMES[row["p_signs"] is not None, row["n_groups"] < row["n_common_tasks"]]
+
+
+def suite_gates(policy_path: Path, answer: Row) -> list[Row]:
+    """The verdict of the policy's [suite] on each candidate: over all benchmarks and at each.
+
+    A benchmark that only one of the two has makes the suite inconclusive, never better.
+    """
+    policy = read(policy_path)
+    if policy.suite is None:
+        hint = "Add: [suite], and below it margin = 0.02"
+        raise UsageError(f"{policy.name}: it says nothing about a suite.", hint=hint)
+    if policy.confidence != CONFIDENCE:
+        hint = f"Leave confidence out, or write {CONFIDENCE}."
+        raise UsageError(f"{policy.name}: suites are decided at {CONFIDENCE}.", hint=hint)
+    changes = [row for row in answer["comparisons"] if row["is_named"]]
+    cells = {row["entrant"]: row["cells"] for row in answer["entrants"]}
+    pairs = list(dict.fromkeys((row["base"], row["candidate"]) for row in changes))
+    decisions = []
+    for base, candidate in pairs:
+        own = [row for row in changes if (row["base"], row["candidate"]) == (base, candidate)]
+        has = {
+            entrant: {name for name, each in cells[entrant].items() if each["value"] is not None}
+            for entrant in (base, candidate)
+        }
+        lacking = [
+            f"{entrant} has no result at {name}"
+            for entrant in (base, candidate)
+            for name in sorted((has[base] | has[candidate]) - has[entrant])
+        ]
+        measured = tuple(_suite_change(row, policy, len(pairs)) for row in own)
+        criteria = policy.suite.criteria(sorted(has[base] | has[candidate]))
+        decisions.append(
+            decide(
+                replace(policy, criteria=criteria, waivers=()),
+                Compared(base, candidate, measured, unmet=tuple(lacking)),
+            )
+        )
+    return decisions
+
+
+def _suite_change(row: Row, policy: Policy, n_candidates: int) -> Measured:
+    """The change at a benchmark or over the suite, as a criterion reads it."""
+    unseen_low, unseen_high = row["unseen_low"], row["unseen_high"]
+    if policy.unseen is not None and row["delta"] is not None:
+        centre = (1 - policy.unseen) * row["delta"]
+        unseen_low = min(row["ci_new_tasks_low"], centre - policy.unseen)
+        unseen_high = max(row["ci_new_tasks_high"], centre + policy.unseen)
+    return Measured(
+        metric=SUITE if row["benchmark"] is None else row["benchmark"],
+        n_tasks=row["n_tasks"],
+        delta=row["delta"],
+        low=row["ci_new_tasks_low"],
+        high=row["ci_new_tasks_high"],
+        bound_low=row["bound_low"],
+        bound_high=row["bound_high"],
+        wide_low=unseen_low,
+        wide_high=unseen_high,
+        p_value=row["p_value"],
+        test="sign-flip test over tasks" if row["n_draws"] else "t test over tasks",
+        n_unshared=row["n_base_only"] + row["n_candidate_only"],
+        value_range=1.0 if row["benchmark"] is None else None,
+        n_candidates=n_candidates,
+        p_superior=row["p_holm"],
+    )
 
 
 def with_verdicts(comparisons: Sequence[Comparison], gates: Sequence[Row]) -> list[Comparison]:
@@ -427,6 +494,7 @@ def _side(criterion: Criterion, ends: Range) -> tuple[Verdict, str]:
 
 
 def _unmet(policy: Policy, compared: Compared) -> Iterator[str]:
+    yield from compared.unmet
     for name in ("coverage", "clean_rate"):
         least = getattr(policy.require, f"min_{name}")
         for run_id, quality in (

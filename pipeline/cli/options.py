@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from .. import files, user_cache
-from ..errors import BladeError, listed
+from ..errors import BladeError, UsageError, listed
 from ..outputs import replacing
 from ..settings import WAREHOUSE_NAME, Settings, warehouse_file
-from ..text import neutral
+from ..text import neutral, one_line
 
 if TYPE_CHECKING:
     from ..package.layout import Against
@@ -128,6 +128,22 @@ def count_option(name: str, default: int, words: str) -> Callable[[FC], FC]:
 
 follow_option = click.option(
     "--follow-links", is_flag=True, help="Follow symbolic links that lead out of the results."
+)
+
+
+def _link(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str:
+    """Reject what a page cannot link to."""
+    if value and not re.fullmatch(r"https?://[!#-&*-;=?-Z_a-z~]+", value):
+        hint = "Begin with https:// and write special characters as %20 and so on."
+        raise UsageError(f"--link {one_line(value)}: not a URL that a page can link to.", hint=hint)
+    return value or ""
+
+
+link_option = click.option(
+    "--link",
+    metavar="URL",
+    callback=_link,
+    help="With --format markdown: address of the full report, to link to.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 templates_option = click.option(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,8 @@ PASS_RATE = re.compile(r"pass_(?:at|hat)_(?:k|[1-9][0-9]{0,4})")
 PASS_RATE_MARGIN = 0.02
 CONFIDENCE = 0.95
 MOST_TASKS = 10_000_000
+# The name of the mean over all benchmarks among those of benchmarks.
+SUITE = "suite average"
 METRIC_EXAMPLE = 'metric = "pass_at_1"'
 
 
@@ -57,6 +60,21 @@ class Criterion:
         slack = self.margin if self.rule == "superior" else -self.margin
         # Adding 0.0 turns -0.0 into 0.0.
         return self.sign * slack + 0.0
+
+
+@dataclass(frozen=True)
+class SuiteCriteria:
+    """What a policy requires of a suite: overall, of each benchmark, and of single benchmarks."""
+
+    overall: Criterion
+    each: Criterion | None = None
+    benchmarks: tuple[Criterion, ...] = ()
+
+    def criteria(self, names: Sequence[str]) -> tuple[Criterion, ...]:
+        """The overall one, then those of benchmarks; one that is named is always required."""
+        by_name = {} if self.each is None else {n: replace(self.each, metric=n) for n in names}
+        by_name |= {own.metric: own for own in self.benchmarks}
+        return (self.overall, *(by_name[name] for name in sorted(by_name)))
 
 
 @dataclass(frozen=True)
@@ -90,6 +108,7 @@ class Policy:
     waivers: tuple[Waiver, ...] = ()
     confidence: float = CONFIDENCE
     unseen: float | None = None
+    suite: SuiteCriteria | None = None
 
 
 def _metric(entry: Entry, example: str) -> str:
@@ -134,6 +153,14 @@ CONTRACT = Contract(
         "metric.margin": (toml.number, "a number from 0 on", 0, math.inf, "margin = 0.02"),
         "metric.direction": (toml.choice, "higher", "lower"),
         "metric.level": (toml.choice, "blocking", "tracked"),
+        "suite.rule": (toml.choice, "non-inferior", "superior"),
+        "suite.margin": (*SHARE, "margin = 0.02"),
+        "suite.level": (toml.choice, "blocking", "tracked"),
+        "suite.benchmark_margin": (*SHARE, "benchmark_margin = 0.05"),
+        "benchmark.benchmark": (toml.text, "a benchmark", 'benchmark = "airline"'),
+        "benchmark.rule": (toml.choice, "non-inferior", "superior"),
+        "benchmark.margin": (*SHARE, "margin = 0.05"),
+        "benchmark.level": (toml.choice, "blocking", "tracked"),
         "require.min_coverage": (*SHARE, "min_coverage = 0.95"),
         "require.min_clean_rate": (*SHARE, "min_clean_rate = 0.9"),
         "require.min_common_tasks": (toml.integer, MOST_TASKS, "min_common_tasks = 20"),
@@ -152,6 +179,13 @@ CONTRACT = Contract(
             check=_check_metric,
             once=(("metric", "rule"), "{} has two rules that are {}.", "Leave one out."),
         ),
+        "suite": Table(example="suite.margin = 0.02"),
+        "benchmark": Table(
+            each="benchmark",
+            called="this [[benchmark]]",
+            required=("benchmark",),
+            once=(("benchmark",), '"{}" has two rules.', "Leave one out."),
+        ),
         "require": Table(example="require.min_coverage = 0.95"),
         "waive": Table(
             each="waived task",
@@ -167,7 +201,8 @@ def read(path: Path, *, name: str | None = None) -> Policy:
     """The policy in a file; `name` is what messages call it, by default the path."""
     name = str(path) if name is None else name
     values = toml.read(path, name, CONTRACT)
-    if not values["metric"]:
+    suite = _suite(values)
+    if not values["metric"] and suite is None:
         hint = f"Add: [[metric]], and below it {METRIC_EXAMPLE}"
         raise UsageError(f"{name}: metric: a policy without a metric decides nothing.", hint=hint)
     margin = PASS_RATE_MARGIN if values["margin"] is None else values["margin"]
@@ -180,4 +215,24 @@ def read(path: Path, *, name: str | None = None) -> Policy:
         waivers=tuple(Waiver(**waived) for waived in values["waive"]),
         confidence=values["confidence"] or CONFIDENCE,
         unseen=values["unseen"],
+        suite=suite,
+    )
+
+
+def _suite(values: dict[str, Any]) -> SuiteCriteria | None:
+    """The criteria of a suite; None if the policy has none."""
+    own = {key: value for key, value in values["suite"].items() if value is not None}
+    if not own and not values["benchmark"]:
+        return None
+    each_margin = own.pop("benchmark_margin", None)
+    usual = PASS_RATE_MARGIN if values["margin"] is None else values["margin"]
+    named = []
+    for entry in values["benchmark"]:
+        chosen = {key: value for key, value in entry.items() if value is not None}
+        name = chosen.pop("benchmark")
+        named.append(Criterion(name, **{"margin": usual, **chosen}))
+    return SuiteCriteria(
+        overall=Criterion(SUITE, **{"margin": usual, **own}),
+        each=None if each_margin is None else Criterion("", margin=each_margin),
+        benchmarks=tuple(named),
     )
