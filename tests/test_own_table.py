@@ -67,6 +67,27 @@ def flat(place: int, verdict: bool) -> dict[str, Any]:
     }
 
 
+def test_what_is_measured_below_the_row(tmp_path: Path) -> None:
+    """Seconds in an object; tokens, and why the model stopped, in its messages."""
+
+    def conversation(place: int, verdict: bool) -> dict[str, Any]:
+        usage = {"prompt_tokens": 100 + place, "completion_tokens": 10}
+        asked = {"role": "user", "content": f"Question {place}?", "usage": {"prompt_tokens": 7}}
+        said = {"role": "assistant", "content": "So.", "usage": usage}
+        last = {**said, "raw_data": {"finish_reason": "stop"}}
+        return {
+            "task_id": f"q{place}",
+            "messages": [asked, said, asked, last],
+            "run_info": {"duration_sec": 4.5},
+            "correct": verdict,
+        }
+
+    write_lines(tmp_path / "mine.jsonl", rows_of(conversation))
+    row = attempts(tmp_path)[3]
+    assert row["total_run_time"] == 4.5 and row["finish_reason"] == "stop"
+    assert row["response"]["usage"] == {"input_tokens": 206, "output_tokens": 20}
+
+
 def test_flat_jsonl(tmp_path: Path) -> None:
     """An id, a prompt, an output and a boolean need no configuration."""
     write_lines(tmp_path / "mine.jsonl", rows_of(flat))

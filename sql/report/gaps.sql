@@ -33,7 +33,8 @@ with texts (gap_no, gap, unit, missing, claims, collect) as (
 recorded as (
     select
         run_id,
-        count(*) filter (where model is null) as n_model,
+        -- The settings of a run may name its model.
+        count(*) filter (where rollouts.model is null and runs.model is null) as n_model,
         count(*) filter (where input_tokens is null and output_tokens is null) as n_tokens,
         count(*) filter (where coalesce(duration_s, constant_duration_s) is null) as n_durations,
         count(*) filter (where coalesce(n_events, 0) = 0) as n_events,
@@ -41,6 +42,7 @@ recorded as (
         count(*) filter (where coalesce(verifier, '{}') = '{}') as n_verifier,
         count(*) filter (where is_redacted(final_text) or is_redacted(verifier)) as n_redacted
     from staging.rollouts
+    inner join main.runs using (run_id)
     inner join raw.texts using (record_id)
     left join staging.final_texts using (record_id)
     group by all

@@ -85,7 +85,10 @@ MOST_LISTED = 20
 ANSWERS = "extracted_answer predicted_answer parsed_answer final_answer prediction pred".split()
 LONGEST_ANSWER = 200
 MILLISECONDS = "latency_ms duration_ms elapsed_ms time_ms".split()
-SECONDS = "latency_s duration_s elapsed_s time_s latency duration elapsed seconds".split()
+SECONDS = (
+    "latency_s duration_s elapsed_s time_s duration_sec elapsed_sec latency_sec duration_seconds "
+    "elapsed_seconds latency duration elapsed seconds"
+).split()
 INPUT_TOKENS = "input_tokens prompt_tokens tokens_in".split()
 OUTPUT_TOKENS = "output_tokens completion_tokens tokens_out".split()
 # Roles whose columns are elsewhere in the row that is made; the others stay columns as well.
@@ -340,7 +343,7 @@ def _attempt(row: dict[str, Any], columns: Columns, place: int) -> Row:
     model, agent = text(cells.get("model")), text(cells.get("agent"))
     response = {
         "model": model,
-        "usage": fields(row.get("usage")) or _usage(row),
+        "usage": fields(row.get("usage")) or _usage(row) or _usage_of_messages(cells),
         "error": {"message": error} if (error := text(row.get("error"))) else None,
     }
     moved = {path for role, path in columns.items() if role in MOVED}
@@ -357,6 +360,7 @@ def _attempt(row: dict[str, Any], columns: Columns, place: int) -> Row:
         "expected_answer": cells.get("key"),
         "extracted_answer": _answer(row, cells),
         "total_run_time": _seconds(row),
+        "finish_reason": text(row.get("finish_reason")) or _finish_reason(cells),
         **scores_of(_scores(row, columns), ".".join(columns["score"])),
         "responses_create_params": without_empty({"input": request, "model": model}),
         "response": {"object": "response", **without_empty(response), **response_items},
@@ -432,5 +436,29 @@ def _seconds(row: dict[str, Any]) -> float | None:
 
 
 def _first(row: dict[str, Any], names: Sequence[str]) -> float | None:
-    numbers = (known for name in names if (known := number(row.get(name))) is not None)
-    return next(numbers, None)
+    """The first number under one of these names, of the row before those of its objects."""
+    objects_below = [value for value in row.values() if isinstance(value, dict)]
+    numbers = (number(get(place, name)) for place in (row, *objects_below) for name in names)
+    return next((known for known in numbers if known is not None), None)
+
+
+def _own_messages(cells: dict[str, Any]) -> list[dict[str, Any]]:
+    """What the model wrote."""
+    return [one for one in messages_of(cells.get("messages")) if one["role"] == "assistant"]
+
+
+def _usage_of_messages(cells: dict[str, Any]) -> dict[str, Any]:
+    """The tokens of all calls of the model, where each message has those of its own."""
+    usages = [fields(one.get("usage")) for one in _own_messages(cells) if one.get("usage")]
+    return {
+        name: sum(_first(usage, names) or 0 for usage in usages)
+        for name, names in (("input_tokens", INPUT_TOKENS), ("output_tokens", OUTPUT_TOKENS))
+        if usages
+    }
+
+
+def _finish_reason(cells: dict[str, Any]) -> str | None:
+    """Why the model stopped at last; a message may hold it in its raw response."""
+    last: dict[str, Any] = next(reversed(_own_messages(cells)), {})
+    places = (last, *(value for value in last.values() if isinstance(value, dict)))
+    return next((found for place in places if (found := text(place.get("finish_reason")))), None)
