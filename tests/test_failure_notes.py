@@ -213,6 +213,20 @@ def test_what_a_grader_got_and_expected() -> Batch:
     assert found.rows(answered) == [('answer "["2 of 4"]", key "[4]"',)]
 
 
+@together
+def test_a_user_whom_nobody_answers() -> Batch:
+    """Said where passes end with the model's words, or where an expected call was never made."""
+    yes = {"type": "message", "role": "user", "content": "Yes, go on."}
+    ends = [said("Shall I?"), [*said("Shall I?"), yes], [*said("Bye."), {**yes, "content": "END"}]]
+    found = yield [
+        rollout(task, 0, reward=float(task > 2), output=ends[task] if task < 3 else said("Done."))
+        for task in range(8)
+    ]
+    query = "select task_id, note, seq from failure_notes where kind = 'ending'"
+    note = 'ends with a message of the user: "Yes, go on."'
+    assert found.rows(query) == [("1", note, 2)]
+
+
 @with_pages
 def test_what_a_card_says_was_asked() -> Batch:
     """Not what all questions of the benchmark begin with."""

@@ -1,6 +1,6 @@
 -- What the record says of one failing attempt, item by item.
--- Checks, answer and key, expected calls, limits, what is empty, files of a patch, counters, numbers,
--- the grader's words.
+-- Checks, answer and key, how a conversation ends, expected calls, limits, what is empty, files of a patch,
+-- counters, numbers, the grader's words.
 -- grain: run_id, task_id, rollout_index, note_no
 -- kind: table
 -- needs: staging.attempts where is_recorded and is_pass is distinct from true
@@ -521,6 +521,41 @@ graded as (
     )
     inner join failing using (run_id, task_id, rollout_index)
 ),
+-- Attempts in which the model did not have the last word: where hardly a pass ends so, or a call was left out.
+unanswered as (
+    select
+        failing.record_id,
+        'ending' as kind,
+        2 as place,
+        'ends with a message of the user: "' || visible_space(
+            if(length(words) > 200, '…' || right(words, 200), words), false
+        ) || '"' as note,
+        seq
+    from (from failing qualify count(*) over (partition by benchmark) < 1000) as failing
+    inner join raw.events on events.record_id = failing.record_id and events.seq = failing.n_events
+    where
+        events.role = 'user'
+        -- One word may be a marker of the harness.
+        and regexp_matches(trim(words), '\s')
+        and (
+            (run_id, task_id, rollout_index) in (
+                select
+                    run_id,
+                    task_id,
+                    rollout_index
+                from main.expected_calls
+                where expected_calls.status in ('never', 'fewer')
+            )
+            or benchmark in (
+                select benchmark
+                from staging.rollouts
+                inner join staging.run_benchmarks using (run_id)
+                where is_pass
+                group by all
+                having 10 * count(*) filter (where last_message_seq < n_events) < count(*)
+            )
+        )
+),
 every as (
     from checked
     union all by name
@@ -543,6 +578,8 @@ every as (
     from reasons
     union all by name
     from counters
+    union all by name
+    from unanswered
     union all by name
     from numbers
 )
