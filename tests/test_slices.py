@@ -50,6 +50,8 @@ def test_pieces_between_brackets() -> Batch:
     ([f"{org}__repo-{n}" for org in ("a", "b") for n in range(5)] + ["c__repo-1"], ["a", "b"]),
     ([f"{org}__repo-{n}" for org in ("a", "b") for n in range(4)], []),
     ([f"task_{n}" for n in range(20)], []),
+    # A number may be that of the item.
+    ([f"item.{n:03}.{kind}" for n in (1, 2) for kind in "abcde"], []),
     ([f"{kind}-{n}-of-20" for kind in ("math", "code") for n in range(10)], ["code", "math"]),
 )
 def test_two_values_with_five_tasks(ids: list[str], values: list[str]) -> Batch:

@@ -242,7 +242,8 @@ id_parts as (
         value,
         count(*) as n_tasks
     from pieces
-    where length(value) <= 60
+    -- A number may be the item's own.
+    where length(value) <= 60 and regexp_matches(value, '\pL')
     group by benchmark, place, part_no, value
     having count(*) >= 5
     qualify count(*) over (partition by benchmark, place, part_no) between 2 and 60
