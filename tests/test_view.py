@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import re
@@ -19,6 +20,7 @@ from urllib.parse import quote
 
 import duckdb
 import pytest
+from markupsafe import escape
 
 import pipeline
 from pipeline.ingest.formats import labels as label_format
@@ -30,7 +32,7 @@ from tests.case_files import cases
 from tests.conftest import ROOT
 from tests.lean import without_pages
 from tests.results import BLADE, analyzed, call, rollout
-from tests.viewed import Reader, viewed
+from tests.viewed import Answer, Reader, viewed
 
 ASTER, BIRCH = "office_desk_aster-8b", "office_desk_birch-70b"
 FAILING = f"{ASTER}/0:0"
@@ -54,6 +56,20 @@ def called(tool: str, number: int) -> list[dict[str, str]]:
     ]
 
 
+PICTURE = f"data:image/png;base64,{base64.b64encode(bytes(300)).decode()}"
+SEEN = [
+    {"type": "message", "role": "assistant", "content": "**Bold** and `code`, <b>no tag</b>"},
+    {"type": "message", "role": "user", "content": "a    b\nc    d\ne    f"},
+    *called("look", 1)[:1],
+    {
+        "type": "function_call_output",
+        "call_id": "same",
+        "output": json.dumps([{"type": "input_image", "image_url": PICTURE}]),
+    },
+    {"type": "message", "role": "assistant", "content": f"It is ![i]({PICTURE})"},
+]
+
+
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The warehouse of 120 tasks, one long transcript, some checks and a label."""
@@ -74,6 +90,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
             rollout(0, 0, ask="odd", reward=0.0, output=[*called("a", 1), *called("b", 2)]),
             rollout(0, 1, ask="odd", output=[*called("z", 0), *called("a", 1), *called("b", 3)]),
         ],
+        "seen_rollouts.jsonl": [rollout(0, 0, ask="seen", reward=0.0, output=SEEN)],
         "labels.jsonl": [{"run": "many", "task": 4, "cause": "KG", "note": "n", "by": "b"}],
     }
     with without_pages():
@@ -187,11 +204,70 @@ def test_a_transcript_says_first_why_it_failed(reader: Reader) -> None:
     assert f"/diff?at={FAILING.replace('/', '%2F').replace(':', '%3A')}" in "".join(
         link.partition("&")[0] for link in page.links if "0%3A2" in link and "/diff" in link
     )
-    assert page.text.count('<details class="event') == 14 + 2
+    # Its events, the system prompt, the question, and the fields of the verifier.
+    assert page.text.count('<details class="event') == 14 + 3
     errors = re.findall(r'data-error="(\d+)"', page.text)
     assert errors == ["7", "9", "11", "13"]
     actual = reader.get("/rollout", at=FAILING, q="LOCKED BY")
     assert "4 events with" in actual.words
+
+
+def event(page: Answer, seq: int) -> str:
+    """One event of a transcript."""
+    found = re.search(rf'<details class="event[^>]* id="e{seq}".*?</details>', page.text, re.DOTALL)
+    assert found is not None
+    return found[0]
+
+
+def test_events_are_shown_as_what_they_are(small: Path) -> None:
+    """Markdown of messages, fields of calls, columns and images; or every text as written."""
+    with viewed(small) as reader:
+        page = reader.get("/rollout", at="seen/0:0")
+        raw = reader.get("/rollout", at="seen/0:0", raw="1")
+        whole = reader.get("/event", at="seen/0:0#4")
+    assert "<strong>Bold</strong> and <code>code</code>, &lt;b&gt;no tag" in event(page, 1)
+    assert 'class="event message assistant"' in event(page, 1)
+    assert 'class="event message user"' in event(page, 2)
+    assert "<pre>a    b" in event(page, 2), "columns keep their width"
+    assert "<dt>n</dt><dd><code>1</code></dd>" in event(page, 3)
+    for seq in (4, 5):
+        assert event(page, seq).count(f'<img src="{PICTURE}"') == 1
+        assert page.text.count(PICTURE) == 2, "not in the text once more"
+    assert f'<img src="{PICTURE}"' in whole.text
+    assert "<pre>**Bold** and `code`, &lt;b&gt;no tag&lt;/b&gt;</pre>" in event(raw, 1)
+    assert "<pre>{&#34;n&#34;: 1}</pre>" in event(raw, 3)
+
+
+def test_turns_are_those_that_are_counted(small: Path, reader: Reader, demo: Path) -> None:
+    """The last turn of a transcript is the number of turns of its rollout."""
+    with pipeline.open_warehouse(demo) as opened:
+        query = f"select n_turns from rollouts where rollout_id = '0:0' and run_id = '{ASTER}'"
+        ((n_turns,),) = opened.execute(query).fetchall()
+    numbers = re.findall(r'class="meta">turn (\d+)', reader.get("/rollout", at=FAILING).text)
+    assert numbers == [str(number) for number in range(1, n_turns + 1)]
+    with viewed(small) as other:
+        pages = [other.get("/rollout", at="long/0:0", page=number).text for number in "123"]
+    assert [len(re.findall(r'class="meta">turn', page)) for page in pages] == [1, 0, 0]
+
+
+def test_marks_are_at_their_events(reader: Reader, demo: Path) -> None:
+    """The mode, the notes and the signs of a failure, each where it occurs; errors are open."""
+    page = reader.get("/rollout", at=FAILING)
+    with pipeline.open_warehouse(demo) as opened:
+        where = f"run_id = '{ASTER}' and task_id = '0' and rollout_index = 0"
+        rows = opened.execute(f"select seq, note from failure_notes where {where}").fetchall()
+        signs = opened.execute(
+            f"select distinct seq, sign from signs where kind = 'error' and {where}"
+        ).fetchall()
+    marks = [(seq, text) for seq, text in [*rows, *signs] if seq]
+    assert len(marks) >= 3
+    for seq, text in marks:
+        assert f">{escape(text)}</" in event(page, seq)
+    assert f">{MODE}</a>" in event(page, 8)
+    assert "first difference from the closest pass" in event(page, 6)
+    assert 'data-seq="7"' in event(page, 7) and " open>" in event(page, 7)
+    label = page.text.index('<details class="fold label"')
+    assert page.text[label:].startswith('<details class="fold label" id="label"><summary>')
 
 
 def test_failed_checks_come_first(small: Path) -> None:

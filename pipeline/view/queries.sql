@@ -253,6 +253,7 @@ select
     rollouts.* exclude (final_text),
     benchmark,
     model_of_run,
+    limits,
     failure_class,
     message as failure_message
 from (from rollouts where record_id = $record) as rollouts
@@ -260,7 +261,8 @@ inner join (
     select
         run_id,
         benchmark,
-        coalesce(model, 'no model recorded') as model_of_run
+        coalesce(model, 'no model recorded') as model_of_run,
+        limits
     from runs
 ) using (run_id)
 left join (
@@ -289,7 +291,8 @@ order by rollout_index;
 select
     left(prompt, 20000) as prompt,
     length(prompt) as n_characters,
-    left(system_prompt, 20000) as system_prompt
+    left(system_prompt, 20000) as system_prompt,
+    length(system_prompt) as n_system
 from task_prompts
 where run_id = $run and task_id = $task and prompt_sha is not distinct from $sha;
 
@@ -334,7 +337,29 @@ where run_id = $run and task_id = $task and rollout_index = $index
 order by kind, sign
 limit 300;
 
--- events: a page of events; texts are cut, so that pages of long transcripts stay small
+-- events: a page of events; texts are cut, so that pages of long transcripts stay small. Embedded
+-- images and sounds are taken out of the text. A turn is a stretch of the model's own events
+with own as (
+    select
+        *,
+        coalesce(text, arguments, '') as body,
+        kind <> 'tool_result' and (kind <> 'message' or coalesce(role, 'assistant') = 'assistant')
+            as is_model
+    from events
+    where run_id = $run and task_id = $task and rollout_index = $index
+),
+turns as (
+    select
+        seq,
+        count(*) filter (is_start) over (order by seq) as turn_no,
+        is_start
+    from (
+        select
+            seq,
+            is_model and not coalesce(lag(is_model) over (order by seq), false) as is_start
+        from own
+    )
+)
 select
     seq,
     kind,
@@ -342,23 +367,32 @@ select
     tool,
     call_id,
     is_error,
-    left(body, $cut) as body,
-    length(body) as n_characters
-from (
-    select
-        *,
-        coalesce(text, arguments, '') as body
-    from events
-    where run_id = $run and task_id = $task and rollout_index = $index
-)
+    status,
+    duration_s,
+    case when is_start then turn_no end as turn_no,
+    case
+        when has_media
+            then left(regexp_replace(body, '(;base64,)[A-Za-z0-9+/=]{100,}', '\1…', 'g'), $cut)
+        else left(body, $cut)
+    end as body,
+    length(body) as n_characters,
+    case
+        when has_media then regexp_extract_all(
+            body, 'data:(image/(png|jpeg|gif|webp)|audio/(wav|mpeg|ogg));base64,[A-Za-z0-9+/]+=?=?'
+        )[:4]
+        else []
+    end as media
+from (select *, contains(body, ';base64,') as has_media from own)
+inner join turns using (seq)
 where seq between $first and $last
 order by seq;
 
--- event_count: the number of events of an attempt, and its errors
+-- event_count: the number of events of an attempt, its errors, and how many events of each kind
 select
     count(*) as n,
     coalesce(max(seq), 0) as last,
-    coalesce(list(seq order by seq) filter (is_error), [])[:300] as errors
+    coalesce(list(seq order by seq) filter (is_error), [])[:300] as errors,
+    histogram(kind) as kinds
 from events
 where run_id = $run and task_id = $task and rollout_index = $index;
 
@@ -419,6 +453,7 @@ order by call_no;
 select
     concat(run_id, '/', task_id, ':', passing_index, '#' || passing_seq) as passing,
     difference,
+    seq,
     passing_event,
     failing_event
 from contrasts

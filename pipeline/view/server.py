@@ -36,7 +36,7 @@ MOST_CONNECTIONS = 512
 LARGEST_FORM = 100_000
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "
-    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    "media-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 # A report contains its own policy, with the hashes of its style and script.
 REPORT_POLICY = "frame-ancestors 'none'; base-uri 'none'; form-action 'none'; connect-src 'none'"

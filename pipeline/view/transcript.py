@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from itertools import zip_longest
+
+from markupsafe import Markup
 
 from ..citation import SHAPE, Citation, parse
 from ..report.html.evidence import Marked, marked
 from ..text import json_text, one_line, parsed
+from . import prose
 from .labels import LabelFile
 from .opened import AbsentError, Opened, Page, Row, page_no
 
@@ -20,6 +23,11 @@ COMPARED = 2000
 MOST_COMPARED = 6000
 PAIRS = 100
 LAID_OUT = 100_000
+# Markdown is parsed up to so many characters of a page; what follows is shown as written.
+MOST_MARKDOWN = 100_000
+# Events of so many characters are open: shorter ones are read in their line.
+OPEN = {"tool_call": (90, SHOWN), "tool_result": (90, 400), "reasoning": (90, 1500)}
+TURN_LIMITS = ("max_turns", "turn_limit", "max_steps")
 
 
 @dataclass(frozen=True)
@@ -45,6 +53,16 @@ class Pair:
     n_alike: int = 0
 
 
+@dataclass(frozen=True)
+class Mark:
+    """What was found at one event."""
+
+    kind: str
+    text: str
+    # What the mark leads to: the tasks with a mode or sign, or two attempts side by side.
+    leads_to: Mapping[str, str] = field(default_factory=dict)
+
+
 def cited(text: str) -> Citation:
     """The citation of an address."""
     citation = parse(text)
@@ -65,23 +83,36 @@ def reader(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> Page:
     task = {name: key[name] for name in ("run", "task")}
     fields = rollout["verifier"] or "{}"
     questions = opened.rows("question", **task, sha=rollout["prompt_sha"])
+    is_raw = bool(query.get("raw"))
+    events = opened.rows("events", **key, first=first, last=first + PAGE - 1, cut=SHOWN)
+    modes = opened.rows("modes", **key)
+    notes = opened.rows("notes", **key)
+    signs = opened.rows("signs", **key)
+    contrasts = opened.rows("contrast", **key)
+    limits = parsed(rollout["limits"] or "{}")
     return {
         "citation": citation,
         "rollout": rollout,
         "siblings": opened.rows("siblings", **task),
         "question": questions[0] if questions else None,
+        "asked_as": None if is_raw else _prose(questions),
         "checks": opened.rows("checks", **key),
-        "modes": opened.rows("modes", **key),
-        "notes": opened.rows("notes", **key),
-        "signs": opened.rows("signs", **key),
+        "modes": modes,
+        "notes": notes,
+        "signs": signs,
+        "marks": _marks(modes, notes, signs, contrasts),
         "expected_calls": opened.rows("expected_calls", **key),
         "contrasts": [
             {**row, "marks": marked(row["passing_event"], row["failing_event"])}
-            for row in opened.rows("contrast", **key)
+            for row in contrasts
         ],
         "passes": [] if rollout["is_pass"] else _passes(opened, key, rollout),
-        "events": opened.rows("events", **key, first=first, last=first + PAGE - 1, cut=SHOWN),
+        "events": shown(events, is_raw=is_raw, cited_seq=citation.seq),
+        "kinds": count["kinds"] or {},
         "errors": count["errors"],
+        "limits": limits,
+        "most_turns": next((limits[name] for name in TURN_LIMITS if limits.get(name)), None),
+        "is_raw": is_raw,
         "hits": opened.rows("hits", **key, q=q.lower()) if q else [],
         "q": q,
         "page": page,
@@ -89,6 +120,67 @@ def reader(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> Page:
         "label": labels.of(*citation.rollout[:2]),
         "verifier": json_text(parsed(fields), indent=2) if len(fields) < LAID_OUT else fields,
     }
+
+
+def shown(events: list[Row], *, is_raw: bool, cited_seq: int | None = None) -> list[Row]:
+    """Events with the form in which each is shown: prose, fields, or as written."""
+    n_parsed = 0
+    rows = []
+    for row in events:
+        kind, body = row["kind"], row["body"]
+        role = {"tool_call": "tool", "tool_result": "tool"}.get(kind, row["role"] or "assistant")
+        is_prose = kind in ("message", "reasoning") and not body.startswith(("{", "["))
+        is_prose = is_prose and not is_raw and not prose.is_laid_out(body)
+        n_parsed += len(body) if is_prose else 0
+        shortest, longest = OPEN.get(kind, (0, SHOWN))
+        rows.append(
+            {
+                **row,
+                "role": role,
+                "prose": prose.markdown(body) if is_prose and n_parsed < MOST_MARKDOWN else None,
+                "fields": [("", body)] if is_raw or is_prose else prose.fields(body),
+                "media": prose.media(row["media"]),
+                "is_open": kind == "message"
+                or row["is_error"]
+                or row["seq"] == cited_seq
+                or shortest < row["n_characters"] <= longest,
+            }
+        )
+    return rows
+
+
+def _prose(questions: list[Row]) -> Markup | None:
+    """A question as prose; None if it is long, laid out or not recorded."""
+    text = (questions[0]["prompt"] or "") if questions else ""
+    is_prose = 0 < len(text) <= SHOWN and not prose.is_laid_out(text)
+    return prose.markdown(text) if is_prose else None
+
+
+def _marks(
+    modes: list[Row], notes: list[Row], signs: list[Row], contrasts: list[Row]
+) -> dict[int, list[Mark]]:
+    """What was found at each event: every text once, the modes of a failure first."""
+    noted = {row["seq"] for row in notes}
+    candidates = [
+        *((row["evidence_seq"], Mark("mode", row["mode"], {"mode": row["mode"]})) for row in modes),
+        *((row["seq"], Mark("note", row["note"])) for row in notes),
+        *(
+            (row["seq"], Mark("contrast", "first difference from the closest pass"))
+            for row in contrasts
+        ),
+        # That a tool is called is seen at its call; a note says more than the sign of a call.
+        *(
+            (row["seq"], Mark("sign", row["sign"], {"sign": row["sign"]}))
+            for row in signs
+            if row["kind"] != "call" and (row["kind"] != "expected" or row["seq"] not in noted)
+        ),
+    ]
+    marks: dict[int, list[Mark]] = {}
+    for seq, mark in candidates:
+        others = marks.setdefault(seq, []) if seq else [mark]
+        if not any(each.text.startswith(mark.text) for each in others):
+            others.append(mark)
+    return dict(sorted(marks.items()))
 
 
 def _attempt(opened: Opened, citation: Citation) -> tuple[Row, Row]:
@@ -108,12 +200,12 @@ def _passes(opened: Opened, key: Row, rollout: Row) -> list[str]:
     return list(dict.fromkeys([*own, *named, *(row["citation"] for row in passes)]))
 
 
-def event(opened: Opened, query: Mapping[str, str]) -> tuple[Citation, Row]:
-    """One event in full."""
+def event(opened: Opened, query: Mapping[str, str]) -> tuple[Citation, Row, list[tuple[str, str]]]:
+    """One event in full, and the images and sounds in it."""
     citation = cited(query.get("at", ""))
     run, task, index = citation.rollout
     row = opened.one("event", str(citation), run=run, task=task, index=index, seq=citation.seq)
-    return citation, row
+    return citation, row, prose.media(prose.MEDIA.findall(row["text"] or ""))
 
 
 def diff(opened: Opened, query: Mapping[str, str]) -> Page:

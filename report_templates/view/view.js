@@ -20,6 +20,17 @@ for (const select of $$("select[data-submit]")) {
   select.form.querySelector("button").hidden = true;
 }
 
+// Kinds of events that are not shown stay so from one transcript to the next.
+for (const box of $$("[data-kind]")) {
+  box.checked = localStorage.getItem(`hides ${box.dataset.kind}`) === null;
+  box.addEventListener("change", () => {
+    if (box.checked) localStorage.removeItem(`hides ${box.dataset.kind}`);
+    else localStorage.setItem(`hides ${box.dataset.kind}`, "1");
+  });
+}
+// Paper has nothing to press.
+addEventListener("beforeprint", () => { for (const each of $$("main details:not(.label)")) each.open = true; });
+
 // A draft outlives the pages of a transcript, and is gone once it is saved.
 const key = form && `draft ${form.dataset.task}`;
 const fields = form ? [...form.elements].filter((each) => each.name && each.type !== "hidden") : [];
