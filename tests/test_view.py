@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import csv
 import json
 import os
 import re
@@ -27,6 +28,7 @@ from pipeline.ingest.formats import labels as label_format
 from pipeline.text import ACTIVE
 from pipeline.view import labels, question
 from pipeline.view.opened import Followed
+from pipeline.view.prose import csv_text
 from tests import hostile
 from tests.case_files import cases
 from tests.conftest import ROOT
@@ -155,13 +157,94 @@ def test_modes_lead_to_their_tasks(reader: Reader, demo: Path) -> None:
         ).fetchall()
     row = f"{MODE} {n_failures} of {n_all} {n_passes} of {n_all_passes} {n_tasks} tested"
     assert row in page.words
-    (link,) = [each for each in page.links if each.endswith(f"mode={quote(MODE)}")]
-    actual = re.findall(r'<th scope="row"><a href="/task', reader.get(link).text)
+    (rollouts, *_, link) = [each for each in page.links if f"mode={quote(MODE)}" in each]
+    assert f"{n_failures + n_passes} rollouts of {n_tasks} tasks" in reader.get(rollouts).words
+    assert link.endswith("#tasks")
+    actual = re.findall(r'<th scope="row"><a href="/task', reader.get(link.partition("#")[0]).text)
     assert len(actual) == n_tasks == 3
     transcript = reader.get("/rollout", at=FAILING)
     signs = [each for each in transcript.links if "sign=" in each]
     assert any(each.endswith("sign=calls%20calendar_delete") for each in signs)
     assert tasks(reader, sign="calls calendar_delete") and not tasks(reader, sign="no such sign")
+
+
+def test_the_first_page_is_the_answer(reader: Reader, demo: Path) -> None:
+    """Scores with intervals, findings in sentences, what changed and health precede tasks."""
+    page = reader.get("/", benchmark="office_desk")
+    headings = ["What matters most", "What changed", "What failures have", "Health", "Tasks by"]
+    places = [page.text.index(f">{each}") for each in headings]
+    assert places == sorted(places)
+    with pipeline.open_warehouse(demo) as opened:
+        ((low, high),) = opened.execute(
+            "select pass_at_1_ci_new_tasks_low, pass_at_1_ci_new_tasks_high "
+            f"from run_metrics where run_id = '{ASTER}'"
+        ).fetchall()
+        ((n_unhealthy, n_rollouts),) = opened.execute(
+            "select sum(n_unhealthy), sum(n_rollouts) from run_health "
+            "where starts_with(run_id, 'office_desk')"
+        ).fetchall()
+        ((delta,),) = opened.execute(
+            f"select delta from comparisons where candidate = '{BIRCH}' and is_lead"
+        ).fetchall()
+    assert f"{100 * low:.1f}% to {100 * high:.1f}%" in page.words
+    assert f"{n_unhealthy} of {n_rollouts} rollouts are unhealthy" in page.words
+    assert f"{BIRCH} vs {ASTER} {100 * delta:+.1f}" in page.words
+    assert "A perfect selector among the attempts of" in page.words
+    for link in page.links:
+        if link.startswith(("/rollouts?", "/compare?", "/?")):
+            assert reader.get(link.partition("#")[0]).status == 200, link
+
+
+@pytest.mark.parametrize("sort", ["hardest", "easiest"])
+def test_tasks_are_sorted_by_any_run(reader: Reader, demo: Path, sort: str) -> None:
+    """By the pass rate in that run; equal ones by their id."""
+    with pipeline.open_warehouse(demo) as opened:
+        rows = opened.execute(
+            "select task_id, coalesce(pass_rate, -1) from task_outcomes "
+            f"where run_id = '{BIRCH}' order by try_cast(task_id as int)"
+        ).fetchall()
+    rows.sort(key=lambda row: row[1] if sort == "hardest" else -row[1])
+    assert tasks(reader, by=BIRCH, sort=sort) == [task for task, _ in rows]
+
+
+def test_what_is_shown_is_downloaded(reader: Reader, demo: Path) -> None:
+    """All tasks or rollouts of the filters as CSV, as SQL says."""
+    with pipeline.open_warehouse(demo) as opened:
+        expected = opened.execute(
+            "select task_id, run_id, bucket, n_passed, n_scored from task_outcomes "
+            "where benchmark = 'office_desk' and task_id in (select task_id from task_outcomes "
+            f"where run_id = '{ASTER}' and bucket = 'never')"
+        ).fetchall()
+        n_rollouts = opened.execute(
+            f"select count(*) from rollouts where run_id = '{ASTER}' and not is_pass"
+        ).fetchall()[0][0]
+    request = {"benchmark": "office_desk", "run": ASTER}
+    answer = reader.get("/tasks.csv", bucket="never", **request)
+    rows = list(csv.DictReader(answer.text.splitlines()))
+    names = ("task_id", "run_id", "bucket", "n_passed", "n_scored")
+    actual = {tuple(row[name] for name in names) for row in rows}
+    written = {tuple("" if each is None else str(each) for each in row) for row in expected}
+    assert actual == written and len(rows) == len(expected)
+    rollouts = reader.get("/rollouts.csv", verdict="failed", **request)
+    assert len(list(csv.DictReader(rollouts.text.splitlines()))) == n_rollouts
+    formulas = csv_text(["a"], [["=1+1"], ["@x"], [-1], ["x"]])
+    assert formulas == "a\n'=1+1\n'@x\n-1\nx\n"
+
+
+def test_words_are_searched_in_all_transcripts(reader: Reader, demo: Path) -> None:
+    """How many rollouts and events have them, and how many of these pass; each opens its event."""
+    with pipeline.open_warehouse(demo) as opened:
+        ((n_rollouts, n_events, n_passed),) = opened.execute(
+            "select count(distinct (run_id, task_id, rollout_index)), count(*), "
+            "count(distinct (run_id, task_id, rollout_index)) filter (is_pass) "
+            "from events inner join rollouts using (run_id, task_id, rollout_index) "
+            "where starts_with(run_id, 'office_desk') "
+            "and contains(lower(concat_ws(' ', tool, text, arguments)), 'locked by')"
+        ).fetchall()
+    page = reader.get("/rollouts", benchmark="office_desk", q="Locked BY")
+    assert n_rollouts == 2 and f"{n_rollouts} rollouts of" in page.words
+    assert f"{n_events} events with “Locked BY”: {n_passed} passed" in page.words
+    assert any(link.endswith("#e7") and "q=Locked%20BY" in link for link in page.links)
 
 
 def test_hardest_first_and_pages(small: Path) -> None:
@@ -624,6 +707,10 @@ def test_hostile_texts_are_inert(hostile_out: Path, tmp_path: Path) -> None:
             kinds[kind] += 1
             page = reader.get(path)
             assert page.status == 200, path
+            if kind.endswith(".csv"):
+                assert page.headers["content-type"].startswith("text/csv")
+                assert page.headers["content-disposition"].startswith("attachment")
+                continue
             assert not ACTIVE.search(page.text)
             markup = Markup(page.text)
             assert not markup.tags & {"img", "iframe", "object", "embed", "base", "use", "style"}
@@ -632,6 +719,7 @@ def test_hostile_texts_are_inert(hostile_out: Path, tmp_path: Path) -> None:
             assert all(each.startswith(("/", "#", "data:,")) for each in markup.addresses)
             todo += [each for each in page.links if each.startswith("/")]
     assert set(kinds) == {
-        *("/", "/task", "/rollout", "/event", "/diff"),
+        *("/", "/task", "/rollout", "/event", "/diff", "/rollouts"),
+        *("/tasks.csv", "/rollouts.csv"),
         *("/compare", "/compare/tasks", "/sql", "/labels"),
     }

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 from html import escape
 from typing import Any
+from urllib.parse import quote, urlencode
 
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
@@ -144,3 +147,27 @@ def media(addresses: Iterable[str]) -> list[tuple[str, str]]:
         for address in addresses
         if MEDIA.fullmatch(address)
     ]
+
+
+def link(path: str, fragment: str = "", **query: Any) -> str:
+    """A quoted address: names come from untrusted files."""
+    parameters = {
+        name.rstrip("_"): str(value) for name, value in query.items() if value not in (None, "")
+    }
+    text = urlencode(parameters, errors="replace", quote_via=quote)
+    return f"{path}{'?' if text else ''}{text}{'#' if fragment else ''}{quote(fragment)}"
+
+
+def csv_text(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """A CSV file in which no spreadsheet takes a text for a formula."""
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow([_cell(name) for name in names])
+    writer.writerows([_cell(value) for value in row] for row in rows)
+    return file.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    text = neutral(value) if isinstance(value, str) else value
+    is_formula = isinstance(text, str) and text.startswith(("=", "+", "-", "@", "\t"))
+    return f"'{text}" if is_formula else text

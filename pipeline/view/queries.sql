@@ -72,7 +72,8 @@ cells as (
         and ($bucket = '' or outcomes.bucket = $bucket)
         and ($cause = '' or coalesce(label.cause, causes.cause) = $cause)
         and ($mode = '' or modes.task_id is not null)
-        and ($sign = '' or signed.task_id is not null) as is_match
+        and ($sign = '' or signed.task_id is not null) as is_match,
+        outcomes.run_id = $sort_run as is_sorted_by
     from task_outcomes as outcomes
     left join root_causes as causes using (run_id, task_id)
     left join labelled
@@ -96,7 +97,11 @@ cells as (
 matching as (
     select
         task_id,
-        coalesce(avg(pass_rate), avg(mean_reward), -1) as rate,
+        coalesce(
+            max(coalesce(pass_rate, mean_reward)) filter (is_sorted_by),
+            case when $sort_run = '' then coalesce(avg(pass_rate), avg(mean_reward)) end,
+            -1
+        ) as rate,
         coalesce(max(pass_rate) - min(pass_rate), -1) as spread
     from cells
     group by task_id
@@ -156,6 +161,52 @@ left join (
 where len($runs) = 0 or list_contains($runs, outcomes.run_id)
 order by outcomes.run_id;
 
+-- changes: the comparisons of a benchmark by their leading metric, the largest first
+select
+    base,
+    candidate,
+    metric,
+    base_common,
+    candidate_common,
+    delta,
+    ci_new_tasks_low as low,
+    ci_new_tasks_high as high,
+    n_common_tasks,
+    verdict,
+    count(*) over () as n_all
+from comparisons
+where benchmark = $benchmark and is_lead and delta is not null
+order by is_named desc, is_changed desc, abs(delta) desc, pair_no
+limit 6;
+
+-- health: the health of the runs of a benchmark
+select
+    health.run_id,
+    health.n_rollouts,
+    n_unhealthy,
+    n_unobserved,
+    clean_rate,
+    coverage,
+    n_rejects
+from run_health as health
+inner join runs using (run_id)
+where benchmark = $benchmark
+order by run_id;
+
+-- health_checks: what the checks found in the runs of a benchmark
+select
+    check_id,
+    scope,
+    sum(n_findings)::bigint as n_findings,
+    count(*) as n_runs,
+    min(example) as example
+from report.health_checks
+semi join (from runs where benchmark = $benchmark) using (run_id)
+group by
+    check_id,
+    scope
+order by list_position(['rollout', 'task', 'run'], scope), n_findings desc, check_id;
+
 -- listed_modes: the failure modes of a benchmark, each followed by its parts
 select
     mode,
@@ -175,6 +226,84 @@ order by
     max(rank) over (partition by coalesce(parent, mode)) nulls last,
     coalesce(parent, mode), parent nulls first, n_failures desc, mode
 limit 60;
+
+-- rollouts: the attempts at a benchmark that match the filters, in order; pages are cut from them
+with own as (
+    select run_id
+    from runs
+    where benchmark = $benchmark and ($run = '' or run_id = $run)
+),
+hits as (
+    select
+        run_id,
+        task_id,
+        rollout_index,
+        count(*) as n_hits,
+        min(seq) as seq,
+        arg_min(substr(body, greatest(1, place - 80), 240), seq) as around
+    from (
+        select
+            *,
+            strpos(lower(body), $q) as place
+        from (
+            select
+                run_id,
+                task_id,
+                rollout_index,
+                seq,
+                concat_ws(' ', tool, text, arguments) as body
+            from events
+            semi join own using (run_id)
+            where $q <> ''
+        )
+    )
+    where place > 0
+    group by all
+)
+select
+    run_id,
+    task_id,
+    rollout_index,
+    is_pass,
+    outcome = 'scored' as is_scored,
+    reward,
+    n_turns,
+    n_tool_calls,
+    modes.mode,
+    coalesce(hits.seq, modes.evidence_seq) as seq,
+    coalesce(hits.around, left(modes.snippet, 240)) as words,
+    n_hits
+from rollout_features
+semi join own using (run_id)
+left join (from rollout_modes where is_primary) as modes using (run_id, task_id, rollout_index)
+left join hits using (run_id, task_id, rollout_index)
+where outcome in ('scored', 'unscored')
+    and ($q = '' or n_hits > 0)
+    and case $verdict
+        when '' then true
+        when 'passed' then is_pass
+        when 'failed' then not is_pass
+        else outcome = 'unscored'
+    end
+    and ($mode = '' or exists (
+        from rollout_modes as named
+        where named.mode = $mode and named.run_id = rollout_features.run_id
+            and named.task_id = rollout_features.task_id
+            and named.rollout_index = rollout_features.rollout_index
+    ))
+    and ($sign = '' or exists (
+        from signs as named
+        where named.sign = $sign and named.run_id = rollout_features.run_id
+            and named.task_id = rollout_features.task_id
+            and named.rollout_index = rollout_features.rollout_index
+    ))
+    and ($health = '' or exists (
+        from health_findings as named
+        where named.check_id = $health and named.run_id = rollout_features.run_id
+            and named.task_id = rollout_features.task_id
+            and named.rollout_index = rollout_features.rollout_index
+    ))
+order by run_id, try_cast(task_id as bigint), task_id, rollout_index;
 
 -- prompts: the beginnings of prompts by record: a join would read every text
 select

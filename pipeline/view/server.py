@@ -11,7 +11,7 @@ from functools import cache, partial
 from pathlib import Path
 from types import FrameType
 from typing import Any
-from urllib.parse import parse_qsl, quote, urlencode
+from urllib.parse import parse_qsl
 
 import anyio.to_thread
 from markupsafe import Markup
@@ -26,8 +26,9 @@ from ..errors import BladeError, UsageError
 from ..query_worker import MOST_WORKERS, end_queries
 from ..report import templates, wording
 from ..text import neutral
-from . import compared, labels, question, tasks, transcript
+from . import compared, labels, question, rollouts, tasks, transcript
 from .opened import AbsentError, Followed, Opened, Row, stamp
+from .prose import link
 
 HOST = "127.0.0.1"
 # The number of requests handled at the same time.
@@ -197,6 +198,17 @@ def app(explorer: Explorer) -> Starlette:
     def benchmarks(opened: Opened, _query: Mapping[str, str]) -> list[Row]:
         return opened.cached("benchmarks", lambda: opened.rows("benchmarks"))
 
+    def download(
+        make: Callable[[Opened, Mapping[str, str]], str], name: str
+    ) -> Callable[[Request], Response]:
+        def answer(request: Request) -> Response:
+            with explorer.followed.opened() as opened:
+                text = make(opened, request.query_params)
+            headers = {"content-disposition": f'attachment; filename="{name}"'}
+            return Response(text.encode("utf-8", "replace"), media_type="text/csv", headers=headers)
+
+        return answer
+
     async def label(request: Request) -> Response:
         body = b""
         async for part in request.stream():
@@ -238,6 +250,9 @@ def app(explorer: Explorer) -> Starlette:
     return Starlette(
         routes=[
             Route("/", page("matrix", partial(tasks.matrix, explorer.labels))),
+            Route("/tasks.csv", download(partial(tasks.table, explorer.labels), "tasks.csv")),
+            Route("/rollouts", page("rollouts", rollouts.listed)),
+            Route("/rollouts.csv", download(rollouts.table, "rollouts.csv")),
             Route("/task", page("task", partial(tasks.task, explorer.labels))),
             Route("/rollout", page("rollout", partial(transcript.reader, explorer.labels))),
             Route("/diff", page("diff", transcript.diff)),
@@ -305,7 +320,7 @@ def _environment() -> Any:
         "cause": lambda name: wording.cause(name) if name else "",
         "first_line": lambda text: " ".join((text or "")[:240].split()),
     }
-    environment.globals |= {"link": _link, "verdict": _verdict}
+    environment.globals |= {"link": link, "verdict": _verdict}
     environment.globals |= {name: wording.WORDS[name] for name in ("calls", "reasons")}
     return environment
 
@@ -319,12 +334,3 @@ def _inert(value: Any) -> Any:
 def _verdict(row: Mapping[str, Any]) -> str:
     """The verdict in one word, which is also its class in the style sheet."""
     return "scored" if row["is_pass"] is None and row.get("is_scored") else SEEN[row["is_pass"]]
-
-
-def _link(path: str, fragment: str = "", **query: Any) -> str:
-    """A quoted address: names come from untrusted files."""
-    parameters = {
-        name.rstrip("_"): str(value) for name, value in query.items() if value not in (None, "")
-    }
-    text = urlencode(parameters, errors="replace", quote_via=quote)
-    return f"{path}{'?' if text else ''}{text}{'#' if fragment else ''}{quote(fragment)}"

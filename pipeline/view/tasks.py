@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import pyarrow as pa
+
+from .home import answer
 from .labels import LabelFile
-from .opened import AbsentError, Opened, Page, page_no, stamp
+from .opened import AbsentError, Opened, Page, Row, page_no, stamp
+from .prose import csv_text
 
 PAGE = 50
 MOST_RUNS = 12
 MOST_ATTEMPTS = 200
 # Parameters of an address that filter and order tasks.
-FILTERS = ("run", "bucket", "cause", "mode", "sign", "slice", "q", "sort")
+FILTERS = ("run", "bucket", "cause", "mode", "sign", "slice", "q", "sort", "by")
 
 
 def matrix(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> Page:
-    """A page of the tasks that match the address, with one column per run."""
+    """The answer of a benchmark, and a page of the tasks that match the address, by run."""
     benchmarks = opened.cached("benchmarks", lambda: opened.rows("benchmarks"))
     known = [row["benchmark"] for row in benchmarks]
     benchmark = query.get("benchmark") or next(iter(known), "")
@@ -29,37 +33,15 @@ def matrix(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> Page:
             opened.rows("listed_modes", benchmark=benchmark),
         ),
     )
-    filters = {name: query.get(name, "").strip() for name in FILTERS}
-    key, _, value = filters["slice"].partition("=")
-    conditions = {
-        name: filters[name] for name in ("run", "bucket", "cause", "mode", "sign", "sort")
-    }
-    conditions |= {"q": filters["q"].lower(), "slice_key": key, "slice_value": value}
-    matching = opened.cached(
-        ("tasks", benchmark, stamp(labels.path), *conditions.values()),
-        lambda: opened.table(
-            "tasks",
-            benchmark=benchmark,
-            labels=labels.causes(),
-            **conditions,
-        ),
-    )
+    matching = _matching(labels, opened, benchmark, query)
     n_tasks = len(matching)
     n_pages = -(-n_tasks // PAGE)
     page = min(page_no(query.get("page")), max(1, n_pages))
     page_rows = matching.slice((page - 1) * PAGE, PAGE).to_pylist()
     runs_page = min(page_no(query.get("runs")), max(1, -(-len(runs) // MOST_RUNS)))
     shown = runs[(runs_page - 1) * MOST_RUNS : runs_page * MOST_RUNS]
-    names = [row["task_id"] for row in page_rows]
     ids = [row["run_id"] for row in shown]
-    outcomes = opened.rows(
-        "cells",
-        benchmark=benchmark,
-        tasks=names,
-        runs=ids,
-        labels=labels.causes(),
-    )
-    cells = {(row["task_id"], row["run_id"]): row for row in outcomes}
+    cells = _cells(labels, opened, benchmark, [row["task_id"] for row in page_rows], ids)
     records = [row["prompt_record"] for row in page_rows]
     prompts = {row["record_id"]: row["prompt"] for row in opened.rows("prompts", records=records)}
     tasks = [
@@ -73,7 +55,8 @@ def matrix(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> Page:
     return {
         "benchmarks": benchmarks,
         "benchmark": benchmark,
-        "asked": filters,
+        "answer": answer(opened, benchmark),
+        "asked": _filters(query),
         "options": options,
         "modes": modes,
         "runs": shown,
@@ -84,6 +67,62 @@ def matrix(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> Page:
         "page": page,
         "n_pages": n_pages,
     }
+
+
+def table(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> str:
+    """All tasks that match the address as CSV: one row per task and run."""
+    benchmark = query.get("benchmark", "")
+    names = _matching(labels, opened, benchmark, query)["task_id"].to_pylist()
+    cells = _cells(labels, opened, benchmark, names, [])
+    runs = sorted({run_id for _, run_id in cells})
+    columns = ("bucket", "n_passed", "n_scored", "mean_reward", "cause")
+    rows = (
+        [task_id, run_id, *(cells[task_id, run_id][column] for column in columns)]
+        for task_id in names
+        for run_id in runs
+        if (task_id, run_id) in cells
+    )
+    return csv_text(("task_id", "run_id", *columns), rows)
+
+
+def _filters(query: Mapping[str, str]) -> dict[str, str]:
+    return {name: query.get(name, "").strip() for name in FILTERS}
+
+
+def _matching(
+    labels: LabelFile, opened: Opened, benchmark: str, query: Mapping[str, str]
+) -> pa.Table:
+    """The tasks that match the address, in its order."""
+    filters = _filters(query)
+    key, _, value = filters["slice"].partition("=")
+    conditions = {
+        name: filters[name] for name in ("run", "bucket", "cause", "mode", "sign", "sort")
+    }
+    conditions |= {"q": filters["q"].lower(), "slice_key": key, "slice_value": value}
+    conditions["sort_run"] = filters["by"]
+    return opened.cached(
+        ("tasks", benchmark, stamp(labels.path), *conditions.values()),
+        lambda: opened.table(
+            "tasks",
+            benchmark=benchmark,
+            labels=labels.causes(),
+            **conditions,
+        ),
+    )
+
+
+def _cells(
+    labels: LabelFile, opened: Opened, benchmark: str, tasks: list[str], runs: list[str]
+) -> dict[tuple[str, str], Row]:
+    """The outcome of each task in each run, or in all runs if none is named."""
+    outcomes = opened.rows(
+        "cells",
+        benchmark=benchmark,
+        tasks=tasks,
+        runs=runs,
+        labels=labels.causes(),
+    )
+    return {(row["task_id"], row["run_id"]): row for row in outcomes}
 
 
 def task(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> Page:

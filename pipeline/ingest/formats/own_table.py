@@ -461,4 +461,5 @@ def _finish_reason(cells: dict[str, Any]) -> str | None:
     """Why the model stopped at last; a message may hold it in its raw response."""
     last: dict[str, Any] = next(reversed(_own_messages(cells)), {})
     places = (last, *(value for value in last.values() if isinstance(value, dict)))
-    return next((found for place in places if (found := text(place.get("finish_reason")))), None)
+    reasons = (text(place.get("finish_reason")) for place in places)
+    return next(filter(None, reasons), None)

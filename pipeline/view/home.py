@@ -1,0 +1,83 @@
+"""The answer of a benchmark: what matters most, what changed, and the health of its record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from markupsafe import Markup, escape
+
+from ..citation import parse
+from ..report import TABLES
+from ..report.sentences import Voice, foremost
+from ..report.tables import rows
+from ..text import one_line
+from .opened import Opened, Page
+from .prose import link
+
+MOST_FINDINGS = 5
+# The fields of a finding that lead to its rollouts, tasks or comparison, by its kind.
+LEADS: Mapping[str, tuple[str, Mapping[str, str]]] = {
+    "change": ("/compare", {"pair": "{base}/{run_id}"}),
+    "mode": ("/rollouts", {"run": "{run_id}", "mode": "{subject}"}),
+    "unhealthy": ("/rollouts", {"run": "{run_id}", "health": "{subject}"}),
+    "retries": ("/", {"run": "{run_id}", "bucket": "sometimes", "fragment": "tasks"}),
+}
+
+
+def answer(opened: Opened, benchmark: str) -> Page:
+    """What the first page says of a benchmark before its tasks."""
+    return opened.cached(("answer", benchmark), lambda: _answer(opened, benchmark))
+
+
+def _answer(opened: Opened, benchmark: str) -> Page:
+    ranked = [
+        row
+        for row in rows(opened.warehouse, TABLES["findings"])
+        if row.values["benchmark"] == benchmark
+    ]
+    return {
+        "findings": [
+            {"sentence": Markup(VOICE.finding(row)), "leads_to": _leads_to(row.values)}
+            for row in foremost(ranked, MOST_FINDINGS)
+        ],
+        "changes": opened.rows("changes", benchmark=benchmark),
+        "health": opened.rows("health", benchmark=benchmark),
+        "health_checks": opened.rows("health_checks", benchmark=benchmark),
+    }
+
+
+def _leads_to(finding: Mapping[str, Any]) -> tuple[str, dict[str, str]] | None:
+    """The page behind a finding, and its parameters."""
+    if finding["kind"] not in LEADS:
+        return None
+    path, parameters = LEADS[finding["kind"]]
+    if path == "/rollouts" and finding["example"] is None:
+        # Attempts that left no record are seen at their tasks alone.
+        path, parameters = "/", {**parameters, "fragment": "tasks"}
+    # Not str.format: names of runs and modes may contain braces.
+    values = {f"{{{name}}}": str(value) for name, value in finding.items()}
+    own = {
+        name: "/".join(values.get(part, part) for part in text.split("/"))
+        for name, text in parameters.items()
+    }
+    return path, {"benchmark": finding["benchmark"], **own}
+
+
+def _shown(format_value: Callable[[Any], str]) -> Callable[[Any], str]:
+    """A format of figures, whose undefined values print as n/a."""
+    return lambda figure: "n/a" if figure.value is None else str(escape(format_value(figure.value)))
+
+
+def _name(text: str) -> str:
+    """A name from a file, escaped; a citation is a link to its transcript."""
+    words = Markup("<code>{}</code>").format(one_line(text))
+    cited = parse(text)
+    if cited is None:
+        return str(words)
+    fragment = f"e{cited.seq}" if cited.seq is not None else ""
+    address = link("/rollout", at=text, fragment=fragment)
+    return str(Markup('<a class="cite" href="{}">{}</a>').format(address, words))
+
+
+VOICE = Voice(_shown, name=_name, text=lambda text: str(escape(one_line(text))))
