@@ -380,6 +380,11 @@ def test_two_attempts_are_aligned(reader: Reader) -> None:
     assert "<mark>permission denied for this field</mark>" in page.text
     whole = reader.get("/diff", at=FAILING, with_=f"{ASTER}/0:2", all="1")
     assert "reasoning" in whole.words and "reasoning" not in page.words
+    alike = re.findall(r'<details class="alike">.*?</details>', page.text, re.DOTALL)
+    assert [each.count("<li>") for each in alike] == [2], "equal steps can be opened"
+    last = page.text[page.text.rindex('<div class="side" data-row>') :]
+    assert last.count('class="event message assistant" open') == 2
+    assert "I&#39;m running" in last and "<mark>" not in last, "unlike messages are read whole"
 
 
 def test_calls_are_aligned_by_their_tools(small: Path) -> None:

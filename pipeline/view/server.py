@@ -28,7 +28,7 @@ from ..report import templates, wording
 from ..text import neutral
 from . import compared, labels, question, rollouts, tasks, transcript
 from .opened import AbsentError, Followed, Opened, Row, stamp
-from .prose import link
+from .prose import fields, link
 
 HOST = "127.0.0.1"
 # The number of requests handled at the same time.
@@ -320,7 +320,7 @@ def _environment() -> Any:
         "cause": lambda name: wording.cause(name) if name else "",
         "first_line": lambda text: " ".join((text or "")[:240].split()),
     }
-    environment.globals |= {"link": link, "verdict": _verdict}
+    environment.globals |= {"link": link, "fields": fields, "verdict": _verdict}
     environment.globals |= {name: wording.WORDS[name] for name in ("calls", "reasons")}
     return environment
 

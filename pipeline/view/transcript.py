@@ -32,25 +32,28 @@ TURN_LIMITS = ("max_turns", "turn_limit", "max_steps")
 
 @dataclass(frozen=True)
 class Step:
-    """A call with its result, or a message."""
+    """A call with its result, or a message; of a page that is shown, with its form."""
 
     seq: int
+    kind: str
+    role: str
     title: str
     body: str
     key: str
     result: str = ""
     result_seq: int | None = None
     is_error: bool = False
+    prose: Markup | None = None
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two steps side by side, or the number of equal steps that are folded."""
+    """Two steps side by side, or equal steps, which are folded."""
 
     one: Step | None = None
     other: Step | None = None
     marks: tuple[Marked, Marked] | None = None
-    n_alike: int = 0
+    alike: tuple[Step, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -223,17 +226,33 @@ def diff(opened: Opened, query: Mapping[str, str]) -> Page:
     pairs = list(_aligned(one, other))
     n_pages = max(1, -(-len(pairs) // PAIRS))
     page = min(page_no(query.get("page")), n_pages)
-    shown = pairs[(page - 1) * PAIRS : page * PAIRS]
     return {
         "citations": sides,
         "rollouts": rollouts,
-        "pairs": shown,
+        "pairs": _with_prose(pairs[(page - 1) * PAIRS : page * PAIRS]),
         "is_whole": is_whole,
-        "n_alike": sum(each.n_alike for each in pairs),
+        "n_alike": sum(len(each.alike) for each in pairs),
         "n_steps": (len(one), len(other)),
         "page": page,
         "n_pages": n_pages,
     }
+
+
+def _with_prose(pairs: list[Pair]) -> list[Pair]:
+    """Messages as Markdown, as far as a page parses it."""
+    n_parsed = 0
+
+    def parsed_step(step: Step | None) -> Step | None:
+        nonlocal n_parsed
+        if step is None or step.kind not in ("message", "reasoning"):
+            return step
+        n_parsed += len(step.body)
+        is_prose = n_parsed < MOST_MARKDOWN and not prose.is_laid_out(step.body)
+        return replace(step, prose=prose.markdown(step.body)) if is_prose else step
+
+    return [
+        replace(pair, one=parsed_step(pair.one), other=parsed_step(pair.other)) for pair in pairs
+    ]
 
 
 def _steps(rows: list[Row], *, is_whole: bool) -> list[Step]:
@@ -242,19 +261,22 @@ def _steps(rows: list[Row], *, is_whole: bool) -> list[Step]:
     waiting: dict[str | None, int] = {}
     messages = [row["seq"] for row in rows if row["kind"] == "message" and row["role"] != "user"]
     for row in rows:
-        kind, body, call = row["kind"], row["body"], row["call_id"]
+        kind, body, call, seq = row["kind"], row["body"], row["call_id"], row["seq"]
         if kind == "tool_call":
             value = parsed(body)
             body = json_text(dict(sorted(value.items()))) if isinstance(value, dict) else body
             waiting[call] = len(steps)
-            steps.append(Step(row["seq"], row["tool"] or "call", body, f"{row['tool']} {body}"))
+            tool = row["tool"] or "call"
+            steps.append(Step(seq, kind, "tool", tool, body, f"{row['tool']} {body}"))
         elif kind == "tool_result" and call in waiting:
-            result = {"result": body, "result_seq": row["seq"], "is_error": bool(row["is_error"])}
+            result = {"result": body, "result_seq": seq, "is_error": bool(row["is_error"])}
             place = waiting.pop(call)
             steps[place] = replace(steps[place], **result)
-        elif is_whole or row["seq"] in messages[-1:]:
-            title = " ".join(filter(None, (kind, row["role"])))
-            steps.append(Step(row["seq"], title, body, f"{kind} {' '.join(body.split())}"))
+        elif is_whole or seq in messages[-1:]:
+            role = "tool" if kind == "tool_result" else row["role"] or "assistant"
+            title = role if kind == "message" else kind
+            key = f"{kind} {role} {' '.join(body.split())}"
+            steps.append(Step(seq, kind, role, title, body, key))
     return steps
 
 
@@ -265,20 +287,28 @@ def _aligned(one: list[Step], other: list[Step]) -> Iterator[Pair]:
             titles = [each.title for each in ones + others]
             for is_same, left_steps, right_steps in _blocks(ones, others, titles):
                 for step, counterpart in zip_longest(left_steps, right_steps):
-                    marks = marked(step.body, counterpart.body) if is_same else None
+                    marks = _telling_marks(step, counterpart) if is_same else None
                     yield Pair(step, counterpart, marks)
             continue
-        n_alike = 0
+        alike: tuple[Step, ...] = ()
         for step, counterpart in zip(ones, others, strict=True):
             if step.result.split() == counterpart.result.split():
-                n_alike += 1
+                alike += (step,)
                 continue
-            if n_alike:
-                yield Pair(n_alike=n_alike)
-            n_alike = 0
+            if alike:
+                yield Pair(alike=alike)
+            alike = ()
             yield Pair(step, counterpart, marked(step.result, counterpart.result))
-        if n_alike:
-            yield Pair(n_alike=n_alike)
+        if alike:
+            yield Pair(alike=alike)
+
+
+def _telling_marks(step: Step, counterpart: Step) -> tuple[Marked, Marked] | None:
+    """What differs in two calls; in two messages only if most of their words are the same."""
+    marks = marked(step.body, counterpart.body)
+    is_call = step.kind == "tool_call"
+    is_small = all(len(mark[1]) * 2 < len(mark[0]) + len(mark[2]) for mark in marks)
+    return marks if is_call or is_small else None
 
 
 def _blocks(
