@@ -178,10 +178,10 @@ def output(instance: str, *, is_new: bool, **more: Any) -> Row:
 @pytest.fixture(scope="module")
 def loaded(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """A run of each layout."""
-    evaluated = "harness/logs/run_evaluation/r1/org__m"
+    evaluated = "agent/logs/run_evaluation/r1/org__m"
     alone = {"no_generation": [], "no_logs": [], "resolved": ["x-1"]}
     files = {
-        # What the harness leaves: a run report, reports of instances, predictions elsewhere.
+        # What the harness leaves: a run report, reports of instances, and predictions.
         "agent/preds.json": [
             {name: prediction(name) for name in ("a-1", "a-2", "a-4", "a-5")}
             | {"a-3": prediction("a-3", "")}
@@ -189,7 +189,7 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Results:
         "agent/a-1/a-1.traj": [steps("a-1", "open", "edit")],
         "agent/a-2/a-2.traj": '{"trajectory": [{"act',
         "agent/a-9/a-9.traj": [steps("a-9", "open")],
-        "harness/org__m.r1.json": [
+        "agent/org__m.r1.json": [
             report(
                 submitted=["a-1", "a-2", "a-3", "a-4"],
                 completed=["a-1", "a-2"],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -21,6 +22,7 @@ from . import (
     get,
     head,
     items,
+    message,
     number,
     objects,
     packed,
@@ -29,7 +31,7 @@ from . import (
     total,
     without_empty,
 )
-from .chat import chat, listed_messages
+from .chat import chat
 
 TITLE = "promptfoo"
 FILES = "`*.json` and `*.jsonl` of `promptfoo eval --output` (`results.results`, versions 1 to 4)"
@@ -56,9 +58,7 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
         begun = head(file.path)
         is_document = BEGINNING.match(begun) and b'"results"' in begun and b'"prompt' in begun
         is_ours = is_document and (b'"testPassCount"' in begun or b'"vars"' in begun)
-        is_row = (
-            file.base.lower().endswith("l") and b'"testIdx"' in begun and b'"promptIdx"' in begun
-        )
+        is_row = file.base[-1] in "lL" and b'"testIdx"' in begun and b'"promptIdx"' in begun
         if is_ours or is_row:
             yield Claim(file, Kind.ROLLOUTS, file.folder, file.base.rpartition(".")[0])
 
@@ -78,27 +78,18 @@ def read(artifact: Artifact) -> Iterator[Reading]:
             yield value
         elif name == "results":
             is_result = isinstance(get(value, "success"), bool) and get(value, "prompt") is not None
-            yield (
-                columns.row(value)
-                if is_result
-                else Reject("no result of promptfoo: no success or no prompt", str(value)[:200])
-            )
-        elif name == "stats" and not columns.prompts and len(columns.known) == 1:
-            counts = [number(get(value, key)) for key in ("successes", "failures", "errors")]
-            yield from _share("successes", counts, None)
+            reject = Reject("no result of promptfoo: no success or no prompt", str(value)[:200])
+            yield columns.row(value) if is_result else reject
 
 
 def _figures(prompts: list[Any], variants: list[str]) -> Iterator[Reading]:
     for prompt, variant in zip(prompts, variants, strict=True):
-        counts = [number(get(prompt, "metrics", key)) for key in COUNTS]
-        yield from _share("testPassCount", counts, variant)
-
-
-def _share(name: str, counts: list[float | None], variant: str | None) -> Iterator[Reading]:
-    n_tests = total(counts)
-    if n_tests and counts[0] is not None:
-        yield counted("tests", n_tests, "num_rollouts", variant)
-        yield figure(f"{name} / tests", counts[0] / n_tests, "filled_mean/reward", variant=variant)
+        n_passed, *others = [number(get(prompt, "metrics", key)) for key in COUNTS]
+        n_tests = total([n_passed, *others])
+        if n_tests and n_passed is not None:
+            yield counted("tests", n_tests, "num_rollouts", variant)
+            share = n_passed / n_tests
+            yield figure("testPassCount / tests", share, "filled_mean/reward", variant=variant)
 
 
 class Columns:
@@ -127,17 +118,16 @@ class Columns:
         variant = self.variant(result["prompt"], result.get("provider"))
         if isinstance(place, int) and 0 <= place < len(self.prompts):
             variant = self.prompts[place]
-        value = _value(result, {**variables, **fields(test.get("metadata"))})
-        task = self.tests.setdefault(question, first)
-        value = {"_ng_task_index": task, **value}
-        return Row(value, variant=variant, order=first.zfill(9), question=question)
+        row = _row(result, {**variables, **fields(test.get("metadata"))})
+        row["_ng_task_index"] = self.tests.setdefault(question, first)
+        return Row(row, variant=variant, order=first.zfill(9), question=question)
 
 
 def _provider(provider: Any) -> str | None:
     return text(get(provider, "label") or get(provider, "id")) or text(provider)
 
 
-def _value(result: dict[str, Any], slices: dict[str, Any]) -> dict[str, Any]:
+def _row(result: dict[str, Any], slices: dict[str, Any]) -> dict[str, Any]:
     response, grading = fields(result.get("response")), fields(result.get("gradingResult"))
     error = text(result.get("error"))
     is_broken = result.get("failureReason") == ERROR or (
@@ -182,23 +172,22 @@ def _output(output: Any) -> list[Any]:
     calls = output if isinstance(output, list) else [output]
     if calls and all(get(one, "function") for one in calls):
         return list(chat([{"role": "assistant", "tool_calls": calls}]))
-    is_chat = isinstance(output, list) and listed_messages(output) and get(output, 0, "role")
-    return list(chat(output if is_chat or isinstance(output, str) else as_json(output)))
+    return [message(output if isinstance(output, str) else as_json(output))]
 
 
 def _checks(grading: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The assertions; one without a metric is named after its type and value."""
-    seen: dict[str, int] = {}
+    seen: Counter[str] = Counter()
     for one in items(grading.get("componentResults")):
         assertion = fields(get(one, "assertion"))
         parts = [text(assertion.get("type")), text(assertion.get("value"))]
         plain = text(assertion.get("metric")) or ": ".join(part for part in parts if part)
         plain = " ".join((plain or "assertion").split())[:LONGEST_NAME]
-        seen[plain] = seen.get(plain, 0) + 1
+        seen[plain] += 1
         yield without_empty(
             {
                 "name": plain if seen[plain] == 1 else f"{plain} ({seen[plain]})",
-                "pass": get(one, "pass") if isinstance(get(one, "pass"), bool) else None,
+                "pass": get(one, "pass"),
                 "score": number(get(one, "score")),
                 "reason": text(get(one, "reason")),
             }

@@ -1,7 +1,7 @@
-"""SWE-bench: predictions, what the harness evaluation of them, and the trajectories of agents.
+"""SWE-bench: predictions, what the harness found of them, and the trajectories of agents.
 
 They are in several files, which are joined by the instance. The rows of a run are its predictions,
-else what its report lists, else single instances. What no report lists is not graded.
+else what its report lists, else single instances.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -38,30 +37,33 @@ from .swe_transcripts import openhands, trajectory
 
 TITLE = "SWE-bench"
 FILES = (
-    "predictions (`all_preds.jsonl`, `preds.json`: `model_patch`), the report of a run "
-    "(`<model>.<run>.json`), `results/results.json`, `<instance>/report.json`, `*.traj` of "
-    "SWE-agent, `*.traj.json` of mini-swe-agent, `output.jsonl` of OpenHands with its `report.json`"
+    "predictions (`all_preds.jsonl`, `preds.json`), reports of runs (`<model>.<run>.json`, "
+    "`results/results.json`) and instances (`<instance>/report.json`), `*.traj` of SWE-agent, "
+    "`*.traj.json` of mini-swe-agent, `output.jsonl` of OpenHands"
 )
 GIVES = "checks transcript tokens durations"
 SCORE = (
     "`resolved` of the instance's report, else the list of the run's report: `resolved_ids` 1, "
     "`unresolved_ids` and `empty_patch_ids` 0; unscored if the evaluation broke down (`error_ids`) "
-    "or no report names the instance. Tests of `FAIL_TO_PASS` and `PASS_TO_PASS` are checks"
+    "or no report names the instance. Tests are checks"
 )
 NOTES = (
     "One run per file of predictions, with the only evaluation beside it or the only one named "
     "after its model; else one per evaluation. An empty patch is a field, `patch_is_empty`. A "
-    "`results.json` that lists the resolved instances alone is read only with its predictions."
+    "`results.json` of resolved instances alone is read only with predictions."
 )
 NAMES = re.compile(r"\.(jsonl(\.gz|\.zst)?|json|traj)$", re.IGNORECASE)
+ENDING = re.compile(r"\.traj(\.json)?$", re.IGNORECASE)
 EVALUATED = re.compile(r"^(?:(.*?)/)??(?:logs/)?run_evaluation/([^/]+)/([^/]+)/[^/]+$")
 # Folders of a run that say what is in them.
 INNER = {"logs", "trajs", "results", "eval_outputs"}
 SPLIT = re.compile(r"/evaluation/([\w-]+)/[^/]+/")
-ENDING = re.compile(r"\.traj(\.json)?$", re.IGNORECASE)
 FEW_BYTES = 400
 INSTANCE = re.compile(rb'^\s*\{\s*"([^"\\]+)"\s*:\s*\{')
 MODEL = re.compile(rb'"model_name_or_path"\s*:\s*"([^"\\]+)"')
+PREDICTED = ("output", "predictions")
+LISTING = ("report", "results")
+ROLES = (*PREDICTED, *LISTING, "graded", "trajectory")
 Verdict = tuple[float | None, str]
 # The lists of reports and what they say of an instance; the first that names it counts. An
 # evaluation that broke down says nothing of the patch.
@@ -74,101 +76,37 @@ VERDICTS: tuple[Verdict, ...] = (
 )
 LISTS = {name: reward for reward, names in VERDICTS for name in names.split()}
 RESOLVED_ALONE = "lists resolved instances alone; the predictions that it grades are not beside it"
-GROUPS = ("FAIL_TO_PASS", "PASS_TO_PASS")
+TESTS = ("FAIL_TO_PASS", "PASS_TO_PASS")
 MOST_TESTS = 500
 LONGEST_PATCH = 20_000
 
 
-@dataclass
-class Home:
-    """The files of one folder of runs; evaluations by `<model>.<run>`, empty if they name none."""
-
-    sources: list[ListedFile] = field(default_factory=list)
-    evaluations: dict[str, list[ListedFile]] = field(default_factory=lambda: defaultdict(list))
-    trajectories: list[ListedFile] = field(default_factory=list)
-
-    @property
-    def predictions(self) -> list[ListedFile]:
-        """Beside the output of OpenHands, other files repeat what it has."""
-        return [one for one in self.sources if one.base == "output.jsonl"] or self.sources
-
-
-def _role(path: Path) -> str | None:
-    """What a file is, by its name and its first keys."""
+def _role(path: Path) -> str:
+    """What a file is, by its name and its first keys; empty if it is of another format."""
     name = path.name.lower()
-    if name.endswith((".traj", ".traj.json")):
-        return "trajectory"
     begun = head(path)
 
     def has(*keys: str) -> bool:
         return all(f'"{key}"'.encode() in begun for key in keys)
 
+    is_prediction = has("instance_id", "model_patch")
+    if ENDING.search(name):
+        return "trajectory"
     if has("responses_create_params"):
-        return None
+        return ""
     if ".jsonl" in name:
         is_output = has("instance_id", "test_result")
-        is_prediction = has("instance_id", "model_patch")
-        return "output" if is_output else "predictions" if is_prediction else None
+        return "output" if is_output else "predictions" * is_prediction
     if has("patch_successfully_applied"):
         return "graded"
-    if has("resolved_instances") or has("empty_patch_ids") or has("completed_ids", "resolved_ids"):
+    if has("resolved_instances") or has("completed_ids", "resolved_ids"):
         return "report"
     if name == "results.json" and has("resolved", "no_generation"):
         return "results"
-    return "predictions" if "pred" in name and has("instance_id", "model_patch") else None
+    return "predictions" * (is_prediction and "pred" in name)
 
 
-def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
-    """The files of runs, by the folders that they belong to."""
-    homes: dict[str, Home] = defaultdict(Home)
-    roles = {file.name: role for file in files if (role := _role(file.path))}
-    for file in files:
-        if role := roles.get(file.name):
-            _sort(file, role, homes)
-    graders = _graders(homes)
-    for place, home in homes.items():
-        for file in home.sources:
-            if file not in home.predictions:
-                yield Claim(file, Kind.OTHER, place, file.base)
-        runs: list[tuple[ListedFile | None, str, list[ListedFile]]] = [
-            (file, file.base.partition(".")[0], graders.get(file.name, []))
-            for file in home.predictions
-        ]
-        for key, evaluation in home.evaluations.items():
-            if evaluation not in graders.values():
-                listing = (one for one in evaluation if _listed(one.path, roles[one.name]))
-                runs.append((next(listing, None), key, evaluation))
-        if len(runs) == 1:
-            # Trajectories belong to the only run of their folder.
-            runs = [
-                (rows, key, [*evaluation, *home.trajectories]) for rows, key, evaluation in runs
-            ]
-        elif home.trajectories:
-            runs.append((None, "trajectories", home.trajectories))
-        for rows, key, others in runs:
-            first = rows or others[0]
-            above = first.name.count("/") - (place.count("/") + 1 if place else 0)
-            run = (place.rpartition("/")[0], first.path.parents[above].name or "runs", key)
-            yield from _claims(rows, [one for one in others if one != rows], roles, run)
-
-
-def _sort(file: ListedFile, role: str, homes: dict[str, Home]) -> None:
-    """Put a file into the folder of its run."""
-    folders = file.folder.split("/") if file.folder else []
-    instance, stem = _instance(file.path, role), file.base.rpartition(".")[0]
-    if role in ("predictions", "output"):
-        homes[file.folder].sources.append(file)
-    elif role == "graded" and (run := EVALUATED.match(file.folder)):
-        homes[run[1] or ""].evaluations[f"{run[3]}.{run[2]}"].append(file)
-    else:
-        folders = folders[: folders.index(instance)] if instance in folders else folders
-        home = homes["/".join(folders[:-1] if INNER.intersection(folders[-1:]) else folders)]
-        is_named = role == "report" and stem != "report" and not stem.startswith("output.")
-        is_step = role == "trajectory"
-        (home.trajectories if is_step else home.evaluations[stem * is_named]).append(file)
-
-
-def _instance(path: Path, role: str | None) -> str:
+def _instance(path: Path, role: str) -> str:
     """The instance that a file is of; empty if it is of many."""
     if role == "trajectory":
         return ENDING.sub("", path.name)
@@ -176,67 +114,100 @@ def _instance(path: Path, role: str | None) -> str:
     return begun[1].decode("utf-8", "replace") if begun else ""
 
 
-def _graders(homes: dict[str, Home]) -> dict[str, list[ListedFile]]:
-    """The evaluation of each file of predictions: the only one near it, or that of its model."""
-    everywhere = [
-        (key, evaluation) for home in homes.values() for key, evaluation in home.evaluations.items()
-    ]
-    graders: dict[str, list[ListedFile]] = {}
-    for home in homes.values():
-        for file in home.predictions:
-            near = list(home.evaluations.values()) if len(home.predictions) == 1 else []
-            if len(near) != 1:
-                model = MODEL.search(head(file.path))
-                begun = model[1].decode("utf-8", "replace").replace("/", "__") if model else "/"
-                near = [evaluation for key, evaluation in everywhere if key.startswith(f"{begun}.")]
-            if len(near) == 1:
-                graders[file.name] = near[0]
-    # If several files of predictions name the model, it tells of none which was evaluated.
-    used = list(graders.values())
-    return {name: evaluation for name, evaluation in graders.items() if used.count(evaluation) == 1}
+def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
+    """The files of runs; the first file of a run that lists instances has its rows."""
+    roles = {file.name: role for file in files if (role := _role(file.path))}
+    groups: dict[tuple[str, str], list[ListedFile]] = defaultdict(list)
+    for file in files:
+        if file.name in roles:
+            groups[_place(file, roles[file.name])].append(file)
+    _join(groups, roles)
+    for (place, key), inside in groups.items():
+        inside.sort(key=lambda file: (ROLES.index(roles[file.name]), file.base != "output.jsonl"))
+        first = inside[0]
+        above = first.name.count("/") - (place.count("/") + 1 if place else 0)
+        run = (place.rpartition("/")[0], first.path.parents[above].name or "runs", key)
+        known = _instances(first.path, roles[first.name])
+        is_row = known != set()
+        if is_row:
+            yield Claim(first, Kind.ROLLOUTS, *run, tuple(file.path for file in inside[1:]))
+        yield from _others(inside[is_row:], roles, run, known)
 
 
-def _claims(
-    rows: ListedFile | None,
-    others: list[ListedFile],
+def _join(groups: dict[tuple[str, str], list[ListedFile]], roles: Mapping[str, str]) -> None:
+    """Add to predictions the only evaluation in their folder, or the only one of their model."""
+    for place in dict.fromkeys(place for place, _ in groups):
+        keys = [key for at, key in groups if at == place]
+        here = {key: {roles[file.name] for file in groups[place, key]} for key in keys}
+        predicted = [key for key in here if here[key].intersection(PREDICTED)]
+        graded = [key for key in here if here[key] - {*PREDICTED, "trajectory"}]
+        for key in predicted:
+            model = MODEL.search(head(groups[place, key][0].path))
+            begun = model[1].decode("utf-8", "replace").replace("/", "__") if model else "/"
+            is_only = len(predicted) == len(graded) == 1
+            near = [one for one in graded if is_only or one.startswith(f"{begun}.")]
+            if len(near) == 1 and near != [key]:
+                groups[place, key] += groups.pop((place, near[0]))
+        # Trajectories belong to the only run of their folder.
+        runs = [key for at, key in groups if at == place and key]
+        if len(runs) == 1 and (place, "") in groups:
+            groups[place, runs[0]] += groups.pop((place, ""))
+
+
+def _place(file: ListedFile, role: str) -> tuple[str, str]:
+    """The folder of the run that a file is of, and what names the run in it."""
+    folders = file.folder.split("/") if file.folder else []
+    instance, stem = _instance(file.path, role), file.base.partition(".json")[0]
+    is_plain = stem == "report" or stem.startswith("output") or role not in (*PREDICTED, "report")
+    if role in PREDICTED:
+        return file.folder, stem * (not is_plain)
+    if role == "graded" and (run := EVALUATED.match(file.folder)):
+        return run[1] or "", f"{run[3]}.{run[2]}"
+    folders = folders[: folders.index(instance)] if instance in folders else folders
+    folders = folders[:-1] if INNER.intersection(folders[-1:]) else folders
+    return "/".join(folders), stem * (not is_plain)
+
+
+def _others(
+    files: list[ListedFile],
     roles: Mapping[str, str],
     run: tuple[str, str, str],
+    known: set[str] | None,
 ) -> Iterator[Claim]:
-    """The files of one run: files of instances are rows only if the file of rows lacks them."""
-    known: set[str] | None = set()
-    if rows:
-        yield Claim(rows, Kind.ROLLOUTS, *run, tuple(one.path for one in others))
-        known = _instances(rows.path, roles[rows.name])
-    steps = {ENDING.sub("", one.base): one.path for one in others if ENDING.search(one.base)}
-    for file in others:
-        role = roles[file.name]
-        instance = _instance(file.path, role)
-        if role in ("report", "results"):
-            skipped = None if rows or role == "report" else RESOLVED_ALONE
-            yield Claim(file, Kind.AGGREGATE_METRICS, *run, skipped=skipped)
-            continue
-        is_row = known is not None and instance not in known
+    """The other files of a run: those of an instance are rows only if the first file lacks it."""
+    steps = {ENDING.sub("", file.base): file.path for file in files if ENDING.search(file.base)}
+    for file in files:
+        instance = _instance(file.path, roles[file.name])
         beside = (steps[instance],) if instance in steps else ()
-        owns = file.folder if file.path.parent.name == instance else None
-        yield Claim(file, Kind.ROLLOUTS if is_row else Kind.OTHER, *run, beside, owns=owns)
+        kind = Kind.AGGREGATE_METRICS if roles[file.name] in LISTING else Kind.OTHER
+        is_row = bool(instance) and known is not None and instance not in known
+        is_alone = roles[file.name] == "results" and not known and known is not None
+        yield Claim(
+            file,
+            Kind.ROLLOUTS if is_row else kind,
+            *run,
+            beside,
+            skipped=RESOLVED_ALONE if is_alone else None,
+            owns=file.folder if file.path.parent.name == instance else None,
+        )
         if known is not None and beside:
             known.add(instance)
 
 
 def _instances(path: Path, role: str) -> set[str] | None:
-    """The instances of a file of rows; None for one that may be too long to read it twice."""
+    """The instances of a file of rows; None for an output, which may be long."""
     if role == "output":
         return None
     try:
         rows = _predictions(path) if role == "predictions" else ()
         return {*_listed(path, role), *(str(get(row, "instance_id")) for row in rows)}
     except (OSError, ValueError):
-        return set()
+        return {""}
 
 
-def _listed(path: Path, role: str | None) -> list[str]:
+def _listed(path: Path, role: str) -> list[str]:
     """The instances of a report in order, each once; none if it lists resolved ones alone."""
-    report = fields(next(documents([path]), None)) if role in ("report", "results") else {}
+    report = fields(next(documents([path]), None)) if role in LISTING else {}
     if "resolved" in report and "generated" not in report:
         return []
     names = ("submitted_ids", "generated", *LISTS)
@@ -267,7 +238,7 @@ def read(artifact: Artifact) -> Iterator[Reading]:
     known = Known([*artifact.beside, artifact.path])
     split = SPLIT.search(artifact.path.as_posix())
     benchmark = f"SWE-bench_{split[1].capitalize()}" if split else "SWE-bench"
-    if role in ("predictions", "output"):
+    if role in PREDICTED:
         for row in _predictions(artifact.path):
             if not isinstance(row, dict):
                 is_read = isinstance(row, Reading)
@@ -276,7 +247,7 @@ def read(artifact: Artifact) -> Iterator[Reading]:
                 yield known.attempt(instance, row, benchmark)
             else:
                 yield Reject("no prediction of SWE-bench: no instance_id", str(row)[:200])
-    elif role in ("report", "results"):
+    elif role in LISTING:
         for instance in _listed(artifact.path, role):
             yield known.attempt(instance, {}, benchmark)
         yield from _figures(artifact.path)
@@ -306,13 +277,13 @@ class Known:
     def __init__(self, paths: Iterable[Path]) -> None:
         self.verdicts: dict[str, Verdict] = {}
         self.reasons: dict[str, Any] = {}
-        self.pieces: dict[tuple[str | None, str], Path] = {}
+        self.pieces: dict[tuple[str, str], Path] = {}
         self.unlisted: Verdict = (None, "not in a report")
         self.faults: list[Reject] = []
         for path in paths:
             role = _role(path)
             self.pieces[role, _instance(path, role)] = path
-            if role not in ("report", "results"):
+            if role not in LISTING:
                 continue
             report = fields(next(documents([path]), None))
             for name, reward in LISTS.items():
@@ -348,7 +319,7 @@ class Known:
             "model_patch": (text(patch) or "")[:LONGEST_PATCH] or None,
             "patch_successfully_applied": graded.get("patch_successfully_applied"),
             "exit_status": text(prediction.get("exit_status")),
-            **{name: _tests(get(graded, "tests_status", name)) for name in GROUPS},
+            **{name: _tests(get(graded, "tests_status", name)) for name in TESTS},
         }
         request: dict[str, Any] = {"model": text(prediction.get("model_name_or_path"))}
         if transcript:

@@ -149,46 +149,34 @@ def openhands(row: dict[str, Any]) -> Transcript:
 
 
 def _items(event: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The items of an event: a message, a call with the thought before it, or a result."""
-    if "kind" in event:
-        yield from _items_of_kind(event)
-        return
-    action, args = text(event.get("action")), fields(event.get("args"))
-    tool_call = fields(event.get("tool_call_metadata"))
-    place = text(tool_call.get("tool_call_id"))
-    is_own = action in OWN_EVENTS or event.get("observation") in OWN_EVENTS
-    if is_own or (action and event.get("source") == "environment"):
-        return
-    if action in ("system", "message"):
-        role = "system" if action == "system" else text(event.get("source"))
-        yield message(
-            text(args.get("content")) or "", "assistant" if role == "agent" else role or "user"
-        )
-    elif action:
-        if thought := text(args.get("thought")):
-            yield message(thought)
-        named = text(tool_call.get("function_name")) or action
-        arguments = {name: value for name, value in args.items() if name != "thought" and value}
-        yield call(named, arguments, place or event.get("id"))
-    elif event.get("observation"):
-        yield result(text(event.get("content")) or "", place or event.get("cause"))
+    """The items of an event: a message, a call with the thought before it, or a result.
 
-
-def _items_of_kind(event: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    kind, place = event["kind"], event.get("tool_call_id") or event.get("action_id")
-    if kind == "SystemPromptEvent":
-        yield message(words(get(event, "system_prompt", "text")), "system")
-    elif kind == "MessageEvent":
-        role = "user" if event.get("source") == "user" else "assistant"
-        yield message(words(get(event, "llm_message", "content")), role)
-    elif kind == "ActionEvent":
+    From version 1 on events have a kind; before, an action or an observation.
+    """
+    args, made_by = fields(event.get("args")), fields(event.get("tool_call_metadata"))
+    kind = event.get("kind") or event.get("action") or event.get("observation")
+    parts = (
+        args.get("content"),
+        event.get("content"),
+        get(event, "llm_message", "content"),
+        get(event, "observation", "content"),
+        get(event, "system_prompt", "text"),
+        event.get("error"),
+    )
+    content = words(next((part for part in parts if part), ""))
+    place = event.get("tool_call_id") or made_by.get("tool_call_id")
+    place = place or event.get("cause", event.get("id"))
+    if kind in ("system", "SystemPromptEvent"):
+        yield message(content, "system")
+    elif kind in ("message", "MessageEvent"):
+        yield message(content, "user" if event.get("source") == "user" else "assistant")
+    elif kind == "ActionEvent" or ("action" in event and kind not in OWN_EVENTS):
         if reasoning := text(event.get("reasoning_content")):
             yield {"type": "reasoning", "content": reasoning}
-        if thought := words(event.get("thought")):
+        if thought := words(event.get("thought") or args.get("thought")):
             yield message(thought)
-        written = get(event, "tool_call", "arguments") or event.get("action")
-        yield call(event.get("tool_name"), written, place or event.get("id"))
-    elif kind == "ObservationEvent":
-        yield result(words(get(event, "observation", "content")), place)
-    elif kind == "AgentErrorEvent":
-        yield result(text(event.get("error")) or "", place)
+        plain = {name: value for name, value in args.items() if name != "thought" and value}
+        arguments = get(event, "tool_call", "arguments") or plain
+        yield call(event.get("tool_name") or made_by.get("function_name") or kind, arguments, place)
+    elif kind == "AgentErrorEvent" or ("observation" in event and kind not in OWN_EVENTS):
+        yield result(content, place)
