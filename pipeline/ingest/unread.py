@@ -10,8 +10,6 @@ from pathlib import Path
 from ..artifact import ListedFile
 from . import formats
 
-LOOKS_LIKE = "looks like "
-
 
 @cache
 def declared() -> list[list[str]]:
@@ -27,4 +25,4 @@ def reason(file: ListedFile) -> str | None:
     begun = formats.head(file.path) if named and not file.skipped else b""
     titles = (title for title, _, *words in named if all(word.encode() in begun for word in words))
     title = next(titles, None)
-    return f"{LOOKS_LIKE}{title}" if title else None
+    return f"looks like {title}" if title else None

@@ -553,7 +553,7 @@ def listed() -> list[dict[str, Any]]:
             "format": name,
             "title": module.TITLE,
             "files": module.FILES,
-            "gives": [one for one in EVIDENCE if one in getattr(module, "GIVES", "").split()],
+            "gives": [one for one in EVIDENCE if one in module.GIVES.split()],
             "reward": module.SCORE,
             "notes": module.NOTES,
         }

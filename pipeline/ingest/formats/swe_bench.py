@@ -56,7 +56,7 @@ NAMES = re.compile(r"\.(jsonl(\.gz|\.zst)?|json|traj)$", re.IGNORECASE)
 ENDING = re.compile(r"\.traj(\.json)?$", re.IGNORECASE)
 EVALUATED = re.compile(r"^(?:(.*?)/)??(?:logs/)?run_evaluation/([^/]+)/([^/]+)/[^/]+$")
 # Folders of a run that say what is in them.
-INNER = {"logs", "trajs", "results", "eval_outputs"}
+INNER = {"logs", "trajs", "trajectories", "results", "eval_outputs"}
 SPLIT = re.compile(r"/evaluation/([\w-]+)/[^/]+/")
 FEW_BYTES = 400
 INSTANCE = re.compile(rb'^\s*\{\s*"([^"\\]+)"\s*:\s*\{')
