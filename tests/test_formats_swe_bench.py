@@ -229,6 +229,10 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Results:
                 "resolved": ["o-1"],
             }
         ],
+        # Of damaged predictions it is not known which ones they lack.
+        "cut/preds.json": '{"c-1": {"instance_id": "c-1", "model_patch": "diff"}, "c-2": {"ins',
+        "cut/c-1/c-1.traj": [steps("c-1", "open")],
+        "cut/c-2/c-2.traj": [steps("c-2", "open")],
         "mini/run/m-1/m-1.traj.json": [CHAT],
         "hands/CodeActAgent/output.jsonl": [
             output("h-1", is_new=False),

@@ -34,7 +34,7 @@ from . import (
 from .chat import chat
 
 TITLE = "promptfoo"
-FILES = "`*.json` and `*.jsonl` of `promptfoo eval --output` (`results.results`, versions 1 to 4)"
+FILES = "`*.json` and `*.jsonl` of `promptfoo eval --output` (`results.results`)"
 GIVES = "checks transcript tokens durations"
 SCORE = (
     "`success` as 1 or 0; unscored after an error of the provider (`failureReason` 2). `score` and "

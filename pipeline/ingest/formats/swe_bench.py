@@ -195,14 +195,14 @@ def _others(
 
 
 def _instances(path: Path, role: str) -> set[str] | None:
-    """The instances of a file of rows; None for an output, which may be long."""
+    """The instances of a file of rows; None for one that is damaged, or an output: long."""
     if role == "output":
         return None
     try:
         rows = _predictions(path) if role == "predictions" else ()
         return {*_listed(path, role), *(str(get(row, "instance_id")) for row in rows)}
     except (OSError, ValueError):
-        return {""}
+        return None
 
 
 def _listed(path: Path, role: str) -> list[str]:
