@@ -20,7 +20,7 @@ def attempt(task: str, answer: Any, **more: Any) -> Row:
     return {"id": task, "result": answer, **counts, **more}
 
 
-def failure(task: str | int, **more: Any) -> Row:
+def failure(task: str, **more: Any) -> Row:
     """A line of scores."""
     about = {"model_name": "m", "test_category": "simple", "valid": False}
     wrong = {"error": ["Wrong number of functions."], "error_type": "checker:wrong_count"}
@@ -71,12 +71,6 @@ FILES: dict[str, Content] = {
         header(1, 2),
         failure("multi_1", error={"error_message": "empty turn", "error_type": "multi_turn:empty"}),
     ],
-    # Of version 1: a failure is named by its place, counted from 1.
-    "old/result/m1/gorilla_openfunctions_v1_test_rest_result.json": [
-        {"idx": 0, "result": "f(x=1)"},
-        {"idx": 1, "result": "f(x=2)"},
-    ],
-    "old/score/m1/rest_score.json": [header(1, 2), failure(2, prompt=None)],
     # Only the scores: two attempts passed, and nothing else is known of them.
     "alone/score/m2/BFCL_v3_simple_score.json": [header(2, 3), failure("simple_1"), {"id": "x"}],
     # Not scored yet; of another tool.

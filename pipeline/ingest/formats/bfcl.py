@@ -35,10 +35,7 @@ from . import (
 )
 
 TITLE = "BFCL"
-FILES = (
-    "`result/<model>/[<group>/]BFCL_v<n>_<category>_result.json`, `score/...` with `_score.json`; "
-    "those of version 1 as well"
-)
+FILES = "`result/<model>/.../BFCL_v<n>_<category>_result.json`, `score/...` with `_score.json`"
 GIVES = "transcript tokens durations"
 SCORE = (
     "1, or 0 if the score file lists the attempt as a failure; none without a score file, or if it "
@@ -46,16 +43,13 @@ SCORE = (
 )
 NOTES = (
     "One run per model and category. A score file alone has failures alone: passes are then known "
-    "as a number, and the published accuracy is of rows that are not here. `possible_answer` and "
-    "the error are recorded of failures alone."
+    "as a number. Questions, errors and `possible_answer` are recorded of failures alone."
 )
-NAMES = re.compile(r"_(result|score)\.json$")
-PARTS = re.compile(
-    r"(?:BFCL_v\d+_|gorilla_openfunctions_v\d+_test_)?(?P<category>.+)_(?P<kind>result|score)\.json"
-)
+NAMES = re.compile(r"BFCL_v\d+_.+_(result|score)\.json$")
+PARTS = re.compile(r"BFCL_v\d+_(?P<category>.+)_(?P<kind>result|score)\.json")
 FIRST_LINES = {
-    "result": re.compile(rb'\s*\{\s*"idx?"\s*:\s*("[^"]*"|\d+)\s*,\s*"result"\s*:'),
-    "score": re.compile(rb'\s*\{\s*"accuracy"\s*:\s*[\d.eE+-]+\s*,\s*"correct_count"\s*:'),
+    "result": re.compile(rb'\s*\{\s*"id"\s*:\s*"[^"]*"\s*,\s*"result"\s*:'),
+    "score": re.compile(rb'\s*\{\s*"accuracy"\s*:.*"correct_count"\s*:'),
 }
 ROOT = re.compile(r"(result|score)(?=$|[-_])")
 
@@ -90,51 +84,37 @@ def read(artifact: Artifact) -> Iterator[Reading]:
     match = PARTS.fullmatch(artifact.path.name)
     category = match["category"] if match else ""
     model = _model(artifact.name)[1]
-    if artifact.path.name.endswith("_result.json"):
+    if match and match["kind"] == "result":
         yield from _attempts(artifact, model, category)
         return
     lines = objects(artifact.path)
     header = fields(next(lines, None))
     is_alone = artifact.kind is Kind.ROLLOUTS
     passed = f"failures alone have rows, {header.get('correct_count')} passes have none"
-    yield figure(
-        "accuracy",
-        header.get("accuracy"),
-        "mean/reward",
-        variant=category,
-        reason=passed if is_alone else None,
-        is_main=True,
-    )
+    reason = passed if is_alone else None
+    accuracy = header.get("accuracy")
+    yield figure("accuracy", accuracy, "mean/reward", category, reason=reason, is_main=True)
     yield counted("total_count", header.get("total_count"), "num_tasks", category)
     if is_alone:
         yield Line()
     for entry in lines if is_alone else ():
         if not isinstance(entry, dict):
             yield entry
-        elif (task := _failed(entry)) is None or entry.get("valid") is not False:
+        elif (task := text(entry.get("id"))) is None or entry.get("valid") is not False:
             yield Reject("not an attempt that failed: no id, or valid is not false")
         else:
             answer = entry.get("model_result_raw", entry.get("model_result"))
             yield _row(task, {**entry, "result": answer}, model, category, entry, 0.0)
 
 
-def _failed(failure: Mapping[str, Any], ids: Sequence[str | None] = ()) -> str | None:
-    """The id of the attempt that failed; in version 1 a number, its place counted from 1."""
-    own = failure.get("id")
-    if isinstance(own, int):
-        listed = ids[own - 1] if 0 < own <= len(ids) else None
-        return text(get(failure, "prompt", "id")) or listed or str(own - 1)
-    return text(own)
-
-
 def _attempts(artifact: Artifact, model: str, category: str) -> Iterator[Reading]:
-    ids = [_id(row) for row in objects(artifact.path) if not isinstance(row, Line)]
-    failures: dict[str, Any] = {}
+    ids = [text(get(row, "id")) for row in objects(artifact.path) if not isinstance(row, Line)]
+    failures: dict[str | None, Any] = {}
     counts: list[Any] = []
     for entry in (one for path in artifact.beside for one in objects(path)):
         if isinstance(entry, dict) and entry.get("valid") is False:
             names = ("error", "error_type", "possible_answer", "prompt")
-            failures[_failed(entry, ids) or ""] = {name: entry.get(name) for name in names}
+            failures[text(entry.get("id"))] = {name: entry.get(name) for name in names}
         elif isinstance(entry, dict) and not counts:
             counts = [entry.get("total_count"), entry.get("correct_count")]
     # Otherwise one that is no failure may not have been scored.
@@ -142,15 +122,11 @@ def _attempts(artifact: Artifact, model: str, category: str) -> Iterator[Reading
     for row in objects(artifact.path):
         if not isinstance(row, dict):
             yield row
-        elif (task := _id(row)) is None or "result" not in row:
+        elif (task := text(row.get("id"))) is None or "result" not in row:
             yield Reject("no id or no result: not an attempt of BFCL")
         else:
             reward = 0.0 if task in failures else 1.0 if is_scored else None
             yield _row(task, row, model, category, failures.get(task, {}), reward)
-
-
-def _id(row: Any) -> str | None:
-    return text(get(row, "id")) or text(get(row, "idx"))
 
 
 def _row(
@@ -162,18 +138,14 @@ def _row(
     reward: float | None,
 ) -> Row:
     question, output = _turns(row)
-    prompt = get(failure, "prompt", "question")
-    turns = items(prompt)
-    prompt = [*_messages(turns[0] if isinstance(get(turns, 0), list) else turns)] or text(prompt)
     value = attempt(
         task,
-        question or prompt,
+        question or [*_messages(get(failure, "prompt", "question", 0))],
         # Of an answer without calls the words may be left out: it is not recorded.
         output or None,
         {},
         None,
         model=model,
-        # No tokens at all were not counted.
         tokens=[_sum(row.get(f"{side}_token_count")) for side in ("input", "output")],
         _ng_rollout_index=0,
         total_run_time=_sum(row.get("latency")),
@@ -181,9 +153,7 @@ def _row(
         error_type=get(failure, "error", "error_type") or failure.get("error_type"),
         possible_answer=failure.get("possible_answer"),
     )
-    # What is asked is recorded of failures alone.
-    identity = f"{category} {task}"
-    return Row({**value, "reward": reward}, category, category, question=identity)
+    return Row({**value, "reward": reward}, category, category, question=f"{category} {task}")
 
 
 def _turns(row: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -191,7 +161,7 @@ def _turns(row: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str,
     question: list[dict[str, Any]] = []
     output: list[dict[str, Any]] = []
     for turn in items(row.get("inference_log")):
-        query = [*_messages(items(get(turn, "begin_of_turn_query")))]
+        query = [*_messages(get(turn, "begin_of_turn_query"))]
         output += query if question else []
         question = question or query
         for name, step in turn.items() if isinstance(turn, dict) else ():
@@ -207,8 +177,8 @@ def _turns(row: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str,
     return question, output or [*_answers(row.get("result"), "0")]
 
 
-def _messages(listed: Iterable[Any]) -> Iterator[dict[str, Any]]:
-    for one in listed:
+def _messages(listed: Any) -> Iterator[dict[str, Any]]:
+    for one in items(listed):
         if words := text(get(one, "content")):
             yield message(words, text(get(one, "role")) or "user")
 

@@ -36,19 +36,16 @@ from . import (
 from .inspect_sample import turn_items
 
 TITLE = "EvalScope"
-FILES = (
-    "`reviews/<model>/<dataset>_<subset>.jsonl` with `predictions/` and `reports/<model>/"
-    "<dataset>.json` beside (1.0 and later)"
-)
+FILES = "`reviews/<model>/<dataset>_<subset>.jsonl`, `predictions/...`, `reports/...` (from 1.0 on)"
 GIVES = "checks transcript tokens durations"
 SCORE = (
     "the value of the first metric of the report, else `main_score_name`, else the first value; "
     "the others are checks"
 )
 NOTES = (
-    "One run per model and dataset, subsets are slices. Tasks: subset and `group_id`; repeats by "
-    "`generation_index`, else in the order of `sample_id`. Without a report each subset is a run. "
-    "Predictions that were not reviewed are not read."
+    "One run per model and dataset, subsets are slices; without a report each subset is a run. "
+    "Repeats by `generation_index`, else in the order of `sample_id`. Predictions that were not "
+    "reviewed are not read."
 )
 NAMES = re.compile(r"(^|/)(reviews|predictions|reports)/[^/]+/[^/]+\.jsonl?$")
 INDEX = re.compile(rb'\s*\{\s*"index"\s*:\s*(\d+)\s*,')

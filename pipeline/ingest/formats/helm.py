@@ -19,6 +19,7 @@ from . import (
     Reading,
     Reject,
     Row,
+    as_json,
     attempt,
     counted,
     document,
@@ -41,23 +42,21 @@ FILES = (
 )
 GIVES = "checks transcript tokens durations"
 SCORE = (
-    "the main metric of the run's group in HELM's schemas; of a group that is not listed there a "
-    "metric of correctness that it has, `exact_match` before others; the others are checks"
+    "the main metric of the run's group in HELM's schemas, else a metric of correctness that it "
+    "has, `exact_match` before others; the others are checks"
 )
 NOTES = (
-    "One run per folder, split and perturbation; repeats are the trials of training examples. Keys "
-    "are the references tagged `correct`. Where each choice is a request of its own, an instance "
-    "is one attempt, and its other requests count as blank lines."
+    "One run per folder, split and perturbation; repeats are the trials of training examples. Of "
+    "requests for the choices of one instance the first is the attempt, the others blank lines."
 )
 NAMES = re.compile(r"(^|/)(run_spec|scenario_state|per_instance_stats|stats)\.json$")
 FIRST_OF_SPEC = re.compile(rb'\s*\{.*"scenario_spec"\s*:.*"adapter_spec"\s*:', re.DOTALL)
 # Main metrics of HELM's schemas, where a run of the group has one that comes first below.
 BY_GROUP = {
-    "f1_score": "narrative_qa natural_qa_closedbook natural_qa_openbook_longans quac msr_vtt",
+    "f1_score": "narrative_qa natural_qa_closedbook natural_qa_openbook_longans quac",
     "bleu_4": "wmt_14",
     "quasi_exact_match": "boolq imdb raft civil_comments wikifact babi_qa synthetic_reasoning "
-    "legalbench legal_support lsat_qa med_qa entity_data_imputation entity_matching casehold "
-    "legal_opinion_sentiment_classification cti_to_mitre banking77 arabic_finance_bool vqa",
+    "legalbench legal_support lsat_qa med_qa entity_data_imputation entity_matching casehold vqa",
 }
 MAIN_METRICS = {group: name for name, groups in BY_GROUP.items() for group in groups.split()}
 # Metrics that are the main one wherever a run has them.
@@ -73,9 +72,7 @@ COUNTS = re.compile(
     "(num|finish_reason|training|inference|estimated)_"
     "|(batch_size|prompt_truncated|max_prob|logprob)$"
 )
-# What does not tell one perturbation from another.
-FLAGS = frozenset({"name", "robustness", "fairness", "computed_on"})
-Key = tuple[str, str, str]
+Key = tuple[str | None, str, str]
 
 
 def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
@@ -97,32 +94,29 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
             yield Claim(file, kind, above, stem or spec.path.parent.name, beside=beside)
 
 
-def _beside(artifact: Artifact, name: str) -> list[Path]:
-    return [path for path in artifact.beside if path.stem == name]
-
-
 def read(artifact: Artifact) -> Iterator[Reading]:
     """Requests as attempts, statistics as figures."""
-    spec = next(documents(_beside(artifact, "run_spec")), None)
+    beside = {path.stem: path for path in artifact.beside}
+    spec = next(documents([beside["run_spec"]] if "run_spec" in beside else []), None)
     if artifact.path.stem == "stats":
         yield from _figures(document(artifact.path), spec, artifact.kind)
     else:
-        yield from _requests(artifact, spec)
+        stats = [path for name, path in beside.items() if name == "per_instance_stats"]
+        yield from _requests(artifact.path, spec, _stats(stats))
 
 
-def _requests(artifact: Artifact, spec: Any) -> Iterator[Reading]:
+def _requests(path: Path, spec: Any, stats: Mapping[Key, Mapping[str, float]]) -> Iterator[Reading]:
     adapter = fields(get(spec, "adapter_spec"))
     model = text(adapter.get("model"))
     sampling = {name: adapter.get(name) for name in ("temperature", "max_tokens")}
     yield from settings({"model": model, **sampling})
-    stats = _stats(_beside(artifact, "per_instance_stats"))
     seen = set()
-    for name, state in packed.fields(artifact.path, "request_states"):
+    for name, state in packed.fields(path, "request_states"):
         if name != "request_states":
             continue
         instance = get(state, "instance")
         key = _key(get(instance, "id"), state, instance)
-        if key is None:
+        if key[0] is None:
             yield Reject("no instance with an id: not a request of HELM")
         elif key in seen or get(state, "request_mode") == "calibration":
             yield Line()
@@ -150,31 +144,25 @@ def _benchmark(spec: Any) -> str:
     return ",".join([scenario, *others])
 
 
-def _key(instance_id: Any, state: Any, instance: Any) -> Key | None:
-    own = text(instance_id)
-    return (own, str(get(state, "train_trial_index")), _perturbation(instance)) if own else None
-
-
-def _perturbation(instance: Any) -> str:
-    """The name of a perturbation, and what else tells it from others, such as a probability."""
-    described = fields(get(instance, "perturbation"))
-    values = [f"{name}={value}" for name, value in sorted(described.items()) if name not in FLAGS]
-    return "-".join([text(described.get("name")) or "", *values])
+def _key(instance_id: Any, state: Any, instance: Any) -> Key:
+    perturbation = get(instance, "perturbation")
+    return text(instance_id), str(get(state, "train_trial_index")), as_json(perturbation)
 
 
 def _variant(split: Any, instance: Any) -> str:
-    return "-".join(filter(None, (text(split) or "instances", _perturbation(instance))))
+    names = (text(split) or "instances", text(get(instance, "perturbation", "name")))
+    return "-".join(filter(None, names))
 
 
 def _stats(paths: Iterable[Path]) -> dict[Key, dict[str, float]]:
     """The statistics of each attempt by name."""
     by_key: dict[Key, dict[str, float]] = defaultdict(dict)
     for one in (element for path in paths for element in packed.elements(path)):
-        key = _key(get(one, "instance_id"), one, one)
-        for stat in items(get(one, "stats")) if key else ():
+        values = by_key[_key(get(one, "instance_id"), one, one)]
+        for stat in items(get(one, "stats")):
             name, mean = text(get(stat, "name", "name")), number(get(stat, "mean"))
-            if key and name and mean is not None:
-                by_key[key].setdefault(name, mean)
+            if name and mean is not None:
+                values.setdefault(name, mean)
     return by_key
 
 

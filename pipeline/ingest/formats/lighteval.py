@@ -34,19 +34,12 @@ from .lm_eval import TIME
 from .own_table import parquet_rows
 
 TITLE = "lighteval"
-FILES = (
-    "`details/<model>/<time>/details_<task>_<time>.parquet`, in the older columns (`example`, "
-    "`predictions`, `metrics`) and the newer (`doc`, `model_response`, `metric`), and "
-    "`results_<time>.json`"
-)
+FILES = "`details_<task>_<time>.parquet` of older and newer columns, `results_<time>.json`"
 GIVES = "checks transcript tokens"
-SCORE = (
-    "the first metric of the task that is better the higher it is (`config_tasks` of the results, "
-    "else in their order); the others are checks"
-)
+SCORE = "the first metric of the task that is better the higher it is; the others are checks"
 NOTES = (
-    "One run per task, and one for rows without its first metric. Tasks by the id of the document, "
-    "else by the row. Samples of one row have one score: they are one attempt."
+    "One run per task, and one for rows without its first metric. Samples of one row have one "
+    "score: they are one attempt."
 )
 NAMES = re.compile(rf"(^|/)(details_.+|results)_{TIME}\.(parquet|json)$")
 PARTS = re.compile(rf"(?:details_(?P<task>.+)|results)_(?P<time>{TIME})\.(?:parquet|json)")
