@@ -78,39 +78,35 @@ tasks as (
 sizes as (
     select
         *,
-        min(run_id) over (partition by package, n_tasks, token_sum, token_xor) as first_run
+        min(run_id) over (partition by n_tasks, token_sum, token_xor) as first_run
     from (
         select
             run_id,
-            named.package,
             -- Several tasks may ask one question, and the repeats of a task several.
             least(count(distinct token), count(distinct task_id)) as n_tasks,
             sum(distinct hash(token)) as token_sum,
             bit_xor(distinct hash(token)) as token_xor
         from tasks
-        inner join named using (run_id)
         group by all
     )
 ),
 firsts as (
     select distinct
         tasks.run_id,
-        sizes.package,
         tasks.token,
         sizes.n_tasks
     from tasks
     inner join sizes using (run_id)
     where run_id = first_run
 ),
--- Runs belong together that share half of the smaller one's tasks, or a package. Of two packages they
--- are two benchmarks, whatever tasks they share: one may ask for a fix and the other for a test.
+-- Runs belong together that share half of the smaller one's tasks, or a package.
 related as (
     select
         firsts.run_id,
         others.run_id as other_run
     from firsts
     inner join firsts as others using (token)
-    where firsts.run_id < others.run_id and coalesce(firsts.package = others.package, true)
+    where firsts.run_id < others.run_id
     group by firsts.run_id, others.run_id, firsts.n_tasks, others.n_tasks
     having 2 * count(*) >= least(firsts.n_tasks, others.n_tasks)
     union all
