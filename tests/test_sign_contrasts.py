@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from random import Random
 
 import numpy as np
@@ -34,8 +35,11 @@ def test_the_sign_of_one_runs_failures() -> None:
     failing_a = np.flatnonzero(attempts.fails & (attempts.run == 0))
     failing_b = np.flatnonzero(attempts.fails & (attempts.run == 1))
     bears = np.isin(np.arange(len(attempts.run)), [*failing_a[:20], *failing_b[:2]])
+    # An error has a place in each attempt.
+    error = replace(field("stop", bears), kind="error", first=np.where(bears, 1.0, np.inf))
     (row,) = _differing_runs([field("end", bears)], attempts)
     assert row[:5] == ("a", "field", "end", "x", "end = x")
+    assert [each[1] for each in _differing_runs([error], attempts)] == ["error"]
     assert row[5:10] == (20, 24, 2, 24, N_TASKS)
 
 

@@ -95,7 +95,8 @@ def _is_usable(sign: Sign, compared: Flags) -> bool:
 
 
 def _among(sign: Sign, attempts: Flags) -> Sign:
-    return replace(sign, bears=sign.bears[attempts], known=sign.known[attempts])
+    first = None if sign.first is None else sign.first[attempts]
+    return replace(sign, bears=sign.bears[attempts], known=sign.known[attempts], first=first)
 
 
 def _is_clear(sign: Sign, is_run: Flags) -> bool:

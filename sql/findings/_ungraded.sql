@@ -1,7 +1,7 @@
 -- Attempts that were never graded: no reward, or no verdict where other attempts of the run have some.
 -- `error` is what else the row says that graded ones do not: the text of an error, or how it ended;
--- `is_message` where it is a text of several words; `is_begun` unless the model did nothing, where other attempts
--- of the run show what it did.
+-- `is_message` where it is a text of several words; `is_begun` unless the record shows that the model did nothing:
+-- without a transcript only where the attempt took no time.
 -- grain: record_id
 -- kind: table
 with rollouts as (
@@ -11,8 +11,12 @@ with rollouts as (
         task_id,
         benchmark,
         is_scored,
-        coalesce(n_turns, 0) > 0 or not bool_or(is_observed) over (partition by run_id) as is_begun
+        not (
+            coalesce(n_turns, 0) = 0
+            and (is_observed or coalesce(duration_s = 0 or outline = '' and transcript is null, false))
+        ) as is_begun
     from staging.rollouts
+    inner join (select record_id, outline, transcript from staging.records) as records using (record_id)
     inner join staging.run_benchmarks using (run_id)
 ),
 -- Fields that hold verdicts: checks, or an object with one that is true or false, 0 or 1.
