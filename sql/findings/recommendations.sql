@@ -34,8 +34,8 @@ modes as (
         failure_modes.* exclude (run_id, top_tasks),
         -- The few of many tasks that have most of these failures.
         if(
-            n_failures > 1
-            and tasks.n_all_tasks > 3
+            tasks.n_all_tasks > 3
+            and regexp_extract(failure_modes.top_tasks[1], '(\d+)\)$', 1)::bigint > 1
             and list_sum(list_transform(
                 failure_modes.top_tasks[:3], lambda task: regexp_extract(task, '(\d+)\)$', 1)::bigint
             )) >= 0.75 * n_failures,
