@@ -111,6 +111,44 @@ def test_a_transcript_by_keys(tab: Tab, reader: Reader) -> None:
     press(tab, "Escape")
 
 
+def test_rows_by_keys(tab: Tab, reader: Reader) -> None:
+    """From the first page to a transcript with j and Enter, and back with h."""
+    opened(tab, reader.base + "/rollouts?benchmark=office_desk")
+    press(tab, "j", "j", "Enter")
+    assert until(tab, "location.pathname === '/rollout' && location.search")
+    assert until(tab, "document.querySelectorAll('[data-seq]').length")
+    press(tab, "h")
+    assert until(tab, "location.pathname === '/' && document.querySelectorAll('[data-row]').length")
+    press(tab, "j", "Enter")
+    assert until(tab, "location.pathname === '/rollouts'")
+
+
+def test_kinds_are_hidden_by_a_press(tab: Tab, reader: Reader) -> None:
+    """Results are gone, here and in the next transcript, until they are wanted again."""
+    opened(tab, reader.base + FAILING)
+    hidden = "document.getElementById('e3').offsetParent === null"
+    assert tab.run(hidden) is False
+    tab.run("document.querySelector('[data-kind=tool_result]').click()")
+    assert tab.run(hidden) is True
+    assert tab.run("document.getElementById('e2').offsetParent === null") is False
+    opened(tab, reader.base + FAILING.replace("%3A0", "%3A1"))
+    assert tab.run("document.querySelector('.event.tool_result').offsetParent === null") is True
+    tab.run("document.querySelector('[data-kind=tool_result]').click()")
+    opened(tab, reader.base + FAILING)
+    assert tab.run(hidden) is False
+
+
+def test_paper_has_everything_open(tab: Tab, reader: Reader) -> None:
+    """Every event, and no form or menu."""
+    opened(tab, reader.base + FAILING)
+    tab.run("dispatchEvent(new Event('beforeprint'))")
+    tab.show(media="print")
+    assert tab.run("document.querySelectorAll('.event:not([open])').length") == 0
+    for name in (".top", "aside", ".filters"):
+        assert tab.run(f"document.querySelector('{name}').offsetParent === null"), name
+    tab.show()
+
+
 def test_a_labelling_session(tab: Tab, reader: Reader) -> None:
     """Evidence by a press and by a key, kept while reading on; saved; in file and report."""
     opened(tab, f"{reader.base}/rollout?at={ASTER}%2F9%3A0")
@@ -177,7 +215,9 @@ def test_the_policy_holds(tab: Tab, reader: Reader) -> None:
 
 def test_dark_and_narrow(tab: Tab, reader: Reader) -> None:
     """In the dark the page is dark; on a phone nothing reaches beyond the screen."""
-    for path in ("/", FAILING, "/compare", "/sql?query=from+bucket_counts", "/labels"):
+    beside = FAILING.replace("/rollout", "/diff") + f"&with={ASTER}%2F0%3A2&all=1"
+    lists = ("/", "/rollouts", "/task?benchmark=office_desk&task=0", "/labels")
+    for path in (*lists, FAILING, beside, "/compare", "/sql?query=from+bucket_counts"):
         tab.show(width=390, height=800, dark=True)
         opened(tab, reader.base + path)
         assert tab.run("document.documentElement.scrollWidth") <= 390, path

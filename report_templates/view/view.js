@@ -89,7 +89,7 @@ function go(next) {
   at?.classList.remove("at");
   at = next;
   at.classList.add("at");
-  const target = at.querySelector("summary, a, th");
+  const target = at.querySelector("summary, a");
   target?.focus({ preventScroll: true });
   at.scrollIntoView({ block: "nearest" });
 }
@@ -128,11 +128,13 @@ const KEYS = {
   "]": () => $("a[rel=next]")?.click(),
   "{": () => attempt(-1),
   "}": () => attempt(1),
+  h: () => location.assign("/"),
   "?": () => $("#keys").showModal(),
 };
 document.addEventListener("keydown", (press) => {
   const typing = press.target.closest("input, textarea, select, dialog");
   if (press.key === "Enter" && press.ctrlKey && press.target.form) return press.target.form.requestSubmit();
+  if (press.key === "Enter" && press.target === document.body) return at?.querySelector("summary, a")?.click();
   if (press.key === "Escape" && typing) return press.target.blur();
   if (typing || press.ctrlKey || press.metaKey || press.altKey || !Object.hasOwn(KEYS, press.key)) return;
   press.preventDefault();
