@@ -31,6 +31,7 @@ MOST_GAPS = 2
 # The line below the heads of a table, which may be in a list or a quotation.
 DELIMITER = re.compile(r"[ \t>*+\d.)|:-]*-[ \t|:-]*")
 MOST_FIELDS = 60
+LONGEST_QUESTION = 3000
 # Deeper JSON is shown as written: indented, its lines would be longer than its text.
 DEEPEST = 12
 WIDTH = 120
@@ -105,6 +106,13 @@ def _is_ragged(text: str) -> bool:
 def is_laid_out(text: str) -> bool:
     """Whether a text is columns or a screen rather than prose."""
     return sum(1 for line in text.split("\n") if GAP.search(line)) > MOST_GAPS
+
+
+def question(text: str | None) -> Markup | None:
+    """A question as prose; None if it is long, laid out or not recorded."""
+    if not text or len(text) > LONGEST_QUESTION or is_laid_out(text):
+        return None
+    return markdown(text)
 
 
 def fields(text: str) -> list[tuple[str, str]]:

@@ -9,7 +9,7 @@ import pyarrow as pa
 from .home import answer
 from .labels import LabelFile
 from .opened import AbsentError, Opened, Page, Row, page_no, stamp
-from .prose import csv_text
+from .prose import csv_text, question
 
 PAGE = 50
 MOST_RUNS = 12
@@ -139,4 +139,10 @@ def task(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> Page:
         run["attempts"] = [each for each in attempts if each["run_id"] == run["run_id"]]
         run["label"] = labels.of(run["run_id"], task_id)
     is_cut = len(attempts) == MOST_ATTEMPTS
-    return {"benchmark": benchmark, "task": row, "runs": runs, "is_cut": is_cut}
+    return {
+        "benchmark": benchmark,
+        "task": row,
+        "asked_as": question(row["prompt"]),
+        "runs": runs,
+        "is_cut": is_cut,
+    }

@@ -98,7 +98,7 @@ def reader(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> Page:
         "rollout": rollout,
         "siblings": opened.rows("siblings", **task),
         "question": questions[0] if questions else None,
-        "asked_as": None if is_raw else _prose(questions),
+        "asked_as": None if is_raw or not questions else prose.question(questions[0]["prompt"]),
         "checks": opened.rows("checks", **key),
         "modes": modes,
         "notes": notes,
@@ -150,13 +150,6 @@ def shown(events: list[Row], *, is_raw: bool, cited_seq: int | None = None) -> l
             }
         )
     return rows
-
-
-def _prose(questions: list[Row]) -> Markup | None:
-    """A question as prose; None if it is long, laid out or not recorded."""
-    text = (questions[0]["prompt"] or "") if questions else ""
-    is_prose = 0 < len(text) <= SHOWN and not prose.is_laid_out(text)
-    return prose.markdown(text) if is_prose else None
 
 
 def _marks(
