@@ -195,6 +195,17 @@ def test_the_first_page_is_the_answer(reader: Reader, demo: Path) -> None:
             assert reader.get(link.partition("#")[0]).status == 200, link
 
 
+def test_several_benchmarks_have_one_page(reader: Reader, demo: Path) -> None:
+    """Every run with its score, and each benchmark a press away."""
+    page = reader.get("/")
+    with pipeline.open_warehouse(demo) as opened:
+        rows = opened.execute("select benchmark, run_id, pass_at_1 from run_metrics").fetchall()
+    for benchmark, run, rate in rows:
+        assert f"{run} {100 * rate:.1f}%" in page.words
+        assert f"/?benchmark={benchmark}" in page.links
+    assert "What matters most" in page.words
+
+
 @pytest.mark.parametrize("sort", ["hardest", "easiest"])
 def test_tasks_are_sorted_by_any_run(reader: Reader, demo: Path, sort: str) -> None:
     """By the pass rate in that run; equal ones by their id."""

@@ -120,7 +120,7 @@ def test_rows_by_keys(tab: Tab, reader: Reader) -> None:
     press(tab, "h")
     assert until(tab, "location.pathname === '/' && document.querySelectorAll('[data-row]').length")
     press(tab, "j", "Enter")
-    assert until(tab, "location.pathname === '/rollouts'")
+    assert until(tab, "location.search === '?benchmark=office_desk'")
 
 
 def test_kinds_are_hidden_by_a_press(tab: Tab, reader: Reader) -> None:
@@ -216,7 +216,13 @@ def test_the_policy_holds(tab: Tab, reader: Reader) -> None:
 def test_dark_and_narrow(tab: Tab, reader: Reader) -> None:
     """In the dark the page is dark; on a phone nothing reaches beyond the screen."""
     beside = FAILING.replace("/rollout", "/diff") + f"&with={ASTER}%2F0%3A2&all=1"
-    lists = ("/", "/rollouts", "/task?benchmark=office_desk&task=0", "/labels")
+    lists = (
+        "/",
+        "/?benchmark=office_desk",
+        "/rollouts",
+        "/task?benchmark=office_desk&task=0",
+        "/labels",
+    )
     for path in (*lists, FAILING, beside, "/compare", "/sql?query=from+bucket_counts"):
         tab.show(width=390, height=800, dark=True)
         opened(tab, reader.base + path)

@@ -30,17 +30,29 @@ def answer(opened: Opened, benchmark: str) -> Page:
     return opened.cached(("answer", benchmark), lambda: _answer(opened, benchmark))
 
 
-def _answer(opened: Opened, benchmark: str) -> Page:
+def suite(opened: Opened) -> Page:
+    """The runs of all benchmarks, and what matters most in them."""
+    return opened.cached(
+        "suite", lambda: {"runs": opened.rows("suite"), "findings": _findings(opened)}
+    )
+
+
+def _findings(opened: Opened, benchmark: str | None = None) -> list[dict[str, Any]]:
+    """What matters most, in one benchmark or in all."""
     ranked = [
         row
         for row in rows(opened.warehouse, TABLES["findings"])
-        if row.values["benchmark"] == benchmark
+        if benchmark in (None, row.values["benchmark"])
     ]
+    return [
+        {"sentence": Markup(VOICE.finding(row)), "leads_to": _leads_to(row.values)}
+        for row in foremost(ranked, MOST_FINDINGS)
+    ]
+
+
+def _answer(opened: Opened, benchmark: str) -> Page:
     return {
-        "findings": [
-            {"sentence": Markup(VOICE.finding(row)), "leads_to": _leads_to(row.values)}
-            for row in foremost(ranked, MOST_FINDINGS)
-        ],
+        "findings": _findings(opened, benchmark),
         "changes": opened.rows("changes", benchmark=benchmark),
         "health": opened.rows("health", benchmark=benchmark),
         "health_checks": opened.rows("health_checks", benchmark=benchmark),

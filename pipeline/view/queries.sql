@@ -22,6 +22,23 @@ from run_metrics
 where benchmark = $benchmark
 order by run_id;
 
+-- suite: the runs of all benchmarks with their scores
+select
+    metrics.benchmark,
+    run_id,
+    coalesce(model, 'n/a') as model,
+    metrics.n_tasks,
+    metrics.n_rollouts,
+    pass_at_1,
+    pass_at_1_ci_new_tasks_low as low,
+    pass_at_1_ci_new_tasks_high as high,
+    mean_reward,
+    n_unhealthy
+from run_metrics as metrics
+left join run_health using (run_id)
+order by metrics.benchmark, run_id
+limit 500;
+
 -- options: the values by which tasks can be filtered
 with own as (select run_id from runs where benchmark = $benchmark)
 select

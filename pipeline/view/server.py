@@ -26,7 +26,7 @@ from ..errors import BladeError, UsageError
 from ..query_worker import MOST_WORKERS, end_queries
 from ..report import templates, wording
 from ..text import neutral
-from . import compared, labels, question, rollouts, tasks, transcript
+from . import compared, home, labels, question, rollouts, tasks, transcript
 from .opened import AbsentError, Followed, Opened, Row, stamp
 from .prose import fields, link
 
@@ -90,7 +90,7 @@ def prepared(
     explorer = Explorer(Followed(warehouse, memory_limit=memory_limit), file, port)
     # Render a page now: the first one is slow, and fails if the warehouse is of another version.
     with explorer.followed.opened() as opened:
-        rendered(explorer, "matrix", tasks.matrix(file, opened, {}))
+        _home(explorer, opened, {})
     listening = socket.socket()
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -186,6 +186,10 @@ def app(explorer: Explorer) -> Starlette:
 
         return answer
 
+    def first_page(request: Request) -> Response:
+        with explorer.followed.opened() as opened:
+            return _home(explorer, opened, request.query_params)
+
     def answer_sql(request: Request) -> Response:
         with explorer.followed.opened() as opened:
             content = question.question(opened, request.query_params)
@@ -249,7 +253,7 @@ def app(explorer: Explorer) -> Starlette:
 
     return Starlette(
         routes=[
-            Route("/", page("matrix", partial(tasks.matrix, explorer.labels))),
+            Route("/", first_page),
             Route("/tasks.csv", download(partial(tasks.table, explorer.labels), "tasks.csv")),
             Route("/rollouts", page("rollouts", rollouts.listed)),
             Route("/rollouts.csv", download(rollouts.table, "rollouts.csv")),
@@ -268,6 +272,14 @@ def app(explorer: Explorer) -> Starlette:
         ],
         exception_handlers={BladeError: failed},
     )
+
+
+def _home(explorer: Explorer, opened: Opened, query: Mapping[str, str]) -> Response:
+    """A benchmark; where there are several and none is named, all of them."""
+    benchmarks = opened.cached("benchmarks", lambda: opened.rows("benchmarks"))
+    if len(benchmarks) > 1 and not query.get("benchmark"):
+        return rendered(explorer, "suite", home.suite(opened))
+    return rendered(explorer, "matrix", tasks.matrix(explorer.labels, opened, query))
 
 
 def _report(explorer: Explorer, benchmark: str, *, is_page: bool) -> str:
