@@ -245,3 +245,19 @@ def test_the_page_of_a_curated_report(tab: Tab, demo: Path, tmp_path: Path) -> N
         shown = tab.run("document.querySelector('#where code').textContent")
         assert shown == f"select pass_at_1 from run_metrics where {where}"
         assert tab.run("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("width", [1400, 800, 390])
+def test_a_suite_fits_its_window(tab: Tab, demo: Path, width: int, dark: bool) -> None:
+    """The matrix scrolls in itself, not the page; a benchmark's name leads to its report."""
+    tab.show(width=width, dark=dark)
+    overview = demo.parent / "report.html"
+    tab.open(overview)
+    assert tab.complaints == []
+    assert tab.run("document.documentElement.scrollWidth") == width
+    assert tab.run("document.querySelectorAll('.matrix tbody tr').length") == 2
+    links = tab.run("[...document.querySelectorAll('.matrix thead a')].map(a => a.href)")
+    desk, maths = ("office_desk", "quick_math")
+    folder = demo.parent / "benchmarks"
+    assert links == [(folder / name / "report.html").as_uri() for name in (desk, maths)]

@@ -218,6 +218,31 @@ def test_one_benchmark_is_no_suite(tmp_path: Path) -> None:
     ]
 
 
+def test_a_shared_mode_is_told_once(tmp_path: Path) -> None:
+    """What fails alike in several benchmarks is one row, with its lowest and highest share."""
+    files = {}
+    for bench, n_late in (("x", 4), ("y", 9), ("z", 0)):
+        passed = attempts("one", {task: [1] for task in range(20)}, ask=bench, exit_status="done")
+        failed = [
+            rollout(
+                20 + task,
+                0,
+                model="one",
+                reward=0.0,
+                ask=f"{bench} late {task}",
+                exit_status="agent_timeout" if task < n_late else f"other {task}",
+            )
+            for task in range(12)
+        ]
+        files[f"{bench}_one_rollouts.jsonl"] = [*passed, *failed]
+    actual = analyzed(tmp_path, files, needs=[*NEEDS, "failure_modes"])
+    rows = actual.rows("""
+        select n_benchmarks, n_suite_benchmarks, n_failures, lowest_share, highest_share
+        from suite_modes where mode like '%agent_timeout%'
+    """)
+    assert rows == [(2, 3, 13, pytest.approx(4 / 12), pytest.approx(9 / 12))]
+
+
 @pytest.fixture(scope="module")
 def suite(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """Two models on two benchmarks: one loses a benchmark, and a third has one benchmark alone."""

@@ -145,6 +145,18 @@ order by finding_no;
 from main.series
 order by series, place;
 
+-- suite_standings: the best first, over the suite before single benchmarks
+from main.suite_standings
+order by benchmark nulls first, place nulls last, entrant;
+
+-- suite_comparisons: over the suite first, then the largest changes
+from main.suite_comparisons
+order by benchmark nulls first, abs(delta) desc nulls last, base, candidate;
+
+-- suite_modes: those of most benchmarks first
+from main.suite_modes
+order by n_benchmarks desc, n_failures desc, mode;
+
 -- notices: in the order of the checks
 from raw.notices
 order by no;

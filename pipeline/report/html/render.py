@@ -20,7 +20,7 @@ from .. import charts, filters, markdown, templates
 from ..comparisons import Comparison, leading
 from ..content import Content
 from ..declared import METRICS, TABLES, Section, Table, plain_words
-from ..figures import MARK, Figure, Row
+from ..figures import MARK, Figure, Row, grouped
 from ..markdown import Document
 from ..tables import Source
 from . import body
@@ -30,7 +30,7 @@ from .tasks import Strip, paths, strips
 
 # Sections that are not folded, and the one that every task goes with.
 OPEN, TASKS = ("executive_summary", "overview"), "task_outcome_buckets"
-MOST_BENCHMARKS, MOST_COMPARISONS = 4, 3
+MOST_BENCHMARKS, MOST_COMPARISONS, MOST_CHANGES = 4, 3, 8
 # Ids that the page itself has.
 RESERVED = ("content", "evidence", "preface", "status", "tasks", "where")
 MOST_ROWS = 300
@@ -61,6 +61,19 @@ class Benchmark:
 
 
 @dataclass(frozen=True)
+class Suite:
+    """Entrants by benchmarks: each standing with its cells, and what moved."""
+
+    # The page of each benchmark.
+    links: Mapping[str, str]
+    rows: Sequence[tuple[Row, Sequence[Row]]]
+    # Changes over the suite, each with its benchmarks, those that decide first.
+    changes: Sequence[tuple[Row, Sequence[Row]]]
+    n_changes: int
+    notes: int
+
+
+@dataclass(frozen=True)
 class Page:
     """All that the page's templates print."""
 
@@ -75,6 +88,7 @@ class Page:
     opening: str = ""
     benchmarks: Sequence[Benchmark] = ()
     n_benchmarks: int = 0
+    suite: Suite | None = None
     strips: Sequence[Strip] = ()
     parts: Sequence[Part] = ()
     # Of a curated report: what comes before its first section, and how it was compared.
@@ -170,6 +184,7 @@ def _page(source: Source, draft: Draft, evidence: list[Evidence], folder: Path |
         opening=Markup(body.inline(draft.document.opening)),
         benchmarks=benchmarks,
         n_benchmarks=len(content.benchmarks),
+        suite=_suite(content),
         summary=[part for part in parts if part.name in OPEN],
         strips=strips(source, content) if any(part.name == TASKS for part in parts) else [],
         parts=[part for part in parts if part.name not in OPEN],
@@ -261,6 +276,44 @@ def _benchmarks(content: Content, drawing: Drawing) -> list[Benchmark]:
             drawn.append(drawing.chart("waterfall", **pair, metric=each.lead.metric))
         benchmarks.append(Benchmark(name, compared, Markup("".join(drawn))))
     return benchmarks
+
+
+def _suite(content: Content) -> Suite | None:
+    """The suite of an overview; a report on one benchmark has none."""
+    standings = [row for row in content.suite_standings if row.values["benchmark"] is None]
+    if len(content.benchmarks) < 2 or not standings:
+        return None
+    cells = grouped(content.suite_cells, "entrant")
+    links = {
+        name: f"benchmarks/{content.folders[name]}/report.html"
+        for name in sorted({row.values["benchmark"] for row in content.suite_cells})
+        if name in content.folders
+    }
+    single: dict[tuple[str, str], list[Row]] = {}
+    whole = []
+    for row in content.suite_comparisons:
+        if row.values["benchmark"] is None:
+            whole.append(row)
+        else:
+            single.setdefault((row.values["base"], row.values["candidate"]), []).append(row)
+    named = [row for row in whole if row.values["is_named"]]
+    shown = named or [row for row in whole if row.values["verdict"] in ("improved", "regressed")]
+    return Suite(
+        links=links,
+        rows=[(row, cells[row.values["entrant"]]) for row in standings],
+        changes=[
+            (
+                row,
+                sorted(
+                    single.get((row.values["base"], row.values["candidate"]), []),
+                    key=lambda each: (not each.values["is_decisive"], each.values["benchmark"]),
+                ),
+            )
+            for row in shown[:MOST_CHANGES]
+        ],
+        n_changes=len(shown),
+        notes=len(content.suite_notes),
+    )
 
 
 def _part(section: Section, text: str, writer: body.Body) -> Part:
