@@ -90,8 +90,34 @@ def _chosen(names: Sequence[str]) -> list[report.Section]:
     return [each for name, each in report.SECTIONS.items() if name in wanted or not names]
 
 
-def relabel(path: Path, labels: Path) -> Warehouse:
-    """The warehouse with this file as the only file of labels."""
+def relabel(
+    path: Path,
+    labels: Path | None,
+    *,
+    wanted: Sequence[str] = (),
+    seed: int | None = None,
+) -> Warehouse:
+    """The warehouse with this file as the only file of labels, and with this seed of plans.
+
+    Without `wanted`, it has all relations that a page may read.
+    """
+    replaced: dict[str, pa.Table] = {}
+    amended: dict[str, pa.Table] = {}
+    if labels is not None:
+        replaced, amended = _labels(path, labels)
+    if seed is not None:
+        with warehouse.open_warehouse(path) as opened, warehouse.of_this_version(path):
+            benchmarks = "select distinct benchmark, cast(? as bigint) as seed from runs order by 1"
+            replaced["staging.reading_seeds"] = opened.arrow(benchmarks, [seed])
+    if not wanted:
+        every = [relation.name for relation in relations(SQL_DIR, computed_relations(Profile()))]
+        shown = [name for name in every if name.startswith(("main.", "report.", "assertions."))]
+        wanted = [*shown, *(name for table in report.EVERY.values() for name in table.reads)]
+    return recompute(path, replaced, amended=amended, unchanged=UNCHANGED, wanted=wanted)
+
+
+def _labels(path: Path, labels: Path) -> tuple[dict[str, pa.Table], dict[str, pa.Table]]:
+    """Tables of `raw` with this file of labels: those it replaces, and those it is added to."""
     if not (labels.is_file() and os.access(labels, os.R_OK)):
         raise InputError(
             f"{labels}: no readable file of labels.",
@@ -110,16 +136,7 @@ def relabel(path: Path, labels: Path) -> Warehouse:
     read = load.labels_alone(
         artifact, max(numbers, default=0) + 1, max_line_bytes=DEFAULT_MAX_LINE_BYTES
     )
-    # All relations that a page may read, and the assertions.
-    every = [relation.name for relation in relations(SQL_DIR, computed_relations(Profile()))]
-    shown = [name for name in every if name.startswith(("main.", "report.", "assertions."))]
-    return recompute(
-        path,
-        {name: read[name] for name in ("raw.labels", "raw.label_mentions")},
-        amended={
-            "raw.files": pa.concat_tables([files, read["raw.files"]]),
-            "raw.rejects": pa.concat_tables([rejects, read["raw.rejects"]]),
-        },
-        unchanged=UNCHANGED,
-        wanted=[*shown, *(name for table in report.EVERY.values() for name in table.reads)],
-    )
+    return {name: read[name] for name in ("raw.labels", "raw.label_mentions")}, {
+        "raw.files": pa.concat_tables([files, read["raw.files"]]),
+        "raw.rejects": pa.concat_tables([rejects, read["raw.rejects"]]),
+    }

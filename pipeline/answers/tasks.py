@@ -112,6 +112,11 @@ def _shortened(row: Row) -> Row:
     }
 
 
+def is_citation(text: str) -> bool:
+    """Whether a text cites a rollout, be it there or not."""
+    return parse(text) is not None
+
+
 def cited(text: str) -> Citation:
     """Parse a citation, or raise an error."""
     citation = parse(text)
@@ -121,12 +126,18 @@ def cited(text: str) -> Citation:
     return citation
 
 
-def cited_rollout(warehouse: Warehouse, text: str) -> Row:
-    """The cited rollout with its prompts and events, or with only the cited event."""
+def cited_key(warehouse: Warehouse, text: str) -> tuple[str, str, int]:
+    """Run, task and repeat of a citation, whose names may be given in part."""
     citation = cited(text)
     run = find_run(warehouse, citation.run_id)
     task_id = find_task(run, citation.task_id, task_names(warehouse, run))
-    key = (run["run_id"], task_id, citation.rollout_index)
+    return run["run_id"], task_id, citation.rollout_index
+
+
+def cited_rollout(warehouse: Warehouse, text: str) -> Row:
+    """The cited rollout with its prompts and events, or with only the cited event."""
+    citation = cited(text)
+    key = cited_key(warehouse, text)
     rollouts = warehouse.rows(f"from rollouts where {KEY}", *key)
     if not rollouts:
         query = "select rollout_index from rollouts where run_id = ? and task_id = ? order by all"

@@ -32,7 +32,7 @@ LONGEST_NAME = 100
 MAKE_ROOM = "Free disk space there, or choose another place with --out or TMPDIR."
 # In the order of `blade --help`, which prints the first line of each command's file.
 ANALYSIS = (
-    "analyze report metrics compare suite failures why health plan view sql show mcp export "
+    "analyze report metrics compare suite failures why read health plan view sql show mcp export "
     "formats clean"
 ).split()
 PACKAGE = (

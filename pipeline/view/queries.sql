@@ -743,32 +743,6 @@ order by
     try_cast(task_id as bigint), task_id
 limit $most offset $skipped;
 
--- labels: the labels that the analysis read
-select
-    run_id,
-    task_id,
-    cause,
-    intervention,
-    note,
-    said_by,
-    evidence
-from labels
-order by source_file, source_line;
-
--- exists: whether a rollout and an event exist
-select
-    exists (from rollouts where run_id = $run and task_id = $task and rollout_index = $index)
-    or exists (from expected where run_id = $run and task_id = $task and rollout_index = $index)
-        as has_rollout,
-    $seq::bigint is null or exists (
-        from events
-        where run_id = $run and task_id = $task and rollout_index = $index and seq = $seq
-    ) as has_event;
-
--- outcome: the outcome of a task in a run
-from task_outcomes
-where run_id = $run and task_id = $task;
-
 -- schema: the columns of every public relation
 select
     table_name as relation,

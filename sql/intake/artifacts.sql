@@ -46,9 +46,12 @@ own_rows as (
     inner join raw.files using (file_no)
     union all
     select
-        source_file as path,
+        files.path,
         count(*) as n_rows
-    from main.labels
+    from raw.labels
+    inner join raw.files on files.file_no = labels.record_id // 1099511627776
+    anti join main.rejects
+        on rejects.source_file = files.path and rejects.source_line = labels.record_id % 1099511627776
     group by all
 )
 select

@@ -20,4 +20,5 @@ select
     source_line
 from labels
 anti join main.rejects using (source_file, source_line)
+where rollout_index is null and renamed is null
 order by run_id, task_id

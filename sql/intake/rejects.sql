@@ -30,14 +30,17 @@ faults as (
         ) = 1
 ),
 -- Of labels for one task that name only what is there, the last counts: ids ascend by file, in path
--- order, and by line.
+-- order, and by line. Of a rollout the last of each person does.
 labels as (
     select
         record_id,
         snippet,
-        max(record_id) over (partition by run_id, task_id) as winner_id
+        max(record_id) over (
+            partition by run_id, task_id, rollout_index, if(rollout_index is null, null, said_by)
+        ) as winner_id
     from raw.labels
     anti join faults using (record_id)
+    where renamed is null
 ),
 rejects as (
     select

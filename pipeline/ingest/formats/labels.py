@@ -1,4 +1,4 @@
-"""One line of labels.jsonl: the root cause of a task of a run, with evidence."""
+"""One line of labels.jsonl: what a person found in a task or a rollout, or another name of it."""
 
 from __future__ import annotations
 
@@ -15,28 +15,55 @@ UNEXPLAINED = "UNEXPLAINED"
 INTERVENTIONS = ("harness", "prompt", "data", "training", "verifier repair", "infrastructure")
 LONGEST_TEXT = 10_000
 LONGEST_QUOTE = 60
+LONGEST_MODE = 100
+LARGEST = 2**31
 
 
 @dataclass(frozen=True)
 class Label:
-    """A label; whether its task and evidence exist is checked in the warehouse."""
+    """A label of a task or a rollout; whether they exist is checked in the warehouse.
+
+    Where `renamed` is given, every rollout of that mode has `mode` instead, and nothing else is.
+    """
 
     run_id: str
     task_id: str
-    cause: str
-    intervention: str | None
-    note: str | None
-    said_by: str | None
-    evidence: tuple[Citation, ...]
+    cause: str | None = None
+    intervention: str | None = None
+    note: str | None = None
+    said_by: str | None = None
+    rollout_index: int | None = None
+    mode: str | None = None
+    seed: int | None = None
+    renamed: str | None = None
+    evidence: tuple[Citation, ...] = ()
+
+    @property
+    def is_of_task(self) -> bool:
+        """Whether it gives the cause of a task, not of one rollout."""
+        return self.rollout_index is None and self.renamed is None
 
 
 def read(line: str) -> Label:
     """Parse a label; ValueError if it is invalid. Unknown fields are ignored."""
     row = json.loads(gym.regular(line))
+    if row.get("rename") is not None:
+        if row.get("to") is None:
+            raise ValueError("to is missing: the new name of the mode")
+        return Label("", "", renamed=_words(row, "rename"), mode=_words(row, "to"))
+    index = _number(row, "rollout")
+    mode = _words(row, "mode")
+    if mode is not None and index is None:
+        raise ValueError("rollout is missing: a mode is of one rollout")
+    if index is not None and mode is None and row.get("cause") is None:
+        raise ValueError("mode and cause are missing")
     return Label(
         run_id=_key(row, "run", str),
         task_id=bounded_name(_key(row, "task", str, int)),
-        cause=_cause(row),
+        rollout_index=index,
+        mode=mode,
+        seed=_number(row, "seed"),
+        cause=None if mode and row.get("cause") is None else _cause(row),
         intervention=_intervention(row),
         note=_text(row, "note"),
         said_by=_text(row, "by"),
@@ -68,6 +95,28 @@ def _text(row: dict[str, Any], field: str) -> str | None:
     if value is not None and not isinstance(value, str):
         raise ValueError(f"{field} is {gym.json_type(value)}, not a string")
     return None if value is None else value[:LONGEST_TEXT]
+
+
+def _words(row: dict[str, Any], field: str) -> str | None:
+    """A mode in a few words, on one line."""
+    text = _text(row, field)
+    if text is None:
+        return None
+    words = " ".join(text.split())
+    if not words or len(words) > LONGEST_MODE:
+        raise ValueError(f"{field} is not a few words: 1 to {LONGEST_MODE} characters")
+    return words
+
+
+def _number(row: dict[str, Any], field: str) -> int | None:
+    value = row.get(field)
+    if value is None:
+        return None
+    if type(value) is not int:
+        raise ValueError(f"{field} is {gym.json_type(value)}, not a whole number")
+    if not 0 <= value < LARGEST:
+        raise ValueError(f"{field} is not a number from 0 to {LARGEST - 1}")
+    return value
 
 
 def _cause(row: dict[str, Any]) -> str:

@@ -43,8 +43,9 @@ DOCUMENT_TABLES = {
 LARGEST_NUMBER = 2**63 - 1
 LABEL_TABLES = {
     "labels": "record_id bigint, run_id varchar, task_id varchar, cause varchar, "
-    "intervention varchar, note varchar, said_by varchar, evidence varchar[], snippet varchar",
-    # What a label refers to: place 0 is its task, then its evidence. All of it must exist.
+    "intervention varchar, note varchar, said_by varchar, rollout_index bigint, mode varchar, "
+    "seed bigint, renamed varchar, evidence varchar[], snippet varchar",
+    # What a label refers to: place 0 is its task or rollout, then its evidence. All must exist.
     "label_mentions": "record_id bigint, place int, citation varchar, run_id varchar, "
     "task_id varchar, rollout_index bigint, seq bigint",
 }
@@ -187,7 +188,9 @@ def _load_batch(db: duckdb.DuckDBPyConnection, batch: pa.RecordBatch, tally: Fil
             continue
         *values, evidence = vars(label).values()
         rows["labels"].append((label_id, *values, [str(cited) for cited in evidence], snippet))
-        own = (label_id, 0, None, label.run_id, label.task_id, None, None)
+        if label.renamed is not None:
+            continue
+        own = (label_id, 0, None, label.run_id, label.task_id, label.rollout_index, None)
         rows["label_mentions"].append(own)
         for place, cited in enumerate(evidence, start=1):
             rows["label_mentions"].append((label_id, place, str(cited), *_parts(cited)))

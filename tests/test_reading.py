@@ -1,0 +1,359 @@
+"""Reading by a plan: what is drawn, what a digest holds, and what labels say of all failures."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pipeline.analysis import reading as analysis
+from pipeline.answers import reading
+from pipeline.warehouse import open_warehouse
+from tests.results import Results, Row, analyzed, call, called, lines, rollout, said
+
+NEEDS = ("rollout_labels", "reading_plan", "read_shares", "label_agreement", "artifacts", "rejects")
+PLAN = """
+    select run_id, task_id, rollout_index, stratum, draw_no, place, n_stratum
+    from reading_plan
+    where scope = '{scope}' {more}
+    order by benchmark, place
+"""
+
+
+def attempts(n: int = 60) -> list[Row]:
+    """Failures with three errors, two of them often, and passes of the same tasks without one."""
+    errors = ("disk full", "no route", "bad token")
+    rows = []
+    for task in range(n):
+        error = errors[0 if task % 2 else 1 if task % 3 else 2]
+        output = [*called("save", {"to": task}, f"error: {error}"), *said("Done.")]
+        rows.append(rollout(task, 0, reward=0.0, output=output))
+        rows.append(rollout(task, 1, output=[*called("save", {"to": task}), *said("Done.")]))
+    return rows
+
+
+def label(row: tuple[Any, ...], mode: str, by: str = "ana", **fields: Any) -> Row:
+    """A label of the rollout of a row of the plan."""
+    run_id, task_id, index = row[:3]
+    return {"run": run_id, "task": task_id, "rollout": index, "mode": mode, "by": by, **fields}
+
+
+def planned(results: Results, scope: str = "benchmark", more: str = "") -> list[tuple[Any, ...]]:
+    """The plan in its order."""
+    return results.rows(PLAN.format(scope=scope, more=more))
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """Two runs of one benchmark."""
+    files = {"a_rollouts.jsonl": attempts(), "b_rollouts.jsonl": attempts(24)}
+    return analyzed(tmp_path_factory.mktemp("plain"), files, needs=NEEDS)
+
+
+def labelled(folder: Path, given: list[Row]) -> Results:
+    """The same results with these labels."""
+    files = {
+        "a_rollouts.jsonl": attempts(),
+        "b_rollouts.jsonl": attempts(24),
+        "labels.jsonl": lines(given),
+    }
+    return analyzed(folder, files, needs=NEEDS)
+
+
+def test_every_failure_has_one_place(results: Results) -> None:
+    """In the plan of all runs and in that of its own; strata partition them."""
+    rows = planned(results)
+    assert [row[5] for row in rows] == list(range(1, len(rows) + 1))
+    failed = set(
+        results.rows("select run_id, task_id, rollout_index from rollouts where not is_pass")
+    )
+    assert {row[:3] for row in rows} == failed and len(failed) == 84
+    sizes = Counter(row[3] for row in rows)
+    assert all(sizes[row[3]] == row[6] for row in rows)
+    for run_id, n in (("a", 60), ("b", 24)):
+        own = planned(results, "run", f"and run_id = '{run_id}'")
+        assert [row[5] for row in own] == list(range(1, n + 1))
+
+
+def test_two_of_each_stratum_come_first(results: Results) -> None:
+    """Then strata in proportion to their size."""
+    rows = planned(results)
+    n_strata = len({row[3] for row in rows})
+    assert n_strata > 2
+    assert Counter(row[3] for row in rows[: 2 * n_strata]) == dict.fromkeys(
+        {row[3] for row in rows}, 2
+    )
+    half = Counter(row[3] for row in rows[: len(rows) // 2])
+    assert all(abs(half[row[3]] - row[6] / 2) <= 1.5 for row in rows)
+
+
+def test_the_draw_is_that_of_the_run_too(results: Results) -> None:
+    """A run's failures keep their order, whatever other runs there are."""
+    every = [row[:3] for row in sorted(planned(results), key=lambda row: (row[3], row[4]))]
+    own = planned(results, "run", "and run_id = 'a'")
+    own = [row[:3] for row in sorted(own, key=lambda row: (row[3], row[4]))]
+    assert [key for key in every if key[0] == "a"] == own
+
+
+def test_labels_change_no_plan(results: Results, tmp_path: Path) -> None:
+    """Neither modes nor renamings do; a seed draws another one."""
+    rows = planned(results)
+    given: list[Row] = [label(row, f"mode {row[5] % 3}") for row in rows[:30]]
+    given.append({"rename": "mode 1", "to": "mode 2"})
+    assert planned(labelled(tmp_path / "one", given)) == rows
+    other = planned(labelled(tmp_path / "two", [label(rows[0], "x", seed=7)]))
+    assert {row[:3] for row in other} == {row[:3] for row in rows} and other != rows
+
+
+def shares(results: Results, columns: str, where: str = "run_id is null") -> dict[str, Any]:
+    """Columns of read_shares of all runs, by value."""
+    rows = results.rows(f"select value, {columns} from read_shares where {where} order by value")
+    return {value: tuple(rest) for value, *rest in rows}
+
+
+def test_shares_weigh_strata(results: Results, tmp_path: Path) -> None:
+    """Each by its part of all failures, whatever was read of it; worked out from the plan."""
+    rows = planned(results)[:20]
+    given = [label(row, "odd" if row[4] % 2 else "even", cause="BI") for row in rows]
+    got = labelled(tmp_path, given)
+    expected = Fraction(0)
+    sizes = {row[3]: row[6] for row in rows}
+    for stratum, size in sizes.items():
+        own = [row for row in rows if row[3] == stratum]
+        expected += Fraction(size, 84) * Fraction(sum(row[4] % 2 for row in own), len(own))
+    found = shares(got, "share, n_with, n_read, n_failures, n_with_outside, ci_low, ci_high")
+    share, n_with, n_read, n_failures, n_outside, low, high = found["odd"]
+    assert share == pytest.approx(float(expected))
+    assert (n_read, n_failures, n_outside) == (20, 84, 0)
+    assert n_with == sum(row[4] % 2 for row in rows)
+    assert n_with / 84 < low < share < high < 1 - (20 - n_with) / 84
+    assert found["BI"][0] == 1 and found["BI"][5] < 1 == found["BI"][6]
+    assert found["even"][0] == pytest.approx(1 - share)
+
+
+def test_what_was_skipped_ends_what_counts(results: Results, tmp_path: Path) -> None:
+    """A reader who leaves one out cannot choose: what comes after it is counted only."""
+    rows = planned(results)[:20]
+    left_out = next(row for row in rows if row[4] == 3)
+    given = [label(row, "m") for row in rows if row is not left_out]
+    got = labelled(tmp_path, given)
+    later = [row for row in rows if row[3] == left_out[3] and row[4] > 3]
+    found = shares(got, "n_read, n_with, n_read_outside, n_with_outside")
+    assert later and found["m"] == (19 - len(later), 19 - len(later), len(later), len(later))
+
+
+def test_what_is_outside_is_counted_only(results: Results, tmp_path: Path) -> None:
+    """A pass that was read, and a failure drawn late, give no share."""
+    rows = planned(results)
+    given = [label(("a", "0", 1), "fine"), label(rows[-1], "late")]
+    found = shares(labelled(tmp_path, given), "n_with, n_with_outside, share, ci_low")
+    assert found == {"fine": (0, 1, None, None), "late": (0, 1, None, None)}
+
+
+def test_a_full_reading_is_exact(results: Results, tmp_path: Path) -> None:
+    """Where everything was read, the share is what it is; of one run, too."""
+    own = planned(results, "run", "and run_id = 'b'")
+    given = [label(row, "x" if int(row[1]) < 6 else "y") for row in own]
+    got = labelled(tmp_path, given)
+    found = shares(got, "share, ci_low, ci_high", "run_id = 'b'")
+    assert found == {"x": (0.25, 0.25, 0.25), "y": (0.75, 0.75, 0.75)}
+    assert shares(got, "share")["x"] == (None,), "of all runs, strata of a are unread"
+
+
+def test_modes_are_renamed_in_order(results: Results, tmp_path: Path) -> None:
+    """Two modes can be merged, and can change names; the given words are kept."""
+    rows = planned(results)[:3]
+    given: list[Row] = [
+        label(row, mode) for row, mode in zip(rows, ("a", "b", " c\n d "), strict=True)
+    ]
+    steps = (("a", "z"), ("b", "a"), ("z", "b"), ("c d", "b"))
+    given += [{"rename": old, "to": new} for old, new in steps]
+    got = labelled(tmp_path, given)
+    names = dict(got.rows("select mode_given, mode from rollout_labels"))
+    assert names == {"a": "b", "b": "a", "c d": "b"}
+    (counts,) = got.rows(
+        "select n_lines, n_rows, n_rejects, n_other from artifacts where kind = 'labels'"
+    )
+    assert counts == (7, 7, 0, 0)
+
+
+def test_a_person_corrects_their_own_label(results: Results, tmp_path: Path) -> None:
+    """Of several persons all are kept; the last mode and the last cause count."""
+    row = planned(results)[0]
+    given = [
+        label(row, "first"),
+        label(row, "second", by="bob", cause="KG"),
+        label(row, "third"),
+        {"run": row[0], "task": row[1], "cause": "TI"},
+    ]
+    got = labelled(tmp_path, given)
+    assert got.rows("select said_by, mode from rollout_labels") == [
+        ("ana", "third"),
+        ("bob", "second"),
+    ]
+    assert got.column("select reason from rejects") == ["superseded by labels.jsonl:3"]
+    assert set(shares(got, "n_with")) == {"third", "KG"}
+
+
+def test_kappa_by_hand() -> None:
+    """Cohen's own example: 20 and 15 of 50 agree; chance gives one half."""
+    table = Counter({("y", "y"): 20, ("y", "n"): 5, ("n", "y"): 10, ("n", "n"): 15})
+    n_both, n_agreed, agreement, kappa, low, high = analysis.kappa(table)
+    assert (n_both, n_agreed, agreement) == (50, 35, 0.7)
+    assert kappa == pytest.approx(0.4) and low is not None and high is not None
+    # Wilson's interval of 35 of 50 is 0.5625 to 0.8090.
+    assert (low, high) == (pytest.approx(0.125, abs=0.001), pytest.approx(0.618, abs=0.001))
+    assert analysis.kappa(Counter({("y", "y"): 3}))[2:] == (1, None, None, None)
+
+
+def test_agreement_of_two_readers(results: Results, tmp_path: Path) -> None:
+    """Over the rollouts that both have read."""
+    rows = planned(results)[:10]
+    given = [label(row, "x" if row[5] < 6 else "y") for row in rows]
+    given += [label(row, "x" if row[5] < 5 else "y", by="bob") for row in rows[:8]]
+    got = labelled(tmp_path, given)
+    (row,) = got.rows("from label_agreement")
+    assert row[1:6] == ("mode", "ana", "bob", 8, 7)
+    # Both say x: 5 and 4 of 8; by chance 5/8 * 4/8 + 3/8 * 4/8 = 1/2.
+    assert row[7] == pytest.approx((7 / 8 - 1 / 2) / (1 / 2))
+
+
+BAD = {
+    "rollout is missing": {"mode": "m"},
+    "mode and cause are missing": {"rollout": 0},
+    "mode is not a few words": {"rollout": 0, "mode": "x" * 101},
+    "rollout is a string, not a whole number": {"rollout": "0", "mode": "m"},
+    "rollout is not a number from 0": {"rollout": -1, "mode": "m"},
+    "the task has no rollout 9": {"rollout": 9, "mode": "m"},
+    "seed is a list": {"rollout": 0, "mode": "m", "seed": [1]},
+}
+
+
+def test_bad_labels_are_refused(tmp_path: Path) -> None:
+    """Each with its reason."""
+    given = [{"run": "a", "task": 0, **fields} for fields in BAD.values()]
+    got = labelled(tmp_path, [*given, {"rename": "x"}, {"rename": "", "to": "y"}])
+    reasons = got.column("select reason from rejects order by source_line")
+    expected = [*BAD, "to is missing", "rename is not a few words"]
+    assert len(reasons) == len(expected)
+    assert all(reason.startswith(start) for reason, start in zip(reasons, expected, strict=True))
+
+
+@pytest.fixture(scope="module")
+def copied(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo's warehouse where labels can be written beside it."""
+    path = tmp_path_factory.mktemp("read") / "warehouse.duckdb"
+    path.write_bytes(demo.read_bytes())
+    return path
+
+
+def test_digests_are_short_and_cite(copied: Path) -> None:
+    """Every failure of the demo: at most 400 words, its question, its signs and what it did."""
+    plan = reading.plan(copied, "office_desk", size=1000, seed=None)
+    assert len(plan["next"]) == plan["n_failures"] == 89
+    with open_warehouse(copied) as opened:
+        for citation in plan["next"]:
+            digest = reading.digest(opened, citation)
+            words = [word for part in digest.items() for text in part for word in text.split()]
+            assert len(words) <= 400, citation
+            assert digest["citation"] == citation and digest["verdict"] != "passed"
+            assert {"asked", "did", "signs", "grader"} <= digest.keys(), citation
+
+
+def test_the_loop_on_the_command_line(copied: Path) -> None:
+    """The plan, a digest, labels, a renaming, and what they say."""
+    where = ("--warehouse", copied)
+    plan = json.loads(call("read", "office_desk", "--json", "--size", "12", *where).stdout)
+    assert (plan["n_planned"], plan["n_read"], len(plan["next"])) == (12, 0, 12)
+    assert sum(row["n_planned"] for row in plan["strata"]) == 12
+    for row in plan["strata"]:
+        assert row["inclusion_rate"] == pytest.approx(row["n_planned"] / row["n_stratum"])
+    first = plan["next"][0]
+    assert json.loads(call("read", first, "--json", *where).stdout) == plan["digests"][0]
+    for number, citation in enumerate(plan["next"]):
+        mode = "stops early" if number % 2 else "stops  soon"
+        given = ("--label", "--mode", mode, "--by", "ana", "--evidence", f"{citation}#1")
+        assert call("read", citation, *given, *where).code == 0
+    assert call("read", "--rename", "stops soon", "stops early", *where).code == 0
+    again = json.loads(call("read", "office_desk", "--json", "--size", "12", *where).stdout)
+    assert (again["n_read"], again["next"], again["n_outside"]) == (12, [], 0)
+    (share,) = again["shares"]
+    assert (share["value"], share["n_with"], share["said_by"]) == ("stops early", 12, ["ana"])
+    assert share["citations"][0].endswith("#1")
+    page = call("read", "office_desk", "--size", "12", *where).stdout
+    assert "read 12 of 89 failures" in page and "stops early" in page
+    report = call("report", "--labels", copied.parent / "labels.jsonl", *where)
+    assert report.code == 0
+
+
+def test_refusals_of_the_command(copied: Path) -> None:
+    """Nothing is written where a label would be refused; each says why."""
+    where = ("--warehouse", copied, "--labels", copied.parent / "other.jsonl")
+    wrong = {
+        "several benchmarks": (),
+        "needs --label": ("office_desk", "--mode", "x"),
+        "mode and cause are missing": ("office_desk_aster-8b/0:0", "--label"),
+        "no such rollout or event": (
+            *("office_desk_aster-8b/0:0", "--label", "--mode", "x"),
+            *("--evidence", "office_desk_aster-8b/0:0#999"),
+        ),
+        "not in this warehouse": ("office_desk_aster-8b/0:77", "--label", "--mode", "x"),
+        "is not RUN/TASK:ROLLOUT": ("office_desk", "--label", "--mode", "x"),
+        "no such benchmark or run": ("nothing_here",),
+    }
+    for reason, arguments in wrong.items():
+        outcome = call("read", *arguments, *where)
+        assert outcome.code == 2 and reason in outcome.stderr, outcome.stderr
+    assert not (copied.parent / "other.jsonl").exists()
+
+
+# Failures of each stratum, and the share of each planted mode there.
+PLANTED = {
+    "one sign": ((300, 200, 150, 100, 80, 62), (0.8, 0.1, 0.05, 0.5, 0.0, 0.3)),
+    "two strata": ((500, 392), (0.9, 0.1)),
+    "anywhere": ((300, 200, 150, 100, 80, 62), (0.3,) * 6),
+    "few failures": ((40, 25, 20, 15, 10, 6), (0.1, 0.8, 0.4, 0.05, 0.0, 0.3)),
+}
+
+
+def drawn(sizes: tuple[int, ...], n: int) -> list[int]:
+    """How many of each stratum the first n of a plan are, by the rule of reading_plan."""
+    order = sorted(
+        (0 if no <= 2 else (no - 0.5) / size, no, -size, stratum)
+        for stratum, size in enumerate(sizes)
+        for no in range(1, size + 1)
+    )
+    counts = Counter(row[3] for row in order[:n])
+    return [counts[stratum] for stratum in range(len(sizes))]
+
+
+@pytest.mark.slow
+def test_intervals_cover_planted_shares() -> None:
+    """True shares are planted and 40 failures read, 200 times each: 93 to 97% are covered.
+
+    Where strata have to do with the mode, the plan is at least 1.5 times as efficient as a random
+    sample of the same size.
+    """
+    draws, n = 200, 40
+    random = np.random.default_rng(20)
+    covered = []
+    for name, (sizes, planted) in PLANTED.items():
+        bearing = np.round(np.multiply(sizes, planted)).astype(int)
+        total, true = sum(sizes), bearing.sum() / sum(sizes)
+        n_read = drawn(sizes, n)
+        estimates = []
+        for _ in range(draws):
+            seen = random.hypergeometric(bearing, np.subtract(sizes, bearing), n_read)
+            share, low, high = analysis.estimate(sizes, n_read, seen.tolist())
+            covered.append(low <= true <= high)
+            estimates.append(share)
+        assert np.mean(covered[-draws:]) >= 0.92, name
+        sampled = true * (1 - true) / n * (total - n) / (total - 1)
+        efficiency = sampled / np.var(estimates)
+        assert efficiency >= (1.5 if name != "anywhere" else 0.8), name
+    assert 0.93 <= np.mean(covered) <= 0.97
