@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections import Counter
 from fractions import Fraction
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 from pipeline.analysis import reading as analysis
 from pipeline.answers import reading
 from pipeline.warehouse import open_warehouse
+from tests.conftest import DEMO
 from tests.results import Results, Row, analyzed, call, called, lines, rollout, said
 
 NEEDS = ("rollout_labels", "reading_plan", "read_shares", "label_agreement", "artifacts", "rejects")
@@ -221,6 +223,27 @@ def test_agreement_of_two_readers(results: Results, tmp_path: Path) -> None:
     assert row[1:6] == ("mode", "ana", "bob", 8, 7)
     # Both say x: 5 and 4 of 8; by chance 5/8 * 4/8 + 3/8 * 4/8 = 1/2.
     assert row[7] == pytest.approx((7 / 8 - 1 / 2) / (1 / 2))
+
+
+@pytest.mark.slow
+def test_the_report_has_the_shares_and_verifies(copied: Path, tmp_path: Path) -> None:
+    """Beside the literal modes, with who has read and what is cited; a wrong share is refuted."""
+    plan = reading.plan(copied, "office_desk", size=20, seed=None)
+    keys = [citation.replace(":", "/").split("/") for citation in plan["next"]]
+    given = [label((run, task, int(index)), "stops early", cause="BI") for run, task, index in keys]
+    results = tmp_path / "results"
+    shutil.copytree(DEMO, results)
+    (results / "labels.jsonl").write_text(lines(given), encoding="utf-8")
+    out = tmp_path / "out"
+    assert call("analyze", results, "--out", out).code == 0
+    report = out / "benchmarks" / "office_desk" / "report.md"
+    text = report.read_text(encoding="utf-8")
+    assert "As read by `ana`: 20 of 89 failures" in text
+    (row,) = (line for line in text.splitlines() if line.startswith("| `stops early` |"))
+    assert row.startswith("| `stops early` | mode | 20 of 20 | 100.0% |")
+    assert call("verify", report).code == 0
+    report.write_text(text.replace(row, row.replace("100.0%", "90.0%", 1)), encoding="utf-8")
+    assert call("verify", report).code == 1
 
 
 BAD = {

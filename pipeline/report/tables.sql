@@ -76,6 +76,16 @@ from main.root_causes
 where source = 'label'
 order by run_id, try_cast(task_id as bigint), task_id;
 
+-- all_read: modes, then causes, that persons read in the failures of all runs of a benchmark
+from main.read_shares
+where run_id is null
+order by benchmark, kind desc, share desc nulls last, n_with desc, n_with_outside desc, value;
+
+-- read: the same of each run
+from main.read_shares
+where run_id is not null
+order by run_id, kind desc, share desc nulls last, n_with desc, n_with_outside desc, value;
+
 -- all_signatures: the most frequent errors of each benchmark
 from main.error_signatures
 where run_id is null
