@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import socket
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
@@ -199,6 +199,14 @@ def app(explorer: Explorer) -> Starlette:
         # Separate threads, so that slow queries never delay pages.
         return await anyio.to_thread.run_sync(answer_sql, request, limiter=query_limiter)
 
+    def search(answer: Callable[[Request], Response]) -> Callable[[Request], Awaitable[Response]]:
+        async def searched(request: Request) -> Response:
+            # Words are searched in every transcript, which takes as long as a slow query.
+            limiter = query_limiter if request.query_params.get("q") else None
+            return await anyio.to_thread.run_sync(answer, request, limiter=limiter)
+
+        return searched
+
     def benchmarks(opened: Opened, _query: Mapping[str, str]) -> list[Row]:
         return opened.cached("benchmarks", lambda: opened.rows("benchmarks"))
 
@@ -255,8 +263,8 @@ def app(explorer: Explorer) -> Starlette:
         routes=[
             Route("/", first_page),
             Route("/tasks.csv", download(partial(tasks.table, explorer.labels), "tasks.csv")),
-            Route("/rollouts", page("rollouts", rollouts.listed)),
-            Route("/rollouts.csv", download(rollouts.table, "rollouts.csv")),
+            Route("/rollouts", search(page("rollouts", rollouts.listed))),
+            Route("/rollouts.csv", search(download(rollouts.table, "rollouts.csv"))),
             Route("/task", page("task", partial(tasks.task, explorer.labels))),
             Route("/rollout", page("rollout", partial(transcript.reader, explorer.labels))),
             Route("/diff", page("diff", transcript.diff)),
