@@ -80,7 +80,7 @@ recorded as (
     left join varying using (identity)
     where not exists (from raw.suite_entrants)
 ),
--- A run that two patterns name belongs to the first; `suite_overlaps` of the assertions refuses it.
+-- A run that the patterns of two entrants name belongs to the first; `suite_notes` says so.
 named as (
     select
         runs.*,

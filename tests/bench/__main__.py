@@ -7,7 +7,7 @@ import json
 import tempfile
 from pathlib import Path
 
-from tests.bench import decisions, findings, pairs, scale
+from tests.bench import decisions, findings, pairs, scale, suites
 from tests.bench.scale import BLADE, measured
 from tests.simulated import simulator
 
@@ -50,6 +50,7 @@ def main() -> None:
         bench_many(folder)
         bench_metrics(folder)
         pairs.main(folder / "pairs")
+        suites.bench(folder / "suites")
     scale.main(sizes)
 
 
