@@ -7,7 +7,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 # One mark for each set of libraries that is installed: an analysis needs few of them.
 ANALYZE := $(VENV)/.analyze
-EXTRAS := view mcp ray remote
+EXTRAS := view ray remote
 READY := $(VENV)/.dev
 # The lock file says which versions; pyproject.toml says which libraries each set needs.
 # To compile all that is installed takes as long as installing it: only what an analysis imports is.

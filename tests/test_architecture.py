@@ -13,7 +13,7 @@ from tests.conftest import ROOT
 PACKAGE = ROOT / "pipeline"
 HOMES = {
     **{"click": {"cli"}, "rich": {"cli"}, "jinja2": {"report", "package"}},
-    **{"starlette": {"view"}, "uvicorn": {"view"}, "mcp": {"view"}, "ray": {"engines"}},
+    **{"starlette": {"view"}, "uvicorn": {"view"}, "mcp": set[str](), "ray": {"engines"}},
 }
 
 

@@ -37,7 +37,7 @@ def floors() -> str:
     """The lowest version of each library that pyproject.toml allows, as constraints."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
-    named = [*project["dependencies"], *extras["mcp"], *extras["view"], *extras["remote"]]
+    named = [*project["dependencies"], *extras["view"], *extras["remote"]]
     pairs = [re.fullmatch(r"([\w-]+)>=([\d.]+)", each) for each in named]
     return "".join(f"{pair[1]}=={pair[2]}\n" for pair in pairs if pair)
 
@@ -60,7 +60,7 @@ def test_the_wheel_analyzes_as_the_repository_does(tmp_path: Path, demo: Path) -
     python = tmp_path / "clean" / "bin" / "python"
     (wheel,) = tmp_path.glob("*.whl")
     (tmp_path / "floors.txt").write_text(floors(), encoding="utf-8")
-    lowest = ("--constraint", tmp_path / "floors.txt", f"{wheel}[mcp]")
+    lowest = ("--constraint", tmp_path / "floors.txt", wheel)
     run(python, *pip, "install", "--no-compile", *lowest, cwd=tmp_path)
     (package,) = (tmp_path / "clean").glob("lib/*/site-packages/blade")
     (files,) = package.parent.glob("blade_eval-*.dist-info/RECORD")
@@ -92,4 +92,5 @@ def test_the_wheel_analyzes_as_the_repository_does(tmp_path: Path, demo: Path) -
     got = (elsewhere / "blade_out" / "report.md").read_bytes()
     assert got == demo.with_name("report.md").read_bytes()
     outcome = run(python.with_name("blade"), "mcp", cwd=elsewhere, input=messages(("runs", {})))
-    assert json.loads(outcome.splitlines()[-1])["result"]["structuredContent"]["n_runs"] == 4
+    content = json.loads(outcome.splitlines()[-1])["result"]["content"]
+    assert json.loads(content[0]["text"])["n_runs"] == 4

@@ -1,4 +1,4 @@
-"""Serve the warehouse to an agent, read-only, over MCP."""
+"""Serve the warehouse to an agent over MCP: to ask, to read by a plan, to label."""
 
 from __future__ import annotations
 
@@ -8,31 +8,29 @@ from pathlib import Path
 
 import click
 
-from ..errors import UsageError
-from ..extras import install_hint
 from ..warehouse import open_warehouse
-from .options import memory_option, timeout_option, warehouse_option
+from .options import PATH, memory_option, timeout_option, warehouse_option
 
 
 @click.command()
 @warehouse_option
 @timeout_option
 @memory_option
-def mcp(warehouse: Path, timeout: float, memory_limit: str | None) -> None:
-    """Serve the warehouse to an agent, read-only, over MCP (stdio), until its input ends.
+@click.option(
+    "--labels", type=PATH, help="File of labels.  [default: labels.jsonl beside the warehouse]"
+)
+def mcp(warehouse: Path, timeout: float, memory_limit: str | None, labels: Path | None) -> None:
+    """Serve the warehouse to an agent over MCP (stdio), until its input ends.
+
+    The warehouse is only read; labels are appended to a file.
 
     \b
     Examples:
       blade mcp --warehouse blade_out
       blade mcp --warehouse compared --timeout 30
     """
-    try:
-        from ..view.mcp import serve
-    except ModuleNotFoundError as error:
-        if "pipeline" in (error.name or "").split("."):
-            raise
-        message = f"blade mcp needs the MCP SDK: {error.name} is not installed."
-        raise UsageError(message, hint=install_hint("mcp")) from error
+    from ..view.mcp import serve
+
     # Report errors of the file now, not at the first request.
     open_warehouse(warehouse).close()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -40,4 +38,4 @@ def mcp(warehouse: Path, timeout: float, memory_limit: str | None) -> None:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, lambda received, _frame: os._exit(128 + received))
 
-    serve(warehouse, timeout=timeout, memory_limit=memory_limit)
+    serve(warehouse, timeout=timeout, memory_limit=memory_limit, labels=labels)

@@ -757,38 +757,3 @@ select run_id
 from runs
 where $benchmark = '' or benchmark = $benchmark
 order by run_id;
-
--- agent_runs: the runs with their headline figures, for agents
-select
-    run_id,
-    runs.benchmark,
-    runs.model,
-    checkpoint,
-    agent,
-    expected_source,
-    metrics.n_tasks,
-    n_always_tasks,
-    n_sometimes_tasks,
-    n_never_tasks,
-    n_missing_tasks,
-    metrics.n_expected,
-    metrics.n_rollouts,
-    metrics.n_scored,
-    n_passed,
-    n_failed,
-    n_missing,
-    pass_at_1,
-    pass_at_1_ci_new_tasks_low,
-    pass_at_1_ci_new_tasks_high,
-    k,
-    pass_at_k,
-    pass_hat_k,
-    mean_reward,
-    is_graded,
-    coverage,
-    consistency,
-    count(*) over () as n_runs
-from runs
-left join run_metrics as metrics using (run_id)
-order by runs.benchmark, run_id
-limit $limit offset $offset;
