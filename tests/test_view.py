@@ -326,6 +326,7 @@ def test_events_are_shown_as_what_they_are(small: Path) -> None:
     assert "<dt>n</dt><dd><code>1</code></dd>" in event(page, 3)
     for seq in (4, 5):
         assert event(page, seq).count(f'<img src="{PICTURE}"') == 1
+        assert " open>" in event(page, seq), "an image is seen at once"
         assert page.text.count(PICTURE) == 2, "not in the text once more"
     assert f'<img src="{PICTURE}"' in whole.text
     assert "<pre>**Bold** and `code`, &lt;b&gt;no tag&lt;/b&gt;</pre>" in event(raw, 1)

@@ -145,8 +145,11 @@ def shown(events: list[Row], *, is_raw: bool, cited_seq: int | None = None) -> l
                 "media": prose.media(row["media"]),
                 "is_open": kind == "message"
                 or row["is_error"]
+                or row["media"]
                 or row["seq"] == cited_seq
-                or shortest < row["n_characters"] <= longest,
+                or shortest < row["n_characters"] <= longest
+                # Code in an argument is hard to read in one line.
+                or (kind == "tool_call" and "\\n" in body),
             }
         )
     return rows
