@@ -78,35 +78,43 @@ tasks as (
 sizes as (
     select
         *,
-        min(run_id) over (partition by n_tasks, token_sum, token_xor) as first_run
+        min(run_id) over (partition by id_package, n_tasks, token_sum, token_xor) as first_run
     from (
         select
             run_id,
             -- Several tasks may ask one question, and the repeats of a task several.
             least(count(distinct token), count(distinct task_id)) as n_tasks,
+            -- Ids alone do not show that two packages ask the same.
+            case when not bool_and(starts_with(token, 'prompt ')) then min(package) end as id_package,
             sum(distinct hash(token)) as token_sum,
             bit_xor(distinct hash(token)) as token_xor
         from tasks
-        group by all
+        inner join named using (run_id)
+        group by tasks.run_id
     )
 ),
 firsts as (
     select distinct
         tasks.run_id,
+        named.package,
         tasks.token,
         sizes.n_tasks
     from tasks
     inner join sizes using (run_id)
+    inner join named using (run_id)
     where run_id = first_run
 ),
--- Runs belong together that share half of the smaller one's tasks, or a package.
+-- Runs belong together that share half of the smaller one's tasks, or a package. Two packages may give
+-- one id to unlike questions, such as one for a fix and one for a test: of these only questions count.
 related as (
     select
         firsts.run_id,
         others.run_id as other_run
     from firsts
     inner join firsts as others using (token)
-    where firsts.run_id < others.run_id
+    where
+        firsts.run_id < others.run_id
+        and (starts_with(token, 'prompt ') or coalesce(firsts.package = others.package, true))
     group by firsts.run_id, others.run_id, firsts.n_tasks, others.n_tasks
     having 2 * count(*) >= least(firsts.n_tasks, others.n_tasks)
     union all
