@@ -46,7 +46,7 @@ BRIEF = (
     *LIMITS[-3:],
 )
 # Tools whose answers are exact, and parts of others that only detail has.
-WHOLE = ("sql", "schema", "label", "report_section", "rollout")
+WHOLE = ("sql", "schema", "label", "report_section")
 DETAILS = tuple(
     "strata agreement error_signatures expected_calls ledgers transitions differs_in slices".split()
 )
@@ -216,8 +216,9 @@ def _tools(
     ) -> Row:
         """Open one rollout, cited as run/task:rollout, or one event of it, run/task:rollout#seq.
 
-        Reward, fields of the verifier, prompts, and n_events events in order, beginning with
-        from_seq. For one event: up to 20,000 characters of its text, beginning with from_character.
+        Reward, fields of the verifier, and n_events events in order, beginning with from_seq; its
+        prompts with detail. For one event: up to 20,000 characters of its text, beginning with
+        from_character.
         """
         from ..answers import tasks
 
@@ -390,6 +391,12 @@ def _answering(tool: Callable[..., Row]) -> Callable[..., str]:
             raise AnswerError(_message(error)) from error
         if is_whole:
             return json_text(bounded(answer, more=MORE[name]))
+        if name == "rollout":
+            # A null of its record may be the evidence; the prompts are the same for many.
+            left_out = () if detail else ("prompts",)
+            known = {key: value for key, value in answer.items() if value is not None}
+            shown = {key: value for key, value in known.items() if key not in left_out}
+            return json_text(bounded(shown, more=MORE[name]))
         most = MOST_CHARACTERS if detail else BRIEF_CHARACTERS
         limits = LIMITS if detail else BRIEF
         slim: Row = lean(plain(answer), without=() if detail else DETAILS)
