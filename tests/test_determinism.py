@@ -125,12 +125,15 @@ CLOCKS = re.compile(
 
 
 # Whether files are older than an output, when to look again, when a query is killed, the key of a
-# page in a browser, and the name that a file has until it is whole: nothing of it is in an output.
+# page in a browser, whether a cluster listens, when a request came, and the name that a file has
+# until it is whole: nothing of it is in an output.
 TIMED = {
     "pipeline/earlier.py",
+    "pipeline/engines/ray.py",
     "pipeline/files.py",
     "pipeline/query_worker.py",
     "pipeline/watch.py",
+    "pipeline/view/protocol.py",
     "pipeline/view/server.py",
 }
 

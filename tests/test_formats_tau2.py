@@ -170,3 +170,16 @@ def test_the_strategy_of_an_agent(tmp_path: Path) -> None:
     """
     rows = dict(results.rows(query))
     assert rows == names
+
+
+def test_attempts_of_tau_bench_below_their_figures(tmp_path: Path) -> None:
+    """A document with `metrics` and `results` is read like a list, and its figures are compared."""
+    rows = [attempt(0, 0, 1.0), attempt(1, 0, 0.0)]
+    metrics = {"avg_reward": 0.5, "pass_hat_ks": {"1": 0.5}}
+    document = {"metrics": metrics, "results": rows}
+    results = analyzed(tmp_path, {"x.json": json.dumps(document, indent=2)}, needs=NEEDS)
+    assert results.rows("select reward from rollouts order by task_id") == [(1.0,), (0.0,)]
+    assert results.rows("select metric, status from reported_checks order by all") == [
+        ("avg_reward", "equal"),
+        ("pass_hat_ks/1", "equal"),
+    ]

@@ -229,6 +229,50 @@ def test_wrong_numbering(tmp_path: Path) -> None:
     assert not any("_ng_rollout_index" in row for row in attempts(tmp_path))
 
 
+def test_numbering_of_later_rows(tmp_path: Path) -> None:
+    """Numbers that repeat after the rows that columns are recognised from drop no row."""
+    once = [{"task": f"t{n // 2}", "trial": n % 2, "passed": True} for n in range(400)]
+    write_lines(tmp_path / "trials.jsonl", once)
+    assert [row["_ng_rollout_index"] for row in attempts(tmp_path)] == [0, 1] * 200
+    write_lines(tmp_path / "trials.jsonl", [*once, {**once[-1], "passed": False}])
+    again = attempts(tmp_path)
+    assert len(again) == 401 and not any("_ng_rollout_index" in row for row in again)
+
+
+def test_names_of_problems(tmp_path: Path) -> None:
+    """A word for the problem is the task, and one for the kind of prompt is no prompt."""
+    rows = [
+        {"problem": f"p{n // 2}_sort", "prompt": "base", "sample": n % 2, "verified": n % 3 > 0}
+        for n in range(12)
+    ]
+    write_lines(tmp_path / "x.jsonl", rows)
+    columns = recognise(rows, {})
+    assert columns == {"score": ("verified",), "task": ("problem",), "repeat": ("sample",)}
+    assert {row["_ng_task_index"] for row in attempts(tmp_path)} == {f"p{n}_sort" for n in range(6)}
+
+
+def test_other_spellings(tmp_path: Path) -> None:
+    """What is measured is found however its column is spelled."""
+    row = {"id": 1, "passed": True, "wallMs": 1500, "inputTokens": 7, "finishReason": "length"}
+    write_lines(tmp_path / "x.jsonl", [{**row, "id": number} for number in range(3)])
+    first = attempts(tmp_path)[0]
+    assert first["total_run_time"] == 1.5 and first["finish_reason"] == "length"
+    assert first["response"]["usage"] == {"input_tokens": 7}
+
+
+def test_a_table_without_scores_beside_others(tmp_path: Path) -> None:
+    """It is skipped with the reason, never passed over in silence."""
+    scored = rows_of(lambda place, verdict: {"id": place, "prompt": "p q", "passed": verdict})
+    write_lines(tmp_path / "a.jsonl", scored)
+    write_lines(tmp_path / "b.jsonl", [{"id": place, "words": "x"} for place in range(3)])
+    skipped = {
+        artifact.name: artifact.skipped
+        for artifact in discover.artifacts((tmp_path,))
+        if artifact.kind is Kind.SKIPPED
+    }
+    assert list(skipped) == ["b.jsonl"] and "--field score=COLUMN" in str(skipped["b.jsonl"])
+
+
 def test_words() -> None:
     """Verdicts in words are scores; other words are not, and are not zero."""
     assert [score_of(word) for word in ("PASS", "Failed", "yes", "N/A", "", None)] == [

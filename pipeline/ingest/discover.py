@@ -128,7 +128,8 @@ def artifacts(
     known = {
         file.name: formats.Claim(file, Kind.OTHER, file.folder, file.base, skipped=reason)
         for file, kind in kinds.items()
-        if kind in NOT_ROWS and file.name not in claims and (reason := unread.reason(file))
+        if kind in NOT_ROWS and file.name not in claims
+        if (reason := unread.reason(file) or (own_table.unscored(file) if tables else None))
     }
     claims |= known
     kinds |= dict.fromkeys((claim.file for claim in known.values()), Kind.SKIPPED)

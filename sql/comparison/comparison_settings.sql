@@ -81,8 +81,8 @@ verifier_fields as (
     select
         base,
         candidate,
-        list_sort(list(name) filter (where 2 * n_base >= n_tasks)) as of_base,
-        list_sort(list(name) filter (where 2 * n_candidate >= n_tasks)) as of_candidate
+        list_sort(list(name) filter (where 2 * n_base >= n_tasks and n_candidate = 0)) as of_base,
+        list_sort(list(name) filter (where 2 * n_candidate >= n_tasks and n_base = 0)) as of_candidate
     from (
         select
             base,
@@ -106,6 +106,8 @@ verifier_fields as (
                 on candidates.run_id = sampled.candidate
                 and candidates.task_id = sampled.task_id
         )
+        -- Where a reader puts the scores of a row is no setting of the run.
+        where name not in ('score', 'scores')
         group by all
     )
     group by all

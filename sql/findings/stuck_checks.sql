@@ -52,5 +52,10 @@ where
     and n_passes > 0
 group by benchmark, run_id, task_id, n_attempts, n_passing_runs
 -- Every attempt fails just this one.
-having count(*) = n_attempts and max(len(names)) = 1 and min(names[1]) = max(names[1])
+having
+    count(*) = n_attempts
+    and max(len(names)) = 1
+    and min(names[1]) = max(names[1])
+    -- An only check is the verdict.
+    and max(n_checks) > 1
 order by run_id, task_id

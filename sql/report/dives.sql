@@ -4,6 +4,7 @@
 -- grain: run_id, task_id
 -- needs: main.task_outcomes where bucket = 'never'
 with outcomes as (from main.task_outcomes where bucket = 'never'),
+-- The mode that is primary most often, and all attempts that have it.
 modes as (
     select
         run_id,
@@ -13,10 +14,11 @@ modes as (
     from main.rollout_modes
     semi join outcomes using (run_id, task_id)
     semi join (from staging.rollouts where is_scored) using (run_id, task_id, rollout_index)
-    where is_primary
     group by run_id, task_id, mode
+    having bool_or(is_primary)
     qualify row_number() over (
-        partition by run_id, task_id order by mode = 'no shared sign', count(*) desc, mode
+        partition by run_id, task_id
+        order by mode = 'no shared sign', count(*) filter (where is_primary) desc, mode
     ) = 1
 ),
 checks as (

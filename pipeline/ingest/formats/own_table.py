@@ -16,6 +16,7 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -48,9 +49,11 @@ from .gym import OWNED_FIELDS
 from .table_columns import (
     Columns,
     described,
+    is_numbering,
     is_score_name,
     messages_of,
     paths,
+    plain,
     possible_scores,
     question,
     recognise,
@@ -84,11 +87,12 @@ MOST_LISTED = 20
 # Columns beside the output that hold its answer alone.
 ANSWERS = "extracted_answer predicted_answer parsed_answer final_answer prediction pred".split()
 LONGEST_ANSWER = 200
-MILLISECONDS = "latency_ms duration_ms elapsed_ms time_ms".split()
+MILLISECONDS = "latency_ms duration_ms elapsed_ms time_ms wall_ms wall_time_ms".split()
 SECONDS = (
     "latency_s duration_s elapsed_s time_s duration_sec elapsed_sec latency_sec duration_seconds "
-    "elapsed_seconds latency duration elapsed seconds"
+    "elapsed_seconds wall_s wall_time_s latency duration elapsed seconds"
 ).split()
+STOP_REASONS = ("finish_reason", "stop_reason")
 INPUT_TOKENS = "input_tokens prompt_tokens tokens_in".split()
 OUTPUT_TOKENS = "output_tokens completion_tokens tokens_out".split()
 # Roles whose columns are elsewhere in the row that is made; the others stay columns as well.
@@ -178,6 +182,13 @@ def refused(files: Sequence[ListedFile], chosen: Mapping[str, str]) -> InputErro
     )
 
 
+def unscored(file: ListedFile) -> str | None:
+    """Why a table is not read, beside others that are; None if it is not a table of rows."""
+    if _ending(file.path) == "json" or len(sample(file.path, 2)) < 2:
+        return None
+    return "a table without a column of scores; name it with --field score=COLUMN"
+
+
 def _is_evaluation(table: Sequence[dict[str, Any]], columns: Columns) -> bool:
     """Whether rows are attempts: they have a prompt or an answer, or ids that pass or fail.
 
@@ -205,8 +216,19 @@ def readings(artifacts: Iterable[Artifact]) -> dict[str, list[str]]:
     names = defaultdict(list)
     for artifact in artifacts:
         table = sample(artifact.path)
-        names[described(recognise(table, dict(artifact.fields)), table)].append(artifact.name)
+        names[described(_columns(artifact, table), table)].append(artifact.name)
     return names
+
+
+def _columns(artifact: Artifact, table: Sequence[dict[str, Any]]) -> Columns:
+    """The column of each role; one of repeats only if no later row repeats a number as well."""
+    columns = recognise(table, dict(artifact.fields))
+    if "repeat" in columns and "repeat" not in dict(artifact.fields) and len(table) == SAMPLED_ROWS:
+        rows = (entry for entry in entries(artifact.path) if isinstance(entry, dict))
+        with suppress(OSError, ValueError, EOFError):  # reading it all makes the reject
+            if not is_numbering(rows, columns):
+                del columns["repeat"]
+    return columns
 
 
 def column_names(path: Path) -> list[str]:
@@ -217,7 +239,7 @@ def column_names(path: Path) -> list[str]:
 def read(artifact: Artifact) -> Iterator[Reading]:
     """An attempt per row of the table."""
     table = sample(artifact.path)
-    columns = recognise(table, dict(artifact.fields))
+    columns = _columns(artifact, table)
     yield Setting("read_as", described(columns, table))
     for place, entry in enumerate(entries(artifact.path)):
         yield _attempt(entry, columns, place) if isinstance(entry, dict) else entry
@@ -360,7 +382,7 @@ def _attempt(row: dict[str, Any], columns: Columns, place: int) -> Row:
         "expected_answer": cells.get("key"),
         "extracted_answer": _answer(row, cells),
         "total_run_time": _seconds(row),
-        "finish_reason": text(row.get("finish_reason")) or _finish_reason(cells),
+        "finish_reason": _stop_reason(row) or _finish_reason(cells),
         **scores_of(_scores(row, columns), ".".join(columns["score"])),
         "responses_create_params": without_empty({"input": request, "model": model}),
         "response": {"object": "response", **without_empty(response), **response_items},
@@ -438,8 +460,16 @@ def _seconds(row: dict[str, Any]) -> float | None:
 def _first(row: dict[str, Any], names: Sequence[str]) -> float | None:
     """The first number under one of these names, of the row before those of its objects."""
     objects_below = [value for value in row.values() if isinstance(value, dict)]
-    numbers = (number(get(place, name)) for place in (row, *objects_below) for name in names)
+    named = [
+        {plain(name): value for name, value in place.items()} for place in (row, *objects_below)
+    ]
+    numbers = (number(place.get(name)) for place in named for name in names)
     return next((known for known in numbers if known is not None), None)
+
+
+def _stop_reason(row: dict[str, Any]) -> str | None:
+    """Why the model stopped, as a column says."""
+    return next((text(row[name]) for name in row if plain(name) in STOP_REASONS), None)
 
 
 def _own_messages(cells: dict[str, Any]) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ and false, and the key if it holds "B". Guesses are from the first rows, and are
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,6 +65,14 @@ def _is_word(value: Any) -> bool:
     return isinstance(value, str) and _is_id(value)
 
 
+def _is_of_names(path: tuple[str, ...], values: Values) -> bool:
+    """Whether a column has names of problems, or of one prompt, instead of what was asked."""
+    is_names = all(
+        _is_word(value) and re.fullmatch(r"[A-Za-z][\w.:/-]*", value) for value in values
+    )
+    return is_names and (plain(path[-1]) != "prompt" or len(set(values)) == 1)
+
+
 def _is_content(value: Any) -> bool:
     return not isinstance(value, bool)
 
@@ -89,8 +97,8 @@ ROLES = (
         "score",
         "correct is_correct iscorrect passed is_pass is_passed pass success is_success successful "
         "solved is_solved resolved is_resolved reward score final_score accuracy acc exact_match "
-        "em is_match match grade verdict judgment judgement evaluation outcome result status "
-        "rating f1",
+        "em is_match match verified is_verified grade verdict judgment judgement evaluation "
+        "outcome result status rating f1",
         lambda value: score_of(value) is not None,
     ),
     _role(
@@ -103,7 +111,7 @@ ROLES = (
     _role(
         "repeat",
         "repeat repeat_id trial trial_id attempt attempt_id rollout rollout_index rollout_idx "
-        "sample_index sample_idx iteration epoch replicate seed",
+        "sample_index sample_idx sample iteration epoch replicate seed",
         lambda value: repeat_of(value) is not None,
     ),
     _role(
@@ -129,7 +137,7 @@ ROLES = (
         "task",
         "task_id taskid question_id qid problem_id instance_id example_id item_id doc_id case_id "
         "test_id prompt_id query_id sample_id custom_id id uid uuid idx index task test_case case "
-        "name title",
+        "problem question name title",
         _is_id,
     ),
     _role("benchmark", "benchmark benchmark_name dataset dataset_name eval suite task", _is_word),
@@ -166,7 +174,7 @@ def recognise(table: Table, chosen: Mapping[str, str]) -> Columns:
     columns = {role: column_named(written) for role, written in chosen.items()}
     by_name: dict[str, list[tuple[str, ...]]] = {}
     for path in paths(table):
-        by_name.setdefault(_plain(path[-1]), []).append(path)
+        by_name.setdefault(plain(path[-1]), []).append(path)
     for role in ROLES:
         if role.name in columns:
             continue
@@ -176,16 +184,17 @@ def recognise(table: Table, chosen: Mapping[str, str]) -> Columns:
             for path in by_name.get(name, ())
             if len(path) == 1 or role.name in NESTED
             if path not in columns.values() and _fits(role, values_of(table, path))
+            if role.name != "prompt" or not _is_of_names(path, values_of(table, path))
         ]
         best = _task(table, fitting, columns) if role.name == "task" else next(iter(fitting), None)
         if best is not None:
             columns[role.name] = best
-    if "repeat" in columns and "repeat" not in chosen and not _is_numbering(table, columns):
+    if "repeat" in columns and "repeat" not in chosen and not is_numbering(table, columns):
         del columns["repeat"]
     return columns
 
 
-def _plain(name: str) -> str:
+def plain(name: str) -> str:
     """`Is Correct`, `isCorrect` and `is-correct` as `is_correct`."""
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)
     return re.sub(r"[^a-z0-9]+", "_", words.casefold()).strip("_")
@@ -240,12 +249,20 @@ def possible_scores(table: Table) -> list[str]:
     return [name for name, scores in columns.items() if set(scores) == {0.0, 1.0}]
 
 
-def _is_numbering(table: Table, columns: Columns) -> bool:
+def is_numbering(rows: Iterable[Mapping[str, Any]], columns: Columns) -> bool:
     """Whether a column numbers the repeats of tasks: there are some, and each has its number."""
     roles = ("benchmark", "model", "agent", "task" if "task" in columns else "prompt")
     named = [columns[role] for role in roles if role in columns]
-    has_repeats = _n_distinct(table, named) < len(table)
-    return has_repeats and _n_distinct(table, [*named, columns["repeat"]]) == len(table)
+    # Of many rows their hashes: whole texts would fill the memory.
+    attempts, numbered = set(), set()
+    for row in rows:
+        attempt = hash(as_json([get(row, *path) for path in named]))
+        number_of_row = hash((attempt, as_json(get(row, *columns["repeat"]))))
+        if number_of_row in numbered:
+            return False
+        attempts.add(attempt)
+        numbered.add(number_of_row)
+    return len(attempts) < len(numbered)
 
 
 def _n_distinct(table: Table, wanted: Sequence[tuple[str, ...]]) -> int:
@@ -254,7 +271,7 @@ def _n_distinct(table: Table, wanted: Sequence[tuple[str, ...]]) -> int:
 
 def is_score_name(path: tuple[str, ...]) -> bool:
     """Whether a column is named like a score."""
-    return _plain(path[-1]) in SCORE_NAMES
+    return plain(path[-1]) in SCORE_NAMES
 
 
 def described(columns: Columns, table: Table) -> str:

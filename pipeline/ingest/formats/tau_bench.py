@@ -10,11 +10,13 @@ from ...artifact import Artifact, Kind, ListedFile
 from . import (
     HEAD_BYTES,
     Claim,
+    Figure,
     Reading,
     Reject,
     Row,
     expected_call,
     fields,
+    figure,
     get,
     head,
     items,
@@ -31,7 +33,10 @@ from .chat import chat
 from .tau2 import WRITE_TOOLS
 
 TITLE = "tau-bench"
-FILES = "any `.json` that is a list of `task_id`, `reward`, `info`, `traj`, `trial`"
+FILES = (
+    "any `.json` that is a list of `task_id`, `reward`, `info`, `traj`, `trial`, or has it in "
+    "`results` beside `metrics`"
+)
 GIVES = "checks transcript"
 SCORE = (
     "`reward`; none where `info.error` says that the attempt broke down before it was scored, "
@@ -44,6 +49,8 @@ NOTES = (
 )
 NAMES = re.compile(r"\.json$", re.IGNORECASE)
 REQUIRED = (b'"task_id"', b'"reward"', b'"info"')
+# Some versions write their figures before the list.
+RESULTS = re.compile(rb'\s*\{\s*"metrics"\s*:\s*\{.*?"results"\s*:\s*\[', re.DOTALL)
 # <strategy>-<model>-<temperature>_range_<from>-<to>_user-<model>-<strategy>_<time>
 # Without a model the name has `none`, after any strategy.
 RUN = re.compile(
@@ -53,15 +60,17 @@ RUN = re.compile(
 # How the act and react agents write a call, and how its answer begins.
 ACTION = re.compile(r"Action:\s*(\{(?:(?!Action:).)*\})\s*$", re.DOTALL)
 ANSWER = "API output"
+ERRORS_AS_0 = "it counts attempts that broke down before they were scored as 0"
 POLICY = re.compile(r"\s*#\s*(\w+) agent policy", re.IGNORECASE)
 
 
 def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
-    """Lists whose first element has the fields of an attempt."""
+    """Lists whose first element has the fields of an attempt, or documents with such a list."""
     for file in files:
         begun = head(file.path)
-        is_list = begun.lstrip()[:1] == b"[" and all(name in begun for name in REQUIRED)
-        if is_list and (b'"traj"' in begun or len(begun) >= HEAD_BYTES):
+        is_list = begun.lstrip()[:1] == b"[" or bool(RESULTS.match(begun))
+        has_attempts = is_list and all(name in begun for name in REQUIRED)
+        if has_attempts and (b'"traj"' in begun or len(begun) >= HEAD_BYTES):
             yield Claim(file, Kind.ROLLOUTS, file.folder, file.base[: -len(".json")])
 
 
@@ -78,7 +87,10 @@ def read(artifact: Artifact) -> Iterator[Reading]:
             }
         )
     domains = set()
-    for attempt in packed.elements(artifact.path):
+    for attempt in _attempts(artifact):
+        if isinstance(attempt, Figure):
+            yield attempt
+            continue
         task, trial = text(get(attempt, "task_id")), get(attempt, "trial")
         if task is None or not isinstance(trial, (int, type(None))):
             reason = "not an attempt: no task_id, or a trial that is no number"
@@ -90,6 +102,21 @@ def read(artifact: Artifact) -> Iterator[Reading]:
     # The tools of a domain are those of tau2.
     tools = [tool for domain in domains for tool in WRITE_TOOLS.get(domain or "", ())]
     yield from settings({"write_tools": names_of(tools)})
+
+
+def _attempts(artifact: Artifact) -> Iterator[Any]:
+    """The attempts, after the figures that the harness published of them."""
+    if head(artifact.path).lstrip()[:1] == b"[":
+        yield from packed.elements(artifact.path)
+        return
+    for name, value in packed.fields(artifact.path, "results"):
+        if name == "results":
+            yield value
+        elif name == "metrics":
+            yield figure("avg_reward", get(value, "avg_reward"), "mean/reward", reason=ERRORS_AS_0)
+            for k, share in fields(get(value, "pass_hat_ks")).items():
+                metric, means = f"pass_hat_ks/{k}", f"pass^{k}/reward"
+                yield figure(metric, share, means, scale=0.01, reason=ERRORS_AS_0)
 
 
 def _domain(attempt: Any) -> str | None:
