@@ -83,8 +83,11 @@ class Row:
         is_figure = value is None or isinstance(value, (int, float))
         return Figure(value, f"{self.place}#{name}") if is_figure else value
 
-    # A template asks for a column by name too, as of `selectattr`.
-    __getitem__ = __getattr__
+    def __getitem__(self, name: str) -> Any:
+        """A column by its name, as filters of templates ask for it."""
+        if name not in self.values:
+            raise KeyError(name)  # Jinja then looks for an attribute, also in its sandbox
+        return getattr(self, name)
 
     @cached_property
     def place(self) -> str:
