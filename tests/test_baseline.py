@@ -42,6 +42,7 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
         return analyzed(tmp_path_factory.mktemp("baseline"), files).path
 
 
+@pytest.mark.slow
 def test_the_baseline_of_the_profile_is_the_base(warehouse: Path) -> None:
     """Without a name: a verdict against the baseline, a matrix of the benchmark without one."""
     output = call("compare", "--warehouse", warehouse, "--json").stdout
@@ -165,6 +166,7 @@ def test_the_option(tmp_path: Path) -> None:
     assert empty.code == 2 and "--baseline: the name is empty." in empty.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ask", ["", "at {run} o'clock: task {task}"])
 def test_a_baseline_that_nothing_is_compared_with_is_named(tmp_path: Path, ask: str) -> None:
     """Empty prompts, or such as hold a clock, pair no task: a notice says so, with what helps."""

@@ -14,6 +14,7 @@ from tests.bench.decisions import broken, constant, few_hard, looks, lossy, simu
 slow = partial(pytest.param, marks=pytest.mark.slow)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("repeats", [slow((5, 5)), slow((8, 4)), (8, 1)])
 def test_equal_runs_are_seldom_told_apart(repeats: tuple[int, int]) -> None:
     """Whatever their repeats, a change is called about once in twenty."""
@@ -30,6 +31,7 @@ def test_losing_failures_is_no_improvement() -> None:
             assert (lost.column("verdict") == "improved").mean() <= 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("repeats", [slow((1, 8)), (8, 1)])
 def test_one_repeat_against_eight(repeats: tuple[int, int]) -> None:
     """Twenty tasks that pass nearly always: neither interval nor gate finds a change."""
@@ -38,6 +40,7 @@ def test_one_repeat_against_eight(repeats: tuple[int, int]) -> None:
     assert (pairs.gated() == "FAIL").mean() <= 0.025
 
 
+@pytest.mark.slow
 def test_tasks_that_leave_no_row_do_not_pass_a_gate() -> None:
     """Five tasks in a hundred break: with 200 of them the gate is not passed by silence."""
     pairs = broken(simulated(200, (4, 4), n_pairs=80), 0.05, is_lost=True)

@@ -484,6 +484,7 @@ def test_ids_that_were_numbered_again(
     assert [one.task for one in actual if isinstance(one, Expected)] == expected
 
 
+@pytest.mark.slow
 def test_what_a_cancelled_log_lacks_says_so(tmp_path: Path) -> None:
     """Samples that were never run are no failures; the end of a run is reported once."""
     head = header("a", "b", "c", status="cancelled")
@@ -507,6 +508,7 @@ def test_what_a_cancelled_log_lacks_says_so(tmp_path: Path) -> None:
     assert "no row recorded" not in text
 
 
+@pytest.mark.slow
 def test_every_score_is_reported(tmp_path: Path) -> None:
     """Each with its mean and its attempts; the summary says which one is the reward."""
     samples = [
@@ -525,6 +527,7 @@ def test_every_score_is_reported(tmp_path: Path) -> None:
     assert "| `attack` | 2 | 2 | 0.5 | 0 | 1 |" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_reached", [True, False])
 def test_limits_that_were_looked_for(is_reached: bool, tmp_path: Path) -> None:
     """Those that a log sets and those that a response shows; what a pass reached, too."""

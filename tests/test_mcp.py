@@ -174,6 +174,7 @@ def test_brief_answers_are_rounded_without_nulls(demo: Path) -> None:
     talk(demo, look)
 
 
+@pytest.mark.slow
 def test_reading_through_tools_alone(demo: Path, tmp_path: Path) -> None:
     """What to read, the failure beside a pass, labels, a renaming, shares, and the report."""
     labels = tmp_path / "labels.jsonl"
@@ -266,6 +267,7 @@ def test_slow_queries_are_ended(demo: Path) -> None:
     talk(demo, look, timeout=0.2)
 
 
+@pytest.mark.slow
 def test_a_slow_query_stops_no_other_tool(demo: Path) -> None:
     """While one value is computed, other tools and other queries are answered."""
     slow = "select levenshtein(repeat('a', 200000), repeat('b', 200000))"

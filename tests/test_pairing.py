@@ -242,6 +242,7 @@ def test_most_runs_name_the_tasks() -> Batch:
     ]
 
 
+@pytest.mark.slow
 def test_compare_tells_it(tmp_path: Path) -> None:
     """One line of `blade compare` says by what tasks are paired, and so does its JSON."""
     rows = run(RENUMBERED["from 1"], is_base=False)

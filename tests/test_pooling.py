@@ -40,6 +40,7 @@ def figures(folder: Path, out: Path) -> list[tuple[Any, ...]]:
         return warehouse.execute(FIGURES).fetchall()
 
 
+@pytest.mark.slow
 def test_shards(tmp_path: Path) -> None:
     """Files of other tasks are one run with the figures of the whole file."""
     rows = [row(task) for task in range(20)]
@@ -48,6 +49,7 @@ def test_shards(tmp_path: Path) -> None:
     assert figures(shards, tmp_path / "1") == figures(whole, tmp_path / "2")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not LOGS.is_dir(), reason="needs the corpus of formats")
 def test_shards_of_a_log(tmp_path: Path) -> None:
     """A log of Inspect that is split by samples and pooled has the figures of the whole log."""
@@ -70,6 +72,7 @@ def test_shards_of_a_log(tmp_path: Path) -> None:
     assert figures(shards, tmp_path / "1") == figures(path, tmp_path / "2")
 
 
+@pytest.mark.slow
 def test_seeds(tmp_path: Path) -> None:
     """Files that all have the same tasks are repeats of each."""
     files = {
@@ -91,6 +94,7 @@ def test_overlap_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "out" / "warehouse.duckdb").exists()
 
 
+@pytest.mark.slow
 def test_numbered_repeats(tmp_path: Path) -> None:
     """Files of some common tasks may be pooled if they number other repeats."""
     first = [row(task, trial=0) for task in range(6)]

@@ -200,6 +200,7 @@ def test_a_worker_ends_with_the_process_that_asks(demo: Path, number: signal.Sig
     assert is_gone(worker)
 
 
+@pytest.mark.slow
 def test_a_slow_query_stops_no_other_page(demo: Path) -> None:
     """While one value is computed, the explorer answers other pages and other queries."""
     with viewed(demo) as reader:

@@ -102,6 +102,7 @@ def test_the_draw_is_that_of_the_run_too(results: Results) -> None:
     assert [key for key in every if key[0] == "a"] == own
 
 
+@pytest.mark.slow
 def test_labels_change_no_plan(results: Results, tmp_path: Path) -> None:
     """Neither modes nor renamings do; a seed draws another one."""
     rows = planned(results)
@@ -118,6 +119,7 @@ def shares(results: Results, columns: str, where: str = "run_id is null") -> dic
     return {value: tuple(rest) for value, *rest in rows}
 
 
+@pytest.mark.slow
 def test_shares_weigh_strata(results: Results, tmp_path: Path) -> None:
     """Each by its part of all failures, whatever was read of it; worked out from the plan."""
     rows = planned(results)[:20]
@@ -275,6 +277,7 @@ def copied(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_digests_are_short_and_cite(copied: Path) -> None:
     """Every failure of the demo: at most 400 words, its question, its signs and what it did."""
     plan = reading.plan(copied, "office_desk", size=1000, seed=None)
@@ -288,6 +291,7 @@ def test_digests_are_short_and_cite(copied: Path) -> None:
             assert {"asked", "did", "signs", "grader"} <= digest.keys(), citation
 
 
+@pytest.mark.slow
 def test_the_loop_on_the_command_line(copied: Path) -> None:
     """The plan, a digest, labels, a renaming, and what they say."""
     where = ("--warehouse", copied)

@@ -154,6 +154,7 @@ def test_show_prints_what_was_observed(found: Results) -> None:
     assert "n_subagents" not in call("show", "observed/4:0", "--warehouse", found.path).stdout
 
 
+@pytest.mark.slow
 def test_a_model_that_nobody_names(tmp_path: Path) -> None:
     """It is null in every output, and no run's name stands for it."""
     rows = [rollout(task, 0, reward=float(task % 2)) for task in range(4)]

@@ -143,6 +143,7 @@ def test_every_figure_is_verified_by_its_source(demo: Path) -> None:
     assert sum(page.read_text().count("<!-- from") for page in pages(demo.parent)) > 150
 
 
+@pytest.mark.slow
 def test_every_figure_of_odd_runs_too(mixed: Path) -> None:
     """One repeat, graded, unbounded, empty and hostile runs: figures are true or n/a."""
     assert unverified(mixed) == []
@@ -162,6 +163,7 @@ def test_budgets(demo: Path) -> None:
     assert [each for page in pages(demo.parent) for each in over_budget(page)] == []
 
 
+@pytest.mark.slow
 def test_changed_figures_are_named_and_fixed(demo: Path) -> None:
     """Change any figure: its line is contradicted with the value; the fix restores the bytes."""
     text = (demo.parent / "benchmarks/quick_math/report.md").read_text(encoding="utf-8")

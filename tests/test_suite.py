@@ -95,6 +95,7 @@ def test_a_benchmark_that_decides() -> None:
     assert decisive == ["b01"]
 
 
+@pytest.mark.slow
 def test_equal_entrants_rarely_differ() -> None:
     """Any two of ten equal entrants differ over the suite in few of forty simulations."""
     assert any_difference(40) <= 0.1
@@ -126,6 +127,7 @@ def test_coverage_of_the_average(
     assert 0.93 <= coverage(2000, shapes, sizes, repeats) <= 0.97
 
 
+@pytest.mark.slow
 def test_planted_change() -> None:
     """Three points at each of ten benchmarks show over the suite, and hardly at single ones."""
     shown, single, alone = planted(60)
@@ -199,6 +201,7 @@ def test_cells_are_the_figures_of_their_runs(tmp_path: Path) -> None:
     assert max(apart) < 1e-12
 
 
+@pytest.mark.slow
 def test_one_benchmark_is_no_suite(tmp_path: Path) -> None:
     """Of one benchmark there is no suite, unless suite.toml names entrants."""
     files = {

@@ -46,6 +46,7 @@ def wrong(findings: list[Finding]) -> list[tuple[int, str, str | None]]:
     return [(each.line, each.claim, each.expected) for each in told]
 
 
+@pytest.mark.slow
 def test_prose_is_never_verified_by_chance(demo: Path) -> None:
     """A number without a source is unchecked, whether it is right or not."""
     text = TITLE + "pass@1 is 44.0%, and 15 tasks pass sometimes. All 22 writes were accepted.\n"

@@ -155,6 +155,7 @@ def test_other_errors_end_it(
         watched(settings, run, [], monkeypatch)
 
 
+@pytest.mark.slow
 def test_a_verdict_so_far(tmp_path: Path) -> None:
     """Watched results are compared by wider intervals, and the page says that it is so far."""
     files = {
