@@ -22,6 +22,7 @@ T = TypeVar("T")
 Read = Callable[[int, int], None]
 
 SMALL_BYTES = 16 << 20
+FEW_ROWS_BYTES = 4 << 20
 # Enough for the relations and pages of most results; DuckDB would fill more with cached blocks.
 RELATIONS_MEMORY = "512MB"
 # Cached blocks are dropped from memory each time that this much has been read.
@@ -60,7 +61,8 @@ def new_output(
 
     If the output may be reused, it is recorded what it depends on.
     """
-    is_small = sum(artifact.n_bytes for artifact in artifacts) < SMALL_BYTES
+    n_bytes = sum(artifact.n_bytes for artifact in artifacts)
+    is_small = n_bytes < SMALL_BYTES
     with outputs.replaced(settings.out, note=note) as folder:
         path = folder / WAREHOUSE_NAME
         with warehouse.build(
@@ -69,6 +71,8 @@ def new_output(
             # For small files, passing rows between threads takes longer than processing them.
             threads=settings.threads or (1 if is_small else None),
             is_small=is_small,
+            # A second try after memory ran out has one thread, and all optimizers.
+            has_few_rows=n_bytes < FEW_ROWS_BYTES and settings.threads is None,
         ) as db:
             yield folder, db
             hashes = db.execute("select sha256 from raw.files order by file_no").fetchall()

@@ -335,6 +335,7 @@ CHECKS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("check", CHECKS)
 def test_definitions(check: Callable[[Checked], None], checked_pairs: Checked) -> None:
     """Every relation of every pair is what its definition gives."""
@@ -367,6 +368,7 @@ def test_what_a_gate_goes_by(name: str, request: pytest.FixtureRequest) -> None:
                 assert got == pytest.approx(expected, abs=1e-9), (runs, metric)
 
 
+@pytest.mark.slow
 def test_on_these_tasks(checked_pairs: Checked) -> None:
     """The second sentence: the interval of the same tasks, else a test within them, by repeats."""
     for key, row in checked_pairs.rows["comparisons"].items():
@@ -411,6 +413,7 @@ def test_every_case_is_there(plain: Checked, profiled: Checked) -> None:
     assert policies == {"dropped", "counted_as_fail"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [PLAIN, "profiled"])
 def test_asked_for(name: str, request: pytest.FixtureRequest) -> None:
     """`blade compare BASE CANDIDATE` tells what the analysis stored, to the last digit."""

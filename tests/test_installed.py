@@ -55,7 +55,9 @@ def test_the_wheel_analyzes_as_the_repository_does(tmp_path: Path, demo: Path) -
     assert {"LICENSE", "README.md", "sql/macros.sql", "blade/py.typed"} <= names
     pip = ("-m", "pip", "--quiet", "--disable-pip-version-check")
     build = (*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", tmp_path, sdist)
-    run(sys.executable, *build, cwd=tmp_path)
+    # The environment of `make` has no pip of its own: that of its Python works for it.
+    base = Path(sys.base_prefix) / "bin" / "python3"
+    run(base, "-m", "pip", "--python", sys.executable, *build[2:], cwd=tmp_path)
     run(sys.executable, "-m", "venv", "clean", cwd=tmp_path)
     python = tmp_path / "clean" / "bin" / "python"
     (wheel,) = tmp_path.glob("*.whl")

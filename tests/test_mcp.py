@@ -146,6 +146,7 @@ def test_answers_are_those_of_the_commands(demo: Path) -> None:
     assert got == lean(expected)
 
 
+@pytest.mark.slow
 def test_brief_answers_are_rounded_without_nulls(demo: Path) -> None:
     """Unless detail is asked for: at most 8,000 characters, no null, four digits."""
     asked: list[tuple[str, dict[str, Any]]] = [

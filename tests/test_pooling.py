@@ -83,6 +83,7 @@ def test_seeds(tmp_path: Path) -> None:
     assert (n_tasks, n_scored) == (6, 12)
 
 
+@pytest.mark.slow
 def test_overlap_is_refused(tmp_path: Path) -> None:
     """Files that share some tasks only may be a rerun: the message names the overlap."""
     rows = [row(task) for task in range(10)]
@@ -105,6 +106,7 @@ def test_numbered_repeats(tmp_path: Path) -> None:
     assert (n_tasks, n_scored) == (6, 13)
 
 
+@pytest.mark.slow
 def test_one_name_for_two_files(tmp_path: Path) -> None:
     """A name that is given twice pools both paths."""
     rows = [row(task) for task in range(4)]

@@ -158,7 +158,9 @@ def test_profiles_that_do_not_count(tmp_path: Path) -> None:
     ]
     outcome = call("analyze", *folders, "--out", tmp_path / "out")
     assert (
-        outcome.code == 2 and "several profiles" in outcome.stderr and "--profile" in outcome.stderr
+        outcome.code == 2
+        and "several blade.toml" in outcome.stderr
+        and "--profile" in outcome.stderr
     )
 
 

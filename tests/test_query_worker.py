@@ -228,6 +228,7 @@ def test_a_limit_of_the_shell_is_named(demo: Path, n_kilobytes: int) -> None:
     assert "ulimit -v" in ended.stderr and "--memory-limit" not in ended.stderr
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_the_command_and_its_query(demo: Path) -> None:
     """With 130, while one value is computed."""
     running = subprocess.Popen(

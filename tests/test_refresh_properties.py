@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import duckdb
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -64,6 +65,7 @@ def beside(text: str) -> list[tuple[int, str, int]]:
 counts = st.dictionaries(st.sampled_from(NAMES), st.integers(2, 99), min_size=1)
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(old=counts, new=counts, data=st.data())
 def test_a_refresh_never_puts_a_figure_beside_a_wrong_name(

@@ -137,6 +137,7 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return analyzed(tmp_path_factory.mktemp("mixed"), files).path.parent
 
 
+@pytest.mark.slow
 def test_every_figure_is_verified_by_its_source(demo: Path) -> None:
     """On the demo: hundreds of figures, each recomputed by the comment below its block."""
     assert unverified(demo.parent) == []

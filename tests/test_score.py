@@ -115,6 +115,7 @@ def reports(sample: Standard) -> dict[str, str]:
     return made | {f"hand: {name}": path.read_text(encoding="utf-8") for name, path in hand.items()}
 
 
+@pytest.mark.slow
 def test_the_targets_hold_on_the_sample_package(
     reports: dict[str, str], sample: Standard, demo: Path
 ) -> None:

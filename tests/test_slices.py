@@ -114,6 +114,7 @@ def test_one_name_for_one_grouping() -> Batch:
     assert (yield rows).column(SLICES) == ["area", "scenario"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not TELECOM.exists(), reason="needs the corpora")
 def test_telecom_issues(tmp_path: Path) -> None:
     """Counted from the file: mms_issue 6 of 6, service_issue 4 of 6, mobile_data_issue 4 of 8."""

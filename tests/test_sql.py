@@ -190,6 +190,7 @@ def test_weight() -> None:
     assert chain(EVERY) <= 20
 
 
+@pytest.mark.slow
 def test_steps_have_several_readers() -> None:
     """What one relation reads is a CTE of it; a query or a switch of Python is a reader, too."""
     code_files = [
@@ -202,6 +203,7 @@ def test_steps_have_several_readers() -> None:
         assert n_relations + n_files >= 2, relation.name
 
 
+@pytest.mark.slow
 def test_every_macro_is_used() -> None:
     """No macro stands for nobody."""
     macros = (SQL_DIR / "macros.sql").read_text(encoding="utf-8")

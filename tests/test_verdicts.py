@@ -132,6 +132,7 @@ def test_several_candidates_are_allowed_for(compared: Results) -> None:
     assert alone["p_value"] == alone["p_mean"] == alone["p_any"] == pytest.approx(2 / 2**7)
 
 
+@pytest.mark.slow
 def test_the_test_that_decides_is_named(compared: Results) -> None:
     """Where the interval leaves out 0 and nothing is decided, the p that prevents it is."""
     low, *decided = lead(compared, "five", "ci_new_tasks_low, p_mean, verdict, decided_by")

@@ -33,7 +33,7 @@ CACHE_WHILE_LOADING = "256MB"
 # This optimizer fails on comparisons with columns that contain only nulls.
 FAULTY_OPTIMIZER = "statistics_propagation"
 # With few rows, the other optimizers take longer than they save.
-OPTIMIZERS_FOR_FEW_ROWS = ("filter_pushdown", "unused_columns", "column_lifetime")
+OPTIMIZERS_FOR_FEW_ROWS = ("cte_inlining", "column_lifetime", "filter_pushdown", "unused_columns")
 
 
 @contextmanager
@@ -43,6 +43,7 @@ def build(
     memory_limit: str | None = None,
     threads: int | None = None,
     is_small: bool = True,
+    has_few_rows: bool = False,
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection to a new warehouse at `path`, which is complete on leaving without an error."""
     config: dict[str, Any] = {
@@ -64,7 +65,7 @@ def build(
         db.execute("use warehouse")
         # It would be drawn on stdout, which is for results.
         db.execute("set enable_progress_bar = false")
-        if is_small:
+        if has_few_rows:
             _disable_most_optimizers(db)
         for schema in SCHEMAS:
             db.execute(f"create schema {schema}")

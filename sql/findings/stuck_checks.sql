@@ -9,7 +9,8 @@ with failed as (
         min(check_name) filter (where not is_passed) as check_name,
         count(*) as n_checks
     from main.checks
-    where is_passed is not null
+    -- The score that the reward is says nothing beside the verdict.
+    where is_passed is not null and source <> 'score'
     group by all
     having count(*) filter (where not is_passed) > 0
 ),
@@ -52,10 +53,5 @@ where
     and n_passes > 0
 group by benchmark, run_id, task_id, n_attempts, n_passing_runs
 -- Every attempt fails just this one.
-having
-    count(*) = n_attempts
-    and max(len(names)) = 1
-    and min(names[1]) = max(names[1])
-    -- An only check is the verdict.
-    and max(n_checks) > 1
+having count(*) = n_attempts and max(len(names)) = 1 and min(names[1]) = max(names[1])
 order by run_id, task_id

@@ -162,8 +162,10 @@ def write_suite(folder: Path, *, n_entrants: int, n_benchmarks: int, n_tasks: in
 def bench(folder: Path) -> None:
     """Print the claims and the cost."""
     for repeats in ((2,), (1, 2, 4)):
-        rate = any_difference(200, repeats=repeats)
-        print(f"ten equal entrants, repeats {repeats}: any difference in {rate:.1%} of 200 suites")
+        rate = any_difference(1000, repeats=repeats)
+        print(
+            f"ten equal entrants, repeats {repeats}: any difference in {rate:.1%} of 1,000 suites"
+        )
     shapes = [(1, 1), (2, 1), (0.5, 0.5), (1, 2), (2, 2)]
     print(f"the average covers {coverage(4000, shapes, SIZES, 2):.1%}")
     shown, single, alone = planted(300)
