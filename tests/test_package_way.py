@@ -12,12 +12,8 @@ from tests.conftest import ROOT
 from tests.results import call
 
 SHARED = ROOT.parent / "shared"
-# Folders with two scored runs of one benchmark: of Gym, ungraded attempts, another harness.
-FOLDERS = [
-    "corpus/gym/structeval",
-    "findings_corpus/terminal_agents",
-    "formats_corpus/inspect/generated",
-]
+# Folders with two scored runs of one benchmark: of Gym, and ungraded attempts of another harness.
+FOLDERS = ["corpus/gym/structeval", "findings_corpus/terminal_agents"]
 
 
 @pytest.mark.slow

@@ -102,7 +102,7 @@ def test_equal_entrants_rarely_differ() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("repeats", [(1,), (2,), (1, 2, 4)])
+@pytest.mark.parametrize("repeats", [(2,), (1, 2, 4)])
 def test_false_alarms(repeats: tuple[int, ...]) -> None:
     """Any two of ten equal entrants on five benchmarks differ in at most 5% of suites.
 
