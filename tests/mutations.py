@@ -43,7 +43,7 @@ def is_accounted_for(claim: formats.Claim, name: str) -> bool:
     return len(set(ids)) == len(ids) == into.tally.n_lines - into.tally.n_blank
 
 
-def check_mutations(folder: Path, files: Mapping[str, Content], n_mutations: int = 500) -> None:
+def check_mutations(folder: Path, files: Mapping[str, Content], n_mutations: int = 200) -> None:
     """Each mutation damages one file of a folder, which is recognised and read again as a whole."""
     random = Random(20)
     write(folder, files)
