@@ -165,3 +165,33 @@ def test_trajectories_alone(tmp_path: Path) -> None:
     }
     results = analyzed(tmp_path, inputs, needs=NEEDS)
     check(results, "atif_alone")
+
+
+def test_jobs_of_one_task_are_one_run(tmp_path: Path) -> None:
+    """Jobs whose names differ in the task or the time alone; others, and several trials, do not."""
+    jobs = {
+        "gpt-plain-fix_queue-rep1": "org/fix-queue",
+        "gpt-plain-add-cookies-rep1": "org/add-cookies",
+        "gpt-tool-fix-queue-rep1": "org/fix-queue",
+        "gpt-tool-add-cookies-rep1": "org/add-cookies",
+        "gpt-tool-add-cookies-rep2": "org/add-cookies",
+        "2026-01-01__10-00-00": "org/fix-queue",
+        "2026-01-01__11-00-00": "org/add-cookies",
+        "prefixes-queue": "org/fixes",
+    }
+    inputs: dict[str, Any] = {
+        f"jobs/{job}/t__{place}/result.json": [trial(task, f"t__{place}", place % 2)]
+        for place, (job, task) in enumerate(jobs.items())
+    }
+    inputs["jobs/gpt-plain-fix_queue-rep1/result.json"] = [
+        {"n_total_trials": 1, "stats": {"evals": {"solver__m__deeds": {"metrics": [{"mean": 0}]}}}}
+    ]
+    results = analyzed(tmp_path, inputs, needs=NEEDS)
+    counted = results.rows("select run_id, count(*) from rollouts group by all order by all")
+    assert counted == [
+        ("gpt-plain-rep1", 2),
+        ("gpt-tool-add-cookies-rep2", 1),
+        ("gpt-tool-rep1", 2),
+        ("jobs", 2),
+        ("prefixes-queue", 1),
+    ]

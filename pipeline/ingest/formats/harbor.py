@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +49,8 @@ SCORE = (
     "are checks, as are tests"
 )
 NOTES = (
-    "One run per job, agent, model and dataset; attempts at a task in the order they began. Tasks "
+    "One run per job, agent, model and dataset; jobs of one trial whose names differ only in the "
+    "task or the time are one run. Attempts at a task in the order they began. Tasks "
     "are the same where their checksums are. A trial without a result is unscored. Harbor's own "
     "mean and pass@k count an unscored trial as 0. A folder called `tasks` names no benchmark."
 )
@@ -59,6 +60,12 @@ ASSERTION = re.compile(r"^E {3}\s*(\S.{0,200})", re.MULTILINE)
 OF_A_TRIAL = re.compile(
     r"(^|/)(agent/trajectory(\.cont-\d{1,9})?\.json|verifier/([^/]+\.json|test-stdout\.txt))$"
 )
+# The task of a result, or of the config of a trial that has none.
+TASK_NAME = re.compile(rb'"task_name"\s*:\s*"([^"\\]+)"')
+TASK_PATH = re.compile(rb'"task"\s*:\s*\{\s*"path"\s*:\s*"([^"\\]+)"')
+# The name that Harbor gives a job.
+CLOCK_NAME = re.compile(r"\d{4}-\d\d-\d\d__\d\d-\d\d-\d\d")
+SEPARATORS = "-_.@"
 TRIAL_FILES = ("result.json", "config.json")
 FEW_BYTES = 4096
 # If trials have several rewards, means have their names.
@@ -99,17 +106,57 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
             inside[home(file.name, trials)].append(file)
     jobs = defaultdict(list)
     for folder, file in trials.items():
-        job, stem = _up(folder), file.path.parent.parent.name
-        jobs[job, stem].append(file)
-        beside = tuple(other.path for other in sorted(inside[folder], key=atif.part))
-        yield Claim(file, Kind.ROLLOUTS, _up(job), stem, beside=beside, owns=folder)
-    for (job, stem), files_here in jobs.items():
-        for name in TRIAL_FILES if job not in trials else ():
-            if name in by_folder[job]:
-                lock = [one for base, one in by_folder[job].items() if base == "lock.json"]
+        jobs[_up(folder), file.path.parent.parent.name].append(file)
+    pooled = _jobs_of_one_task(jobs)
+    for (job, name), files_here in jobs.items():
+        stem = pooled.get(job, name)
+        for file in files_here:
+            beside = tuple(other.path for other in sorted(inside[file.folder], key=atif.part))
+            yield Claim(file, Kind.ROLLOUTS, _up(job), stem, beside=beside, owns=file.folder)
+        for base in TRIAL_FILES if job not in trials else ():
+            if base in by_folder[job]:
+                lock = [one for other, one in by_folder[job].items() if other == "lock.json"]
                 beside = tuple(other.path for other in (*files_here, *lock))
-                own = by_folder[job][name]
-                yield Claim(own, Kind.AGGREGATE_METRICS, _up(job), stem, beside=beside)
+                # What one of several pooled jobs published is not of the run.
+                kind = Kind.CONFIG if job in pooled else Kind.AGGREGATE_METRICS
+                yield Claim(by_folder[job][base], kind, _up(job), stem, beside=beside)
+
+
+def _jobs_of_one_task(jobs: Mapping[tuple[str, str], list[ListedFile]]) -> dict[str, str]:
+    """New names for jobs that were started once per task, by folder.
+
+    They differ from each other only in the task's name, or only in the time that Harbor names jobs
+    by. Together they are one run: what is left of the name, else the folder that they are in.
+    """
+    groups: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
+    for (job, name), files_here in jobs.items():
+        tasks = {task for file in files_here if (task := _task_of_head(file.path))}
+        if len(tasks) == 1 and len(files_here) == 1:
+            task = tasks.pop()
+            rest = CLOCK_NAME.sub("", _without_task(name, task))
+            if rest != name:
+                groups[_up(job), rest.strip(SEPARATORS)][job] = task
+    return {
+        job: rest or "jobs"
+        for (_, rest), tasks in groups.items()
+        if len(set(tasks.values())) > 1
+        for job in tasks
+    }
+
+
+def _without_task(name: str, task: str) -> str:
+    """The name of a job without that of its task, whatever separates their words."""
+    words = [re.escape(word) for word in re.split(r"[-_.]", task) if word]
+    around = r"[-_.@]*(?<![A-Za-z0-9])" + "[-_.]".join(words) + r"(?![A-Za-z0-9])"
+    return re.sub(around, "", name, count=1, flags=re.IGNORECASE) if words else name
+
+
+def _task_of_head(path: Path) -> str | None:
+    """The task of a trial without its dataset, from the first bytes of the file."""
+    start = head(path, FEW_BYTES)
+    found = TASK_NAME.search(start) or TASK_PATH.search(start)
+    name = found[1].decode("utf-8", "replace").rstrip("/") if found else ""
+    return name.rpartition("/")[2] or None
 
 
 def _trial_file(files: dict[str, ListedFile]) -> ListedFile | None:
