@@ -616,3 +616,19 @@ def test_few_tasks_that_all_pass_put_no_slice_below() -> Batch:
     ]
     found = yield rows
     assert found.rows("select distinct is_below_rest from slice_metrics") == [(False,)]
+
+
+def test_runs_of_the_same_bytes_are_one_sample(tmp_path: Path) -> None:
+    """Three files are the same and a fourth is not; four rows may be equal by chance."""
+    rows = [rollout(task, 0, reward=float(task % 2)) for task in range(6)]
+    other = [rollout(task, 0, reward=float(task % 3 == 0)) for task in range(6)]
+    runs = {"a": rows, "b": rows, "c": other, "d": rows}
+    few = {"e": rows[:4], "f": rows[:4]}
+    for place, files in enumerate((runs, few)):
+        inputs = {f"{name}_rollouts.jsonl": content for name, content in files.items()}
+        found = analyzed(tmp_path / str(place), inputs, needs=("findings",))
+        copies = found.rows("""
+            select finding_no, run_id, other_runs, n_attempts, n_all_attempts from findings
+            where kind = 'copies'
+        """)
+        assert copies == ([(1, "a", ["b", "d"], 6, 18)] if files is runs else [])

@@ -1,6 +1,7 @@
 -- What the owner of a benchmark should hear, five at most.
 -- Modes with failures and passes beside each other, what the failures of one run alone show, what goes
--- with a low reward, tasks that nobody passes, tasks that one run always fails on one check, near misses.
+-- with a low reward, tasks that nobody passes, tasks that one run always fails on one check, near misses;
+-- first of all runs whose rows are the same to the byte, since other counts hold them several times.
 -- grain: benchmark, finding_no
 -- kind: table
 with modes as (
@@ -127,6 +128,31 @@ ended as (
     inner join staging.run_settings using (run_id)
     group by benchmark, run_id
     qualify row_number() over (partition by benchmark order by n_attempts - n_all_attempts, run_id) = 1
+),
+-- Runs with the same files are one sample; most likely a copy, or a model that was asked twice at temperature 0.
+copies as (
+    select
+        benchmark,
+        'copies' as kind,
+        min(run_id) as run_id,
+        list(run_id order by run_id)[2:4] as other_runs,
+        any_value(n_rows) as n_attempts,
+        sum(n_rows) as n_all_attempts,
+        -2 as place
+    from (
+        select
+            run_id,
+            list(sha256 order by sha256) as contents,
+            sum(n_rows) as n_rows
+        from main.artifacts
+        where kind = 'rollouts' and n_rows > 0
+        group by run_id
+    )
+    inner join staging.run_benchmarks using (run_id)
+    group by benchmark, contents
+    -- Two short files may be equal by chance.
+    having count(*) > 1 and any_value(n_rows) >= 5
+    qualify row_number() over (partition by benchmark order by n_all_attempts desc, min(run_id)) = 1
 ),
 -- A key that is the same at all tasks, by the health checks of all runs.
 one_key as (
@@ -281,6 +307,8 @@ low as (
 every as (
     from modes
     union all by name
+    from copies
+    union all by name
     from one_key
     union all by name
     from ended
@@ -325,6 +353,7 @@ select
     reward_without,
     example_task,
     coalesce(top_tasks, []) as top_tasks,
+    coalesce(other_runs, []) as other_runs,
     citation
 from every
 left join attempts using (benchmark)
