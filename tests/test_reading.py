@@ -384,3 +384,30 @@ def test_intervals_cover_planted_shares() -> None:
         efficiency = sampled / np.var(estimates)
         assert efficiency >= (1.5 if name != "anywhere" else 0.8), name
     assert 0.93 <= np.mean(covered) <= 0.97
+
+
+def test_intervals_cover_shares_in_strata_of_any_shape() -> None:
+    """Strata, shares and the number that is read are drawn at random, 60 times.
+
+    On average 93 to 97% of the intervals cover the share, and 19 of 20 such shapes 90% or more.
+    """
+    random = np.random.default_rng(5)
+    coverage = []
+    while len(coverage) < 60:
+        n_strata = random.integers(2, 9)
+        sizes = np.maximum((random.pareto(1.1, n_strata) + 0.3) * 30, 4).astype(int)
+        n = int(random.integers(2 * n_strata + 4, 100))
+        if not n < sizes.sum() < 5000:
+            continue
+        spread, middle = random.choice([0.2, 1, 8]), random.uniform(0.05, 0.7)
+        planted = random.beta(middle * spread + 0.02, (1 - middle) * spread + 0.02, n_strata)
+        bearing = np.round(sizes * planted).astype(int)
+        true = bearing.sum() / sizes.sum()
+        n_read = drawn(tuple(sizes.tolist()), n)
+        covered = []
+        for seen in random.hypergeometric(bearing, sizes - bearing, n_read, (200, n_strata)):
+            _, low, high = analysis.estimate(sizes.tolist(), n_read, seen.tolist())
+            covered.append(low - 1e-9 <= true <= high + 1e-9)
+        coverage.append(np.mean(covered))
+    assert 0.93 <= np.mean(coverage) <= 0.97
+    assert np.quantile(coverage, 0.05) >= 0.9

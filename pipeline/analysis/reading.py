@@ -12,9 +12,9 @@ import pyarrow as pa
 from .stats import Numbers, added
 
 NORMAL = 1.959964
-# So much of an observation like all others is added to each stratum: where all that was read
+# Half of an observation like all others is added to each stratum: where all that was read
 # in one is alike, the rest of it may not be.
-PRIOR = 0.1
+PRIOR = 0.5
 # With fewer of a stratum read, how much it varies is unknown.
 LEAST_READ = 2
 
