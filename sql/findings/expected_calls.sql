@@ -105,10 +105,19 @@ item_counts as (
     group by all
 ),
 lists as (
-    select shapes.*
-    from shapes
+    select
+        shapes.* exclude (name_key, arguments_key),
+        if(is_declared, 'name', name_key) as name_key,
+        if(is_declared, 'arguments', arguments_key) as arguments_key
+    from (
+        select
+            *,
+            -- What a reader says is expected is so, though nobody calls any of it.
+            path = 'expected_calls' and within = '' as is_declared
+        from shapes
+    ) as shapes
     inner join item_counts using (benchmark, path)
-    where 2 * n_tools >= n_items and 10 * n_objects >= 9 * n_items
+    where is_declared or (2 * n_tools >= n_items and 10 * n_objects >= 9 * n_items)
     qualify row_number() over (partition by benchmark, path order by n_tools desc, within) = 1
 ),
 listed as (

@@ -154,6 +154,35 @@ copies as (
     having count(*) > 1 and any_value(n_rows) >= 5
     qualify row_number() over (partition by benchmark order by n_all_attempts desc, min(run_id)) = 1
 ),
+-- Passes that make none of the changes that their tasks expect, or of the calls where nothing says which of
+-- them change something: either other ways lead there, or nobody looks.
+unmade as (
+    select
+        benchmark,
+        'unmade' as kind,
+        if(bool_or(is_change), 'change', 'call') as reason,
+        count(*) filter (where is_unmade) as n_passes,
+        count(*) as n_passes_observed,
+        arg_min(run_id || '/' || task_id || ':' || rollout_index, (run_id, task_id, rollout_index))
+            filter (where is_unmade) as citation,
+        if(10 * count(*) filter (where is_unmade) >= count(*), -1, 16) as place
+    from (
+        select
+            benchmark,
+            run_id,
+            task_id,
+            rollout_index,
+            bool_and(expected_calls.status = 'never') as is_unmade,
+            bool_or(is_write) as is_change
+        from main.expected_calls
+        inner join staging.rollouts using (run_id, task_id, rollout_index)
+        inner join staging.run_benchmarks using (run_id)
+        where is_pass and expected_no is not null and coalesce(is_write, true)
+        group by all
+    )
+    group by benchmark
+    having count(*) filter (where is_unmade) >= 3 and 20 * count(*) filter (where is_unmade) >= count(*)
+),
 -- A key that is the same at all tasks, by the health checks of all runs.
 one_key as (
     select
@@ -308,6 +337,8 @@ every as (
     from modes
     union all by name
     from copies
+    union all by name
+    from unmade
     union all by name
     from one_key
     union all by name
