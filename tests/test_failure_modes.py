@@ -208,26 +208,25 @@ def test_recommendations(found: Results) -> None:
 def test_keys_that_every_attempt_contradicts(
     answers: str, expected: list[tuple[object, ...]], tmp_path: Path
 ) -> None:
-    """Tasks that nobody passes, all attempts of which agree on an answer other than the key."""
+    """Tasks that nobody passes, all attempts of which agree on an answer other than the key.
+
+    One model that says the same again and again is no witness.
+    """
     tasks = answers.split()
     keys = ["A"] * 3 + [tasks[3][0]]
-    rows = [
-        rollout(
-            task,
-            index,
-            output=said(answer),
-            reward=float(answer == keys[task]),
-            expected_answer=keys[task],
-        )
-        for task, given in enumerate(tasks)
-        for index, answer in enumerate(given)
-    ]
-    found = analyzed(tmp_path, {"a_rollouts.jsonl": rows}, needs=("recommendations",))
     query = """
         select reason, n_failures, n_tasks, n_never_tasks, only_key, n_only_key_tasks
         from recommendations where reason = 'key'
     """
-    assert found.rows(query) == expected
+    for models in ("xxx", "xyy"):
+        inputs: dict[str, list[Row]] = {f"{model}_rollouts.jsonl": [] for model in models}
+        for task, given in enumerate(tasks):
+            for index, (answer, model) in enumerate(zip(given, models, strict=True)):
+                verdict = {"reward": float(answer == keys[task]), "expected_answer": keys[task]}
+                row = rollout(task, index, output=said(answer), model=model, **verdict)
+                inputs[f"{model}_rollouts.jsonl"].append(row)
+        found = analyzed(tmp_path / models, inputs, needs=("recommendations",))
+        assert found.rows(query) == (expected if models == "xyy" else [])
 
 
 @with_pages.each(

@@ -451,6 +451,15 @@ def test_the_value_that_is_published_is_the_reward(tmp_path: Path) -> None:
     assert [one.value["reward"] for one in rows] == [1.0]
 
 
+def test_a_log_without_results_has_the_first_value_of_its_scorer() -> None:
+    """A cancelled log publishes nothing; its scorer has metrics by value, or for all."""
+    scorer = {"name": "checks", "metrics": {"done": [], "safe": []}}
+    assert inspect_ai._headline({"eval": {"scorers": [scorer]}}) == ("checks.done", "checks")
+    scorer = {"name": "checks", "metrics": []}
+    assert inspect_ai._headline({"eval": {"scorers": [scorer]}}) == ("checks",)
+    assert inspect_ai._headline({"eval": {}}) == ()
+
+
 def test_one_id_for_all_is_no_retry(tmp_path: Path) -> None:
     """Logs of two models under one task id are two runs."""
     logs = {}

@@ -190,6 +190,8 @@ def modes(signs: Sequence[Sign], attempts: Attempts) -> list[Mode]:
     # What every attempt of a run ends at explains less than what happens before it.
     usual = [mode for mode in limits if mode.reason == "counted"]
     listed += [mode for mode in limits if mode not in usual]
+    listed += _recorded_errors(signs, attempts, listed)
+    signs = [sign for sign in signs if not _is_recorded_error(sign)]
     listed += _descriptions(signs, attempts, listed)
     return listed + usual + _behaviours(signs, attempts)
 
@@ -220,6 +222,42 @@ def _limits(
     return listed
 
 
+def _is_recorded_error(sign: Sign) -> bool:
+    return sign.kind == "error" and sign.value == "recorded"
+
+
+def _recorded_errors(
+    signs: Sequence[Sign], attempts: Attempts, before: Sequence[Mode]
+) -> list[Mode]:
+    """Fields of the rows that hold an error in some failures and hardly a pass, with the errors.
+
+    An error in most failures is how their verdict is put.
+    """
+    recorded = [
+        sign
+        for sign in signs
+        if _is_recorded_error(sign)
+        and n_failing(sign, attempts) >= 2
+        and of_failures(sign, attempts) < 0.8
+        and contrast(sign, attempts) >= 0.5
+        and not any(is_nested(sign, mode.sign, 0.7) for mode in before)
+    ]
+    recorded.sort(key=lambda sign: (-n_failing(sign, attempts), sign.text))
+    listed: list[Mode] = []
+    for sign, members in groups(recorded):
+        if any(is_nested(sign, mode.sign, 0.7) for mode in listed):
+            continue
+        parts = [
+            other
+            for other in signs
+            if other.kind == "error" and other.name == sign.name and not _is_recorded_error(other)
+        ]
+        parts.sort(key=lambda other: (-n_failing(other, attempts), other.text))
+        listed.append(Mode(sign, "recorded", members))
+        listed += [Mode(other, "part", parent=sign.text) for other in parts[:3]]
+    return listed
+
+
 def _least_at_limit(sign: Sign, attempts: Attempts) -> int:
     """A recorded limit is listed for one attempt; a largest number may be one by chance."""
     return 1 if sign.name == "recorded limit" or attempts.has_few_failures else 2
@@ -233,7 +271,8 @@ def _descriptions(signs: Sequence[Sign], attempts: Attempts, before: Sequence[Mo
         for sign in signs
         if sign.scope == "run"
         and sign.kind in ("answer", "error")
-        and n_failing(sign, attempts)
+        # One attempt alone is a run, too.
+        and n_failing(sign, attempts) >= 2
         and not (sign.bears & attempts.passes).any()
         # What all passes would bear too is usual; without a pass an error is what there is to say.
         and (sign.value in NOTHING or not sign.bears.all() or attempts.n_passes == 0)

@@ -141,6 +141,7 @@ def _low_rewards(signs: Sequence[Sign], attempts: Attempts) -> Iterator[Row]:
     reward = attempts.reward[scored]
     usable = [_among(sign, scored) for sign in signs if _is_usable(sign, scored)]
     p_values = max_t(usable, attempts.run[scored], -_ranks(reward))
+    n_runs = len(np.unique(attempts.run[scored]))
     clear = {
         sign: float(p_value)
         for sign, p_value in zip(usable, p_values, strict=True)
@@ -148,8 +149,10 @@ def _low_rewards(signs: Sequence[Sign], attempts: Attempts) -> Iterator[Row]:
     }
     for sign, _ in groups(sorted(clear, key=lambda sign: (clear[sign], sign.text)))[:MOST_LOW]:
         without = sign.known & ~sign.bears
+        runs = np.unique(attempts.run[scored][sign.known])
         yield (
             *(sign.kind, sign.name, sign.value, sign.text),
+            [attempts.run_names[run] for run in runs] if len(runs) < n_runs else [],
             int(sign.bears.sum()),
             int(without.sum()),
             float(np.median(reward[sign.bears])),
@@ -194,6 +197,7 @@ REWARD_COLUMNS = pa.schema(
     [
         ("benchmark", pa.string()),
         *SIGN_COLUMNS,
+        ("runs", pa.list_(pa.string())),
         ("n_with", pa.int64()),
         ("n_without", pa.int64()),
         ("reward_with", pa.float64()),

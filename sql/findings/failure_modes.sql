@@ -215,7 +215,8 @@ counted as (
             else totals.n_passed
         end as n_passes_observed,
         totals.n_failed as n_all_failures,
-        totals.n_passed as n_all_passes
+        totals.n_passed as n_all_passes,
+        coalesce(not known_attempts.is_of_attempts, false) as is_of_runs
     from listed
     inner join totals using (benchmark)
     left join known_checks
@@ -313,6 +314,7 @@ rows_of_benchmarks as (
         cast(sum(n_passes_observed) as bigint) as n_passes_observed,
         cast(sum(n_all_failures) as bigint) as n_all_failures,
         cast(sum(n_all_passes) as bigint) as n_all_passes,
+        bool_or(is_of_runs) as is_of_runs,
         cast(sum(n_failures) as bigint) as n_failures,
         cast(sum(n_passes) as bigint) as n_passes,
         len(list_distinct(list_transform(flatten(list(task_counts)), lambda each: each.task_id))) as n_tasks,
@@ -347,6 +349,7 @@ select
     n_all_failures,
     -- Not all attempts record it.
     n_failures_observed < n_all_failures or n_passes_observed < n_all_passes as is_of_some,
+    is_of_some and is_of_runs as is_of_runs,
     -- Where no attempt has a grade, none is known to have failed.
     benchmark in (select benchmark from attempts where is_scored) as is_graded,
     p_adjusted,

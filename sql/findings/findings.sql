@@ -15,6 +15,7 @@ with modes as (
         n_passes,
         n_passes_observed,
         is_of_some,
+        is_of_runs,
         n_tasks,
         citations[1] as citation,
         top_tasks,
@@ -183,6 +184,21 @@ unmade as (
     group by benchmark
     having count(*) filter (where is_unmade) >= 3 and 20 * count(*) filter (where is_unmade) >= count(*)
 ),
+-- A field that should differ from task to task, and does in another run.
+constant as (
+    select
+        benchmark,
+        'constant' as kind,
+        subject || ' = ' || arg_min(evidence, health_findings.run_id) as mode,
+        min(health_findings.run_id) as run_id,
+        list(health_findings.run_id order by health_findings.run_id)[2:4] as other_runs,
+        -1 as place
+    from main.health_findings
+    inner join staging.run_benchmarks using (run_id)
+    where check_id = 'run_constant_field'
+    group by benchmark, subject
+    qualify row_number() over (partition by benchmark order by count(*) desc, subject) = 1
+),
 -- A key that is the same at all tasks, by the health checks of all runs.
 one_key as (
     select
@@ -326,6 +342,7 @@ low as (
         benchmark,
         'low' as kind,
         sign as mode,
+        runs[:3] as other_runs,
         n_with as n_attempts,
         n_without as n_all_attempts,
         reward_with,
@@ -339,6 +356,8 @@ every as (
     from copies
     union all by name
     from unmade
+    union all by name
+    from constant
     union all by name
     from one_key
     union all by name
@@ -366,6 +385,7 @@ select
     cast(n_failures as bigint) as n_failures,
     cast(coalesce(every.n_failures_observed, attempts.n_failures_observed) as bigint) as n_failures_observed,
     coalesce(is_of_some, false) as is_of_some,
+    coalesce(is_of_runs, false) as is_of_runs,
     -- Where no attempt has a grade, none is known to have failed.
     benchmark in (
         select run_benchmarks.benchmark

@@ -76,6 +76,7 @@ answered as (
         task_id,
         count(*) as n_attempts,
         count(distinct comparable(answers.answer)) as n_answers,
+        count(distinct runs.model) as n_models,
         bool_or(is_pass) as is_solved,
         bool_and(
             length(answers.answer) <= 80
@@ -85,10 +86,12 @@ answered as (
         arg_min(run_id || '/' || task_id || ':' || rollout_index, (run_id, rollout_index)) as citation
     from staging.rollouts
     inner join staging.run_benchmarks using (run_id)
+    inner join (select run_id, model from main.runs) as runs using (run_id)
     left join staging.answers using (record_id)
     where is_scored
     group by all
 ),
+-- That one model gives one answer again and again says nothing about the key.
 keys as (
     select
         benchmark,
@@ -97,7 +100,7 @@ keys as (
         list(
             {citation: citation, n: n_attempts}
             order by n_attempts desc, try_cast(task_id as bigint), task_id
-        ) filter (where not is_solved and n_attempts > 2 and is_wrong and n_answers = 1) as alike,
+        ) filter (where not is_solved and n_models > 1 and n_attempts > 2 and is_wrong and n_answers = 1) as alike,
         case when count(distinct key) = 1 and count(key) = count(*) then min(key) end as only_key
     from answered
     -- Where nearly all answers are one of two, the wrong ones are the same anyway.
@@ -129,6 +132,7 @@ every as (
         cast(list_sum(list_transform(alike, lambda task: task.n)) as bigint) as n_failures,
         totals.n_failures_observed,
         false as is_of_some,
+        false as is_of_runs,
         true as is_graded,
         0 as n_passes,
         totals.n_passes_observed,
@@ -221,6 +225,7 @@ select
     n_failures,
     n_failures_observed,
     is_of_some,
+    is_of_runs,
     is_graded,
     n_passes,
     n_passes_observed,

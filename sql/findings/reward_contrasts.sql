@@ -2,7 +2,7 @@
 -- grain: benchmark, kind, name, value
 -- kind: table
 -- computed by: pipeline.analysis.sign_contrasts.reward_contrasts
--- columns: benchmark, kind, name, value, sign, n_with, n_without, reward_with, reward_without, p_adjusted
+-- columns: benchmark, kind, name, value, sign, runs, n_with, n_without, reward_with, reward_without, p_adjusted
 with continuous as (
     select benchmark
     from staging.rollouts

@@ -265,6 +265,15 @@ errors as (
     where
         kind = 'VARCHAR'
         and (traceback is not null or regexp_matches(value, '^[A-Za-z_.]*(Error|Exception)\b'))
+    union all by name
+    -- Whatever the error is, in a field of the row itself.
+    select
+        record_id,
+        'error' as kind,
+        path as name,
+        'recorded' as value
+    from staging.entries
+    where kind = 'VARCHAR' and item_no = 0 and regexp_matches(value, '^[A-Za-z_.]*(Error|Exception)\b')
 ),
 -- Where several attempts end at one and the same number, it is a cap; of one attempt, where it is round.
 sizes as (
@@ -385,6 +394,7 @@ words as (
         rollouts.has_output,
         rollouts.answer,
         trim(final_texts.final_text) as final_text,
+        trim(regexp_replace(final_texts.final_text, '\s+', ' ', 'g')) as spaced,
         regexp_matches(records.outline, '[cr]$') as ends_on_tool,
         answers.key,
         answers.answer as compared
@@ -405,7 +415,7 @@ unextracted as (
 repeated as (
     select
         benchmark,
-        md5(final_text) as digest
+        md5(spaced) as digest
     from words
     inner join rollouts using (record_id, benchmark)
     where length(final_text) >= 20
@@ -421,8 +431,8 @@ shapes as (
             case when is_observed and coalesce(final_text, '') = '' then 'is empty' end,
             case when ends_on_tool and final_text <> '' then 'is missing after the last tool call' end,
             case
-                when (benchmark, md5(final_text)) in (from repeated) and length(final_text) >= 20
-                    then 'is given at several tasks: ' || regexp_replace(left(final_text, 80), '\s+', ' ', 'g')
+                when (benchmark, md5(spaced)) in (from repeated) and length(final_text) >= 20
+                    then 'is given at several tasks: ' || left(spaced, 80)
             end,
             case when starts_with(final_text, '```') then 'begins with a code fence' end,
             case when left(final_text, 1) in ('{', '[') then 'begins with ' || left(final_text, 1) end,
@@ -574,6 +584,7 @@ select
     name,
     value,
     case
+        when kind = 'error' and value = 'recorded' then name || ' has an error'
         when kind = 'error' then 'error: ' || value
         when kind = 'profile' then name
         when kind = 'check' and value = 'fails' then 'check ' || regexp_replace(name, '^[^:]*: ', '') || ' fails'

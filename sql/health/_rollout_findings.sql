@@ -22,6 +22,8 @@ suspects as (
             status,
             has_output,
             output_tokens,
+            -- A provider that counts no tokens of any attempt says nothing about one.
+            max(output_tokens) over (partition by run_id) > 0 as is_counted,
             final_text
         from staging.rollouts
         left join staging.final_texts using (record_id)
@@ -34,7 +36,7 @@ responses as (
         not has_output and not regexp_matches(records.outline, '[to]') as is_silent,
         -- Usage of all zeros is a count only where nothing was written.
         coalesce(
-            suspects.output_tokens,
+            if(is_counted or is_silent, suspects.output_tokens, null),
             case when is_silent then coalesce(
                 json_field_count(records.usage, 'output_tokens'),
                 json_field_count(records.usage, 'completion_tokens')

@@ -55,6 +55,45 @@ constant_keys as (
         -- What no answer ever is, is a text for a judge.
         and 10 * count(*) filter (where comparable(answers.answer) = comparable(answers.key)) >= count(*)
 ),
+-- Fields with one value in all rows of a run, which in another run differ from task to task.
+field_ranges as (
+    select
+        benchmark,
+        run_id,
+        path,
+        count(*) as n_rows,
+        count(distinct task_id) as n_tasks,
+        min(value) as value,
+        min(value) = max(value) as is_constant
+    from staging.entries
+    inner join staging.rollouts using (record_id)
+    inner join staging.run_benchmarks using (run_id)
+    where
+        item_no = 0
+        and key = ''
+        and kind not in ('NULL', 'EMPTY', 'OBJECT', 'ARRAY')
+        and benchmark in (select benchmark from staging.run_benchmarks group by all having count(*) > 1)
+    group by all
+    having n_tasks >= 20
+),
+varied_fields as (
+    select
+        benchmark,
+        path,
+        run_id as other_run,
+        count(*) as n_other_rows,
+        count(distinct value) as n_values
+    from staging.entries
+    inner join staging.rollouts using (record_id)
+    inner join staging.run_benchmarks using (run_id)
+    where
+        item_no = 0
+        and (benchmark, run_id, path) in (select (benchmark, run_id, path) from field_ranges where not is_constant)
+        and (benchmark, path) in (select (benchmark, path) from field_ranges where is_constant)
+    group by benchmark, path, run_id
+    having 2 * count(distinct value) >= count(distinct task_id)
+    qualify row_number() over (partition by benchmark, path order by count(distinct value) desc, run_id) = 1
+),
 all_findings as (
     select
         run_id,
@@ -159,6 +198,18 @@ all_findings as (
         'all tasks have the same key' as message,
         left(key, 100) || ' in ' || n_rows || ' of ' || n_rows || ' rows, ' || n_tasks || ' tasks' as evidence
     from constant_keys
+    union all by name
+    select
+        run_id,
+        'run' as scope,
+        'run_constant_field' as check_id,
+        path as subject,
+        'a field has one value in all rows, and other values in another run' as message,
+        left(value, 20) || ' in ' || n_rows || ' rows; ' || n_values || ' values in ' || n_other_rows || ' rows of ' || other_run
+            as evidence
+    from field_ranges
+    inner join varied_fields using (benchmark, path)
+    where is_constant
     union all by name
     select
         run_id,

@@ -51,7 +51,7 @@ levels as (
     from main.suite_cells
     where value is not null
 ),
--- Each pair once, from the better one's side and from the worse one's.
+-- Each pair of entrants with a place, once from the better one's side and once from the worse one's.
 shown as (
     select
         scope,
@@ -60,7 +60,10 @@ shown as (
         unnest([delta > 0, delta < 0]) and p_rank <= 0.05 as is_behind,
         unnest([delta < 0, delta > 0]) and p_rank <= 0.05 as is_ahead
     from staging.suite_tests
-    where scope <> 'suite'
+    where
+        scope <> 'suite'
+        and (scope, benchmark, base) in (select (scope, benchmark, entrant) from levels where value is not null)
+        and (scope, benchmark, candidate) in (select (scope, benchmark, entrant) from levels where value is not null)
 ),
 counted as (
     select

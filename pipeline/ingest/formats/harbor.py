@@ -21,6 +21,7 @@ from . import (
     Reject,
     Row,
     Setting,
+    as_json,
     atif,
     document,
     documents,
@@ -128,20 +129,30 @@ def _jobs_of_one_task(jobs: Mapping[tuple[str, str], list[ListedFile]]) -> dict[
     They differ from each other only in the task's name, or only in the time that Harbor names jobs
     by. Together they are one run: what is left of the name, else the folder that they are in.
     """
-    groups: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
+    groups: dict[tuple[str, str, str], dict[str, str]] = defaultdict(dict)
     for (job, name), files_here in jobs.items():
-        tasks = {task for file in files_here if (task := _task_of_head(file.path))}
-        if len(tasks) == 1 and len(files_here) == 1:
-            task = tasks.pop()
-            rest = CLOCK_NAME.sub("", _without_task(name, task))
-            if rest != name:
-                groups[_up(job), rest.strip(SEPARATORS)][job] = task
+        task = _task_of_head(files_here[0].path) if len(files_here) == 1 else None
+        rest = CLOCK_NAME.sub("", _without_task(name, task)) if task else name
+        if task and rest != name:
+            key = (_up(job), rest.strip(SEPARATORS), _agent_of(files_here[0].path))
+            groups[key][job] = task
+    named: dict[tuple[str, str], int] = Counter((folder, rest) for folder, rest, _ in groups)
     return {
         job: rest or "jobs"
-        for (_, rest), tasks in groups.items()
-        if len(set(tasks.values())) > 1
+        for (folder, rest, _), tasks in groups.items()
+        # Agents that are set up differently are no repeats of each other.
+        if len(set(tasks.values())) > 1 and named[folder, rest] == 1
         for job in tasks
     }
+
+
+def _agent_of(path: Path) -> str:
+    """How the agent of a trial was set up."""
+    try:
+        trial = fields(document(path))
+    except (OSError, ValueError):
+        return ""
+    return as_json(fields((fields(trial.get("config")) or trial).get("agent")))
 
 
 def _without_task(name: str, task: str) -> str:

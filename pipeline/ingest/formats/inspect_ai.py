@@ -305,7 +305,7 @@ def _headline(header: Any) -> tuple[str, ...]:
     published = _published(header)
     chosen = get(header, "results", "headline")
     first = text(get(published, 0, "name"))
-    names = []
+    names: list[str | None] = []
     for score in [chosen, *published] if chosen else published:
         scorer = text(get(score, "scorer")) or first
         value = text(get(score, "score")) or text(get(score, "name"))
@@ -313,7 +313,11 @@ def _headline(header: Any) -> tuple[str, ...]:
         if chosen:
             break
     if not published and not chosen:
-        names.append(text(get(header, "eval", "scorers", 0, "name")))
+        scorer = text(get(header, "eval", "scorers", 0, "name"))
+        # A scorer of several values has metrics by their names.
+        values = list(fields(get(header, "eval", "scorers", 0, "metrics")))[:1]
+        names += [f"{scorer}.{value}" for value in values if scorer]
+        names.append(scorer)
     return tuple(name for name in names if name)
 
 

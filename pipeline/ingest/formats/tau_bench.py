@@ -147,7 +147,11 @@ def _row(attempt: Any, task: str, trial: int) -> dict[str, Any]:
         if items(get(attempt, "traj"))
         else {"object": "response"},
         "reward_info": without_empty(
-            {"r_actions": actions, "r_outputs": number(scored.get("r_outputs"))}
+            {
+                "r_actions": actions,
+                "r_outputs": number(scored.get("r_outputs")),
+                "gt_data_hash": text(scored.get("gt_data_hash")),
+            }
         ),
         "output_checks": outputs,
         "error_message": error,
