@@ -11,7 +11,7 @@ from tests.together import Batch, Case, Together, with_pages
 
 together = Together(
     *("failure_notes", "root_causes", "report.looked", "slice_metrics", "signs", "rollouts"),
-    *("findings", "expected_calls", "report.contrasts", "failure_modes"),
+    *("findings", "expected_calls", "report.contrasts", "failure_modes", "report.check_contrasts"),
 )
 
 
@@ -452,6 +452,24 @@ def test_what_passes_fail_too_decides_nothing() -> Batch:
     assert [found[str(task)][0] for task in range(3)] == ["fails SAY"] * 3
     assert [found[str(task)][0] for task in (3, 5)] == ["0 of 2 checks met, fails write"] * 2
     assert found["4"][0] == "1 of 2 checks met, fails write"
+
+
+@together
+def test_the_verdict_explains_nothing() -> Batch:
+    """Of few tasks too: the only verdict of its list is no check that fails; one of two is."""
+
+    def row(task: int, reward: int) -> Row:
+        verdicts = [{"name": "solved", "ok": reward == 1}]
+        parts = {"a": reward == 1, "b": reward == 1 or task == 0}
+        return rollout(task, reward, reward=reward, verdicts=verdicts, parts=parts)
+
+    found = yield [row(task, reward) for task in range(2) for reward in range(2)]
+    assert notes(found) == {
+        "0": ["1 of 2 checks met, fails a"],
+        "1": ["0 of 2 checks met, fails a, b"],
+    }
+    query = "select met_by_pass from report.check_contrasts order by task_id"
+    assert found.column(query) == [["a"], ["a", "b"]]
 
 
 @together

@@ -133,6 +133,24 @@ def test_a_test_says_what_it_found() -> None:
     assert harbor._assertion({"message": "failed"}) is None
 
 
+def test_of_very_many_tests_those_that_fail_are_kept(tmp_path: Path) -> None:
+    """By name, though they come last, with how many there are; and the end of a long message."""
+    tests: list[Row] = [{"name": f"test_{n}", "status": "passed"} for n in range(700)]
+    tests += [{"name": "test_last", "status": "failed", "message": "x" * 30_000 + " 1 is not 2"}]
+    inputs = {
+        "jobs/j/t1__aaaaaaa/result.json": [trial("t1", "t1__aaaaaaa", 0)],
+        "jobs/j/t1__aaaaaaa/verifier/ctrf.json": [{"results": {"tests": tests}}],
+        "jobs/j/t2__bbbbbbb/result.json": [trial("t2", "t2__bbbbbbb", 1)],
+    }
+    results = analyzed(tmp_path, inputs, needs=("checks", "failure_notes"))
+    assert results.rows(
+        "select check_name, right(message, 10) from checks where source = 'tests' and not is_passed"
+    ) == [("test_last", "1 is not 2")]
+    (note, grader) = results.column("select note from failure_notes order by note_no")
+    assert note == "700 of 701 checks met, fails test_last"
+    assert grader.endswith("1 is not 2")
+
+
 @pytest.mark.slow
 def test_figures_of_trials_that_are_not_here(tmp_path: Path) -> None:
     """A job that names trials without a folder: its mean is not compared with what is here.

@@ -46,7 +46,7 @@ checks as (
     from (
         select
             checks.*,
-            scores.mode is not null as is_score,
+            scores.name is not null as is_score,
             lax_checks.benchmark is not null as is_lax,
             coalesce(is_of_reward, not is_lax) as is_deciding,
             -- A number alone names nothing.
@@ -57,14 +57,14 @@ checks as (
             ), 80) as label
         from main.checks
         inner join staging.run_benchmarks using (run_id)
-        left join (from staging.modes where reason in ('same as score', 'measure')) as scores
+        left join staging.score_checks as scores
             on scores.benchmark = run_benchmarks.benchmark
             and scores.name = check_sign(checks.source, checks.check_name)
         left join lax_checks
             on lax_checks.benchmark = run_benchmarks.benchmark
             and lax_checks.source = checks.source
             and lax_checks.check_name = checks.check_name
-        where is_counted or is_of_reward
+        where (is_counted or is_of_reward) and not coalesce(scores.is_verdict, false)
     )
     group by all
     -- What only says the score again says nothing of it.
@@ -75,7 +75,13 @@ checked as (
         record_id,
         'checks' as kind,
         1 as place,
-        if(is_of_log, '', n_met || ' of ' || n_checks || ' checks met, ') || 'fails ' || array_to_string(failed, ', ')
+        case
+            when is_of_log then ''
+            -- Of more than 500 only some are listed.
+            when n_checks_total > 500 then n_checks_met || ' of ' || n_checks_total || ' checks met, '
+            when n_checks >= 500 then ''
+            else n_met || ' of ' || n_checks || ' checks met, '
+        end || 'fails ' || array_to_string(failed, ', ')
         || if(n_failed > 3, ', …', '')
         || coalesce('; not part of the reward: ' || array_to_string(failed_beside, ', '), '') as note
     from checks
@@ -111,7 +117,7 @@ deciding as (
         from checks
         where n_failed = 0
     ) as undecided using (run_id, task_id, rollout_index)
-    anti join (from staging.modes where reason in ('same as score', 'measure')) as scores
+    anti join staging.score_checks as scores
         on scores.benchmark = failing.benchmark
         and scores.name = check_sign(checks.source, checks.check_name)
     where not is_passed

@@ -267,7 +267,7 @@ verdicts as (
     inner join staging.run_benchmarks using (run_id)
     inner join staging.rollouts using (run_id, task_id, rollout_index)
     -- What says the score again is none of several.
-    left join (from staging.modes where reason in ('same as score', 'measure')) as scores
+    left join staging.score_checks as scores
         on scores.benchmark = run_benchmarks.benchmark
         and scores.name = check_sign(checks.source, checks.check_name)
     where not is_pass and coalesce(is_of_reward, is_counted and scores.name is null)

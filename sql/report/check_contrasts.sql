@@ -37,9 +37,9 @@ checks as materialized (
         checks.is_passed
     from main.checks
     inner join outcomes using (run_id, task_id)
-    anti join (from staging.modes where reason in ('same as score', 'measure')) as scores
+    anti join staging.score_checks as scores
         on scores.benchmark = outcomes.benchmark
-        and scores.name = checks.source || ': ' || checks.check_name
+        and scores.name = check_sign(checks.source, checks.check_name)
     where checks.is_passed is not null
 ),
 -- The failure that comes nearest: by reward, then by its checks.

@@ -164,7 +164,7 @@ met as (
         and others.rollout_index = passing.passing_index
         and others.source = checks.source
         and others.check_name = checks.check_name
-    anti join (from staging.modes where reason in ('same as score', 'measure')) as scores
+    anti join staging.score_checks as scores
         on scores.benchmark = chosen.benchmark
         and scores.name = check_sign(checks.source, checks.check_name)
     where not checks.is_passed and others.is_passed

@@ -83,18 +83,12 @@ failed_checks as (
             task_id,
             check_name,
             count(*) as n_rollouts
-        from (
-            select
-                *,
-                source = 'score'
-                    and count(*) over (partition by run_id, task_id, rollout_index, source) = 1 as is_reward
-            from main.checks
-        )
+        from main.checks
         inner join shown using (run_id, task_id)
-        left join (from staging.modes where reason in ('same as score', 'measure')) as same
+        left join staging.score_checks as same
             on same.benchmark = shown.benchmark
             and same.name = check_sign(source, check_name)
-        where not is_passed and same.mode is null and not is_reward
+        where not is_passed and same.name is null
         group by all
     )
     group by all

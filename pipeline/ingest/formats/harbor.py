@@ -78,6 +78,7 @@ PLAIN_FOLDERS = frozenset("task tasks dataset datasets harbor harbor_tasks harbo
 # A time limit of the agent; other timeouts are those of the setup or the verifier.
 CAPS = frozenset({"AgentTimeoutError"})
 MOST_TESTS = 500
+LONGEST_MESSAGE = 2000
 # Documents of the verifier that Harbor itself reads; others belong to the task.
 OWN_FILES = frozenset({"ctrf.json", "reward.json"})
 MOST_DOCUMENT = 256 << 10
@@ -415,20 +416,21 @@ def _assertion(test: Any) -> str | None:
     return "; ".join(lines[:2]) or None
 
 
+def _test(test: Any) -> dict[str, Any]:
+    """The name of a test, its verdict and its message, of a long one what it comes to: its end."""
+    message = _assertion(test) or text(get(test, "message")) or ""
+    named = {key: text(get(test, key)) for key in ("name", "status")}
+    return without_empty({**named, "message": message[-LONGEST_MESSAGE:]})
+
+
 def _tests(artifact: Artifact) -> dict[str, Any]:
-    """The tests of the report, else the end of their output."""
+    """The tests of the reports, else the end of their output."""
     tests: list[dict[str, Any]] = []
     printed = None
     for path in artifact.beside:
         try:
             if path.name == "ctrf.json":
-                tests += [
-                    without_empty(
-                        {key: text(get(test, key)) for key in ("name", "status")}
-                        | {"message": _assertion(test) or text(get(test, "message"))}
-                    )
-                    for test in items(get(document(path), "results", "tests"))[:MOST_TESTS]
-                ]
+                tests += [_test(one) for one in items(get(document(path), "results", "tests"))]
             elif path.suffix == ".txt":
                 with path.open("rb") as file:
                     file.seek(max(0, path.stat().st_size - MOST_LOG_BYTES))
@@ -438,4 +440,9 @@ def _tests(artifact: Artifact) -> dict[str, Any]:
                 printed = excerpt.decode("utf-8", "replace").strip() or None
         except (OSError, ValueError):
             continue  # the verdict does not depend on them
-    return {"tests": tests, "test_stdout": None if tests else printed}
+    counts = {}
+    if len(tests) > MOST_TESTS:
+        n_of = Counter(test.get("status") for test in tests)
+        counts = {"tests_passed": n_of["passed"], "tests_total": n_of["passed"] + n_of["failed"]}
+        tests.sort(key=lambda test: test.get("status") != "failed")
+    return {"tests": tests[:MOST_TESTS], **counts, "test_stdout": None if tests else printed}
