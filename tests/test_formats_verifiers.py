@@ -60,6 +60,19 @@ def old(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return analyzed(tmp_path_factory.mktemp("v0"), files, needs=NEEDS)
 
 
+def test_a_score_that_always_is_the_reward_is_the_reward(tmp_path: Path) -> None:
+    """Though averages that differ in their last digit do not show it."""
+    rows = [rollout(n, n / 2, 1.0, metrics={"judge": n / 2, "neat": 1.0}) for n in range(3)]
+    metadata = {**METADATA, "avg_reward": 0.5, "avg_metrics": {"judge": 0.5000001, "neat": 1.0}}
+    files = {"sums--org--m/run7/results.jsonl": rows, "sums--org--m/run7/metadata.json": [metadata]}
+    results = analyzed(tmp_path, files, needs=["reward_components"])
+    assert results.rows("select component, is_reward from reward_components") == [
+        ("judge", True),
+        ("neat", False),
+        ("reward", True),
+    ]
+
+
 @facts("verifiers")
 def test_old(old: Results, fact: Fact) -> None:
     """As tests/facts/verifiers.test says."""

@@ -449,6 +449,42 @@ def test_a_verdict_of_one_run_is_a_verdict() -> None:
     assert same_as_score([graded], both) == {graded.field}
 
 
+@pytest.mark.parametrize("n_won", [0, 12])
+def test_words_that_say_how_it_came_out(n_won: int) -> None:
+    """A text that several tasks get is a mode, unless passes get texts of this kind as often."""
+    lost = sign("answer = is given at several tasks: Lost.", range(12), kind="answer")
+    won = range(N_FAILURES, N_FAILURES + n_won)
+    signs = [lost, sign("answer = is given at several tasks: Won.", won, kind="answer")]
+    assert texts(modes(signs, attempts())) == ([] if n_won else [lost.text])
+
+
+def of_two_runs() -> Attempts:
+    """Forty attempts of two runs; 15 of the first 20 fail, and 5 of the others."""
+    places = np.arange(N)
+    fails = (places < 15) | (places >= 35)
+    return Attempts(places // 20, places // 2, fails, ~fails)
+
+
+@pytest.mark.parametrize(
+    ("bearing", "listed"),
+    [
+        # All attempts of the run that fails more.
+        (range(20), ["field = odd"]),
+        # Failures alone.
+        (range(10), ["limit = turns", "field = odd"]),
+        # All failures, and most passes: after what distinguishes failures.
+        ([*range(30), *range(35, 40)], ["field = odd", "limit = turns"]),
+    ],
+)
+def test_a_limit_is_of_failures_within_runs(bearing: Sequence[int], listed: list[str]) -> None:
+    """What every attempt of a run reaches, passes too, explains none of its failures."""
+    signs = [
+        sign("limit = turns", bearing, kind="limit"),
+        sign("field = odd", [*range(1, 15, 2), *range(35, 40)]),
+    ]
+    assert texts(modes(signs, of_two_runs())) == listed
+
+
 def test_a_largest_number_of_one_attempt_is_no_limit() -> None:
     """It may be so by chance; a limit that the record states is told of one."""
     largest = sign("output tokens = at 2,048, the largest of the run", [0], kind="limit")

@@ -90,6 +90,16 @@ def files(*, is_flipped: bool = False) -> dict[str, list[Row]]:
         )
         for task, n_tokens in enumerate([4096, 4096, 4096, 700, 801, 20, 35])
     ]
+    found["alike_rollouts.jsonl"] = [
+        rollout(
+            task,
+            0,
+            ask=f"alike {task}",
+            reward=reward(task > 2),
+            response={"output": said("so"), "usage": {"input_tokens": 5, "output_tokens": n}},
+        )
+        for task, n in enumerate([295, 295, 295, 70, 80, 20, 35])
+    ]
     found["errors_rollouts.jsonl"] = [
         rollout(
             task,
@@ -218,6 +228,8 @@ def test_limits(found: Results) -> None:
         "recorded limit = max_output_tokens": [(0, 0), (1, 0), (2, 0)],
         "output tokens at 4,096, the largest of the run": [(0, 0), (1, 0), (2, 0)],
     }
+    # Three answers of one length are no cap.
+    assert borne(found, "alike", "limit") == {}
 
 
 def test_errors(found: Results) -> None:

@@ -27,14 +27,17 @@ from .signs import (
     contrast,
     first_place,
     groups,
+    is_canned,
     is_nested,
     max_t,
     n_failing,
     of_failures,
     of_passes,
+    share,
 )
 
 MOST_COUNTED = 3
+LEAST_CONTRAST = 0.5
 DESCRIPTIONS = ("field", "check", "expected", "error", "answer")
 YES_OR_NO = frozenset(
     "true false 0 1 0.0 1.0 pass passed fail failed success failure error correct incorrect yes no "
@@ -171,6 +174,7 @@ def modes(signs: Sequence[Sign], attempts: Attempts) -> list[Mode]:
         return []
     out = left_out(signs, attempts)
     signs = [sign for sign in signs if sign.field not in out]
+    signs = _without_usual_words(signs, attempts)
     listed = [
         Mode(sign, "profile")
         for sign in signs
@@ -187,7 +191,7 @@ def modes(signs: Sequence[Sign], attempts: Attempts) -> list[Mode]:
     signs = [sign for sign in signs if sign.field not in ended]
     ungraded = [mode.sign for mode in listed if mode.reason == "ungraded"]
     limits = _limits(signs, attempts, [values[0] for values in ends], ungraded)
-    # What every attempt of a run ends at explains less than what happens before it.
+    # What every attempt of a run ends at, or many passes, explains less than what comes before.
     usual = [mode for mode in limits if mode.reason == "counted"]
     listed += [mode for mode in limits if mode not in usual]
     listed += _recorded_errors(signs, attempts, listed)
@@ -208,7 +212,7 @@ def _limits(
         for sign in signs
         if sign.kind == "limit"
         and n_failing(sign, attempts) >= _least_at_limit(sign, attempts)
-        and contrast(sign, attempts) > 0
+        and _is_of_failures(sign, attempts)
         and not any(is_nested(sign, end, 0.7) for end in ends)
     ]
     limits.sort(key=lambda sign: (-n_failing(sign, attempts), of_passes(sign, attempts), sign.text))
@@ -218,6 +222,7 @@ def _limits(
             continue
         if not any(is_nested(sign, other, 0.9) for other in ungraded):
             is_usual = sign.scope == "run" and sign.name == "turns"
+            is_usual |= contrast(sign, attempts) < LEAST_CONTRAST
             listed.append(Mode(sign, "counted" if is_usual else "limit", members))
     return listed
 
@@ -256,6 +261,23 @@ def _recorded_errors(
         listed.append(Mode(sign, "recorded", members))
         listed += [Mode(other, "part", parent=sign.text) for other in parts[:3]]
     return listed
+
+
+def _is_of_failures(sign: Sign, attempts: Attempts) -> bool:
+    """More failures than passes reach it, also within the runs that have both.
+
+    A limit that every attempt of a run reaches, passes too, decides nothing in it.
+    """
+    excesses = []
+    for run in np.unique(attempts.run[sign.bears]):
+        failing, passing = (
+            (attempts.run == run) & each for each in (attempts.fails, attempts.passes)
+        )
+        n_fails, n_passes = int(failing.sum()), int(passing.sum())
+        if n_fails and n_passes:
+            weight = n_fails * n_passes / (n_fails + n_passes)
+            excesses.append(weight * (share(sign.bears, failing) - share(sign.bears, passing)))
+    return contrast(sign, attempts) > 0 and (not excesses or sum(excesses) > 0)
 
 
 def _least_at_limit(sign: Sign, attempts: Attempts) -> int:
@@ -326,6 +348,19 @@ def _descriptions(signs: Sequence[Sign], attempts: Attempts, before: Sequence[Mo
         remaining = [one for one in remaining if one is not best and one not in nested]
         listed += _parts(sign, nested, attempts)
     return listed
+
+
+def _without_usual_words(signs: Sequence[Sign], attempts: Attempts) -> list[Sign]:
+    """Without texts that several tasks get, where passes are answered with such texts as well.
+
+    Then the words only say how an attempt came out.
+    """
+    canned = [sign for sign in signs if is_canned(sign)]
+    if not canned:
+        return list(signs)
+    bears = np.any([sign.bears for sign in canned], axis=0)
+    is_usual = contrast(replace(canned[0], bears=bears), attempts) < LEAST_CONTRAST
+    return [sign for sign in signs if not (is_usual and is_canned(sign))]
 
 
 def _without_later_errors(
@@ -409,7 +444,7 @@ def _is_common(sign: Sign, attempts: Attempts) -> bool:
 
 def _least_contrast(sign: Sign) -> float:
     """A call that nobody expected may be one that only reads."""
-    return 0.9 if sign.value == "called, not expected" else 0.5
+    return 0.9 if sign.value == "called, not expected" else LEAST_CONTRAST
 
 
 def _gain(sign: Sign, attempts: Attempts, covered: Flags) -> float:

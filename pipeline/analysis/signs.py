@@ -219,8 +219,12 @@ def first_place(sign: Sign) -> float:
 
 def _specific(sign: Sign) -> int:
     """How much its kind says; words that several tasks get say less than a call they go with."""
-    is_canned = sign.kind == "answer" and sign.value.startswith("is given")
-    return len(MOST_SPECIFIC) if is_canned else MOST_SPECIFIC.index(sign.kind)
+    return len(MOST_SPECIFIC) if is_canned(sign) else MOST_SPECIFIC.index(sign.kind)
+
+
+def is_canned(sign: Sign) -> bool:
+    """Whether it is a text that several tasks get."""
+    return sign.kind == "answer" and sign.value.startswith("is given")
 
 
 def candidates(signs: Sequence[Sign], attempts: Attempts, kinds: Collection[str]) -> list[Sign]:

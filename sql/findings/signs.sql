@@ -329,8 +329,11 @@ caps as (
         group by run_id, benchmark, name, cap
     )
     where
-        -- Attempts that are all alike run into nothing.
-        n_at_cap >= if(cap < highest, 5, 3) and n_sizes >= 3 and n_at_cap * n_near_sizes >= 3 * n_near
+        -- Attempts that are all alike run into nothing; a cap of tokens is a round number.
+        n_at_cap >= if(cap < highest, 5, 3)
+        and n_sizes >= 3
+        and n_at_cap * n_near_sizes >= 3 * n_near
+        and (name <> 'output tokens' or cap % 50 = 0 or cap % 64 = 0)
         or name = 'output tokens' and (cap % 1000 = 0 or cap % 1024 = 0)
     union
     -- So it is where nobody who ends at it, in any run whose largest it is, was graded or met an error.

@@ -28,7 +28,10 @@ numbers as materialized (
         is_pass,
         bounded_name(json_field(item, 'name')) as component,
         json_field_number(item, 'score') as value,
-        entries.path = 'score' as is_reward
+        -- What one reader names as the score, another may list with all others.
+        entries.path = 'score' or bool_and(json_field_number(item, 'score') = reward) over (
+            partition by run_id, json_field(item, 'name')
+        ) as is_reward
     from staging.entries
     inner join staging.rollouts using (record_id)
     inner join raw.files on files.file_no = record_id // 1099511627776
