@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,35 @@ def test_settings_beside_a_run(tmp_path: Path) -> None:
         ("max_turns", "10", "20", None),
         ("temperature", "0.5", "1", None),
     ]
+
+
+@with_pages
+def test_what_runs_differ_in_is_in_the_summary() -> Batch:
+    """Of three runs or more: how many have each value, and how many instructions tasks have."""
+    runs = {"a": rows(temperature=0.5), "b": rows(temperature=0.5), "c": rows(temperature=1.0)}
+    for words, instructed in (("Be brief.", runs["b"]), ("Be kind.", runs["c"][:2])):
+        for row in instructed:
+            row["responses_create_params"]["input"].insert(0, {"role": "system", "content": words})
+    results = yield runs
+    line = "differ in `system prompt` (2 texts at 2 tasks), `temperature` (`0.5 (2)`, `1.0 (1)`)"
+    (told,) = [each for each in results.report.splitlines() if "These runs" in each]
+    assert told == f"These runs {line}: counts over all runs pool these."
+
+
+@with_pages
+def test_a_card_says_whose_instructions_differ() -> Batch:
+    """Of runs that pass what another fails: none is asked the same, or some are."""
+    runs = {
+        name: [rollout(task, 0, ask=f"card {task}", reward=float(name != "a")) for task in (0, 1)]
+        for name in "abc"
+    }
+    prompts = dict(zip(product("abc", (0, 1)), ("A.", "A.", "B.", "A.", "C.", "C."), strict=True))
+    for (name, task), words in prompts.items():
+        prompt = {"role": "system", "content": words}
+        runs[name][task]["responses_create_params"]["input"].insert(0, prompt)
+    text = (yield runs).report
+    assert "2 other runs with the same question and another system prompt pass it." in text
+    assert "2 other runs with the same question pass it, 1 with another system prompt." in text
 
 
 @with_pages

@@ -352,3 +352,7 @@ select
 from main.contrasts
 semi join wanted using (run_id, task_id, rollout_index)
 order by run_id, task_id, rollout_index, call_no nulls last;
+
+-- varied_settings: the score and the instructions first
+from report.varied_settings
+order by benchmark, list_position(['score', 'system prompt'], setting) nulls last, setting;

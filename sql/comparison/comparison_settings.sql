@@ -132,6 +132,14 @@ settings as (
         ]) as value
     from main.runs
     union all
+    select
+        run_id,
+        'score' as setting,
+        string_agg(component, ', ' order by component) as value
+    from main.reward_components
+    where is_reward
+    group by run_id
+    union all
     -- Rows and configs may write one number in two ways: 1 and 1.0.
     select
         run_id,

@@ -80,6 +80,32 @@ chosen as materialized (
     window own as (partition by run_id)
     qualify rank <= 8
 ),
+-- Of the other runs that pass, those with other instructions.
+instructed as (
+    select
+        prompts.benchmark,
+        run_id,
+        task_id,
+        prompts.question,
+        min(md5(texts.system_prompt)) as instructions
+    from staging.task_prompts as prompts
+    semi join chosen using (benchmark, task_id)
+    inner join raw.texts on texts.record_id = prompts.system_prompt_record
+    where texts.system_prompt <> ''
+    group by all
+),
+unlike as (
+    select
+        chosen.run_id,
+        chosen.task_id,
+        count(distinct others.run_id) as n_unlike_runs
+    from chosen
+    inner join instructed using (benchmark, run_id, task_id)
+    inner join instructed as others using (benchmark, task_id, question)
+    inner join main.task_outcomes as outcomes on outcomes.run_id = others.run_id and outcomes.task_id = others.task_id
+    where others.instructions <> instructed.instructions and outcomes.n_passed > 0
+    group by all
+),
 prompts as (
     select
         chosen.run_id,
@@ -213,6 +239,7 @@ select
     failing_words.final_text as failing_text,
     passing.citation || coalesce('#' || passing.seq, '') as passing,
     coalesce(passing.is_mode_shared, false) as is_mode_shared,
+    coalesce(unlike.n_unlike_runs, 0) as n_unlike_runs,
     -- A call, a check or the last words: what the failure does not have.
     coalesce(
         calls.tool || ' ' || calls.arguments,
@@ -227,6 +254,7 @@ select
     coalesce(causes.evidence, []) as evidence
 from chosen
 left join prompts using (run_id, task_id)
+left join unlike using (run_id, task_id)
 left join passing using (run_id, task_id)
 left join met using (run_id, task_id)
 left join notes using (run_id, task_id, rollout_index)
