@@ -183,3 +183,14 @@ def test_attempts_of_tau_bench_below_their_figures(tmp_path: Path) -> None:
         ("avg_reward", "equal"),
         ("pass_hat_ks/1", "equal"),
     ]
+
+
+def test_a_0_beside_an_error_is_no_reward_that_is_not_recorded(tmp_path: Path) -> None:
+    """An attempt of tau-bench that broke down has a reward, and no grade."""
+    broken = [{**attempt(task, 0, 0.0), "info": {"error": "No connection."}} for task in range(3)]
+    document = json.dumps([attempt(3, 0, 1.0), *broken])
+    results = analyzed(tmp_path, {"x.json": document}, needs=("failure_modes",))
+    query = (
+        "select mode, n_failures from failure_modes where run_id is null and reason = 'ungraded'"
+    )
+    assert results.rows(query) == [("grade is not recorded", 3)]

@@ -10,6 +10,7 @@ with rollouts as (
         run_id,
         task_id,
         benchmark,
+        files.format,
         is_scored,
         not (
             coalesce(n_turns, 0) = 0
@@ -17,6 +18,7 @@ with rollouts as (
         ) as is_begun
     from staging.rollouts
     inner join (select record_id, outline, transcript from staging.records) as records using (record_id)
+    inner join raw.files on files.file_no = record_id // 1099511627776
     inner join staging.run_benchmarks using (run_id)
 ),
 -- Fields that hold verdicts: checks, or an object with one that is true or false, 0 or 1.
@@ -96,7 +98,8 @@ lacking as (
 ungraded as (
     select
         rollouts.*,
-        coalesce(lacking.reason, 'reward is not recorded') as reason
+        -- Of another harness a reward may be recorded that says nothing: a 0 beside an error.
+        coalesce(lacking.reason, if(format is null, 'reward', 'grade') || ' is not recorded') as reason
     from rollouts
     left join lacking using (record_id)
     where
