@@ -650,3 +650,17 @@ def test_runs_of_the_same_bytes_are_one_sample(tmp_path: Path) -> None:
             where kind = 'copies'
         """)
         assert copies == ([(1, "a", ["b", "d"], 6, 18)] if files is runs else [])
+
+
+@together.each((False, 3), (True, 0))
+def test_passes_that_make_no_expected_call(is_called: bool, n_found: int) -> Batch:
+    """Three of five passes; a reader's list counts though nobody calls what it names."""
+    wanted = [{"name": "book", "arguments": {"id": 1}}]
+    rows = []
+    for task in range(6):
+        made = called("book", {"id": 1}) if is_called or task > 2 else called("look", {})
+        output = [*made, *said(f"done {task}")]
+        rows.append(rollout(task, 0, output=output, reward=float(task < 5), expected_calls=wanted))
+    found = yield rows
+    query = "select reason, n_passes, n_passes_observed from findings where kind = 'unmade'"
+    assert found.rows(query) == [("call", n_found, 5)] * bool(n_found)

@@ -167,6 +167,27 @@ def test_failures_without_inputs_are_not_called_stale(tmp_path: Path) -> None:
     assert analyzed(tmp_path, files).one("select n_stale_failures from run_health") == 1
 
 
+def test_a_field_that_one_run_alone_holds_constant(tmp_path: Path) -> None:
+    """The state that an answer is compared with, which should differ from task to task."""
+    runs = {
+        "a": lambda task: f"state {task}",
+        "b": lambda _task: "state 0",
+        "c": lambda task: f"state {task % 5}",
+    }
+    files = {
+        f"{name}_rollouts.jsonl": [rollout(task, 0, goal={"state": of(task)}) for task in range(20)]
+        for name, of in runs.items()
+    }
+    results = analyzed(tmp_path, files, needs=["health_findings", "findings"])
+    evidence = "state 0 in 20 rows; 20 values in 20 rows of a"
+    assert results.rows("""
+        select run_id, subject, evidence from health_findings where check_id = 'run_constant_field'
+    """) == [("b", "goal.state", evidence)]
+    assert results.rows("select run_id, mode from findings where kind = 'constant'") == [
+        ("b", f"goal.state = {evidence}")
+    ]
+
+
 @pytest.mark.parametrize(
     ("keys", "answers", "is_found"),
     [

@@ -523,3 +523,31 @@ def test_parts_of_a_change_are_of_its_sense() -> None:
     missing = sign("cancel = expected, never called", range(4, 14), kind="expected")
     listed = modes([made, called, missing], attempts())
     assert [mode.sign.text for mode in listed if mode.parent] == [called.text]
+
+
+def test_recorded_errors_are_listed_untested() -> None:
+    """A field with an error in a few failures and no pass, with what the errors are.
+
+    One failure is no mode; what most failures have is their verdict; passes may have it, too.
+    """
+
+    def fields(name: str, bearing: Sequence[int]) -> list[Sign]:
+        recorded = replace(
+            sign(f"{name} has an error", bearing, kind="error"), name=name, value="recorded"
+        )
+        which = sign(f"error: {name}", bearing[:1], kind="error")
+        return [recorded, replace(which, name=name)]
+
+    listed = modes(fields("crash", range(3)), attempts())
+    assert [(mode.sign.text, mode.reason, mode.parent) for mode in listed] == [
+        ("crash has an error", "recorded", None),
+        ("error: crash", "part", "crash has an error"),
+    ]
+    for bearing in ([0], range(18), [0, 1, *PASSES[:2]]):
+        assert "recorded" not in [mode.reason for mode in modes(fields("x", bearing), attempts())]
+
+
+def test_a_run_of_one_attempt_is_no_pattern() -> None:
+    """An error that a run of one attempt records is of that attempt alone."""
+    alone = sign("error: no module", [0], kind="error", scope="run", n=12)
+    assert modes([alone], attempts(12, 11, n_per_task=1)) == []

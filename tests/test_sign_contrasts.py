@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 
 import numpy as np
 
 from pipeline.analysis.sign_contrasts import _differing_runs, _low_rewards, _ranks
 from pipeline.analysis.signs import Attempts, Sign, max_t
-from tests.results import Row, rollout
+from tests.results import Row, analyzed, rollout
 from tests.together import Batch, with_pages
 
 N_TASKS, N_REPEATS = 12, 4
@@ -113,8 +114,8 @@ def test_a_sign_of_low_rewards() -> None:
     fails = np.ones(60, dtype=bool)
     attempts = Attempts(run, np.arange(60), fails, ~fails, reward, ("a", "b"))
     (row,) = _low_rewards([field("cut", bears), field("none", random.random(60) < 0.4)], attempts)
-    assert row[3:6] == ("cut = x", 20, 40)
-    assert row[6] == np.median(reward[bears]) and row[7] == np.median(reward[~bears])
+    assert row[3:7] == ("cut = x", [], 20, 40)
+    assert row[7] == np.median(reward[bears]) and row[8] == np.median(reward[~bears])
 
 
 def graded(is_low: Callable[[int], bool]) -> list[Row]:
@@ -137,6 +138,17 @@ def test_continuous_rewards_have_findings() -> Batch:
     )
     assert (kind, mode, n_with, n_without) == ("low", "note is empty", 10, 30)
     assert low < 0.4 < 0.5 < high
+
+
+def test_low_rewards_of_some_runs_name_them(tmp_path: Path) -> None:
+    """What occurs in one of two runs is said of that one."""
+    files = {
+        "a_rollouts.jsonl": graded(lambda task: task % 4 == 0),
+        "b_rollouts.jsonl": graded(lambda _task: False),
+    }
+    found = analyzed(tmp_path, files, needs=("findings",))
+    query = "select mode, other_runs, n_all_attempts from findings where kind = 'low'"
+    assert found.rows(query) == [("note is empty", ["a"], 30)]
 
 
 @with_pages

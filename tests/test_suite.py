@@ -263,6 +263,21 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return analyzed(tmp_path_factory.mktemp("suite"), files, needs=NEEDS)
 
 
+def test_ranks_are_places(tmp_path: Path) -> None:
+    """Entrants of one benchmark alone have no place in the suite, and lower nobody's rank."""
+    always, never = ({task: [reward] for task in range(60)} for reward in (1, 0))
+    passes = {("x", "old"): always, ("y", "old"): always, ("x", "bad"): never, ("x", "no"): never}
+    files = {
+        f"{bench}_{model}_rollouts.jsonl": attempts(model, own, ask=f"{bench} ")
+        for (bench, model), own in passes.items()
+    }
+    ranks = analyzed(tmp_path, files, needs=NEEDS).rows("""
+        select entrant, rank_low, rank_high from suite_standings
+        where benchmark is null and value is not null
+    """)
+    assert ranks == [("old", 1, 1)]
+
+
 def test_command(suite: Results) -> None:
     """The command prints averages, what a base lost and where; JSON has the same."""
     text = call("suite", "old", "new", "--warehouse", suite.path)
