@@ -266,7 +266,8 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Results:
 def test_ranks_are_places(tmp_path: Path) -> None:
     """Entrants of one benchmark alone have no place in the suite, and lower nobody's rank."""
     always, never = ({task: [reward] for task in range(60)} for reward in (1, 0))
-    passes = {("x", "old"): always, ("y", "old"): always, ("x", "bad"): never, ("x", "no"): never}
+    passes = dict.fromkeys([("x", "old"), ("y", "old"), ("z", "far")], always)
+    passes |= dict.fromkeys([("x", "bad"), ("x", "worse")], never)
     files = {
         f"{bench}_{model}_rollouts.jsonl": attempts(model, own, ask=f"{bench} ")
         for (bench, model), own in passes.items()
