@@ -238,7 +238,7 @@ def test_odd_runs_have_their_own_words(mixed: Path) -> None:
         "Set a pass threshold first: nothing can be called a failure without one.",
         "One attempt passes 50.0% of the time.",
         "The mean reward is 0.5; one attempt passes 25.0% of the time, at least one of 4 attempts",
-        "1 of 2 tasks always passes, 0 sometimes, 1 never.",
+        "1 of 2 tasks passed in the only scored attempt, 1 failed.",
         "| `STEP_2` | 9 of 19 | 9 of 9 | 6 | the profile |",
     ):
         assert said in text, said
@@ -372,7 +372,7 @@ def test_metrics_of_all_runs(demo: Path) -> None:
                 "`a` passes 50.0% of scored attempts",
                 "over 4 tasks; 4 attempts scored, 8 not.",
                 'most attempts are lost at "recorded": 8 of 12 (66.7%).',
-                "2 tasks of `a` never pass",
+                "2 tasks of `a` failed in the only scored attempt",
             ],
         ),
         (
