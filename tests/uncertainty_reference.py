@@ -93,10 +93,22 @@ def _estimate(
         n_mixed,
         len(groups),
         root(square_new),
-        new_tasks_interval(value, square_new, sizes(groups), is_bounded=is_bounded),
+        _observed(
+            run, *new_tasks_interval(value, square_new, sizes(groups), is_bounded=is_bounded)
+        ),
         root(square_same),
-        same_tasks_interval(value, root(square_same), n_mixed, is_bounded=is_bounded),
+        _observed(
+            run, *same_tasks_interval(value, root(square_same), n_mixed, is_bounded=is_bounded)
+        ),
     )
+
+
+def _observed(run: Run, low: float | None, high: float | None) -> tuple[float | None, float | None]:
+    """The part of an interval within the rewards that the run has, where they leave 0 to 1."""
+    if run.is_bounded or low is None or high is None:
+        return low, high
+    rewards = [row.reward for row in run.rollouts.values() if row.reward is not None]
+    return max(low, min(rewards)), min(high, max(rewards))
 
 
 def clustered_variance(groups: Sequence[Sequence[Fraction]]) -> Fraction | None:

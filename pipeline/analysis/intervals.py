@@ -18,7 +18,20 @@ def estimates(rows: pa.Table) -> pa.Table:
     is_bounded = flags(rows["is_bounded"])
     new = stats.new_tasks_interval(value, *spread, is_bounded=is_bounded)
     same = stats.same_tasks_interval(value, *sampling, is_bounded=is_bounded)
+    scale = _columns(rows, "lowest", "highest")
+    new, same = _within(new, *scale), _within(same, *scale)
     return added(rows, **_ends("ci_new_tasks", new), **_ends("ci_same_tasks", same))
+
+
+def _within(
+    ends: tuple[Numbers, Numbers], lowest: Numbers, highest: Numbers
+) -> tuple[Numbers, Numbers]:
+    """The part of intervals between what was observed, where that is given; undefined stays so."""
+    low, high = ends
+    return (
+        np.where(np.isnan(low), low, np.fmax(low, lowest)),
+        np.where(np.isnan(high), high, np.fmin(high, highest)),
+    )
 
 
 def comparison_tests(rows: pa.Table) -> pa.Table:

@@ -61,6 +61,9 @@ select
     spread.* exclude (sampling_sum),
     sqrt(sampling_sum) / n_tasks as se_same_tasks,
     metric in ('pass_at', 'pass_hat')
-        or (benchmarks.lowest >= -1e-9 and benchmarks.highest <= 1 + 1e-9) as is_bounded
+        or (benchmarks.lowest >= -1e-9 and benchmarks.highest <= 1 + 1e-9) as is_bounded,
+    -- Of another scale only what was observed is known.
+    if(is_bounded, null, benchmarks.lowest) as lowest,
+    if(is_bounded, null, benchmarks.highest) as highest
 from spread
 inner join staging.run_benchmarks as benchmarks using (run_id)
