@@ -7,6 +7,7 @@ warehouse = blade.open_warehouse("blade_out")  # read-only; a notebook shows its
 frame = warehouse.sql("from rollouts where not is_pass")  # a polars DataFrame
 blade.runs("blade_out")  # scores; likewise findings, failures and health
 blade.compare("blade_out", "base", "candidate")
+blade.suite("blade_out")  # entrants by benchmarks
 blade.why("blade_out", "base/17")
 blade.rollout("blade_out", "base/17:0")
 page = blade.render("blade_out", as_html=True)
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
         render,
         rollout,
         runs,
+        suite,
         why,
     )
 
@@ -56,6 +58,7 @@ __all__ = [
     "render",
     "rollout",
     "runs",
+    "suite",
     "why",
 ]
 

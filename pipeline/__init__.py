@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import polars
 
     from .errors import BladeError, InputError, UsageError
-    from .notebook import Comparisons, Rollout, Story
+    from .notebook import Comparisons, Rollout, Story, Suite
     from .run import Analysis
     from .warehouse import Warehouse
 
@@ -33,6 +33,7 @@ __all__ = [
     "render",
     "rollout",
     "runs",
+    "suite",
     "why",
 ]
 
@@ -95,13 +96,13 @@ def open_warehouse(path: str | Path = "blade_out/warehouse.duckdb") -> Warehouse
 
 
 def compare(
-    path: str | Path,
+    path: str | Path = "blade_out",
     base: str | None = None,
     *candidates: str,
     metric: str | None = None,
     margin: float = 0.02,
 ) -> Comparisons:
-    """Compare runs, as `blade compare --json` does; notebooks show a table.
+    """Compare runs, as `blade compare --json` does; `.frame()` has one row per comparison.
 
     With a base alone, all other runs of its benchmark are compared with it; without a base, the
     comparisons of the analysis are returned.
@@ -110,11 +111,39 @@ def compare(
     from .notebook import Comparisons
     from .settings import warehouse_file
 
-    names = [] if base is None else [base, *candidates]
+    names = _names(base, candidates)
     comparisons = compared_objects(warehouse_file(path), names, metric=metric, margin=margin)[
         "comparisons"
     ]
     return Comparisons(comparisons)
+
+
+def suite(
+    path: str | Path = "blade_out",
+    base: str | None = None,
+    *candidates: str,
+    suite_file: str | Path | None = None,
+) -> Suite:
+    """Entrants by benchmarks, as `blade suite --json` prints them; shown as the command's page.
+
+    The frames `.standings`, `.cells` and `.comparisons` have the same rows.
+    """
+    from pathlib import Path
+
+    from .answers import suites
+    from .cli.suite import text_page
+    from .notebook import Suite
+    from .settings import warehouse_file
+
+    names = _names(base, candidates)
+    file = None if suite_file is None else Path(suite_file)
+    with suites.opened(warehouse_file(path), file, names) as warehouse:
+        answer = suites.answer(warehouse, names)
+        return Suite(answer, text_page(answer), suites.tables(warehouse, names))
+
+
+def _names(base: str | None, candidates: Sequence[str]) -> list[str]:
+    return [] if base is None else [base, *candidates]
 
 
 def runs(path: str | Path = "blade_out") -> polars.DataFrame:

@@ -1,12 +1,16 @@
-"""HTML tables for notebooks, in which every text is inert."""
+"""Answers as text and as HTML tables for notebooks, in which every text is inert."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .text import json_text, one_line
+
+if TYPE_CHECKING:
+    import polars
+    import pyarrow
 
 LONGEST_CELL = 400
 MOST_ROWS = 200
@@ -29,8 +33,68 @@ EVENT = ("seq", "kind", "tool", "is_error", "arguments", "text")
 class Comparisons(list[dict[str, Any]]):
     """One object per candidate and metric, as `blade compare --json` prints them."""
 
+    def __repr__(self) -> str:
+        lines = (
+            f"{each['candidate']} vs {each['base']}: {each['metric']} {_number(each['delta'])}, "
+            f"95% CI {_number(low)} to {_number(high)}, {each['verdict'] or 'no verdict'}"
+            for each in self
+            for low, high in (each["ci_new_tasks"] or (None, None),)
+        )
+        return "\n".join(one_line(line, LONGEST_CELL) for line in lines)
+
+    def frame(self) -> polars.DataFrame:
+        """One row per candidate and metric, without ledgers and tasks."""
+        import polars
+
+        names = [name for name in COMPARED if name != "ci_new_tasks"]
+        types: dict[str, Any] = dict.fromkeys([*names, "ci_low", "ci_high"], polars.Float64)
+        types |= dict.fromkeys(("candidate", "base", "metric", "verdict"), polars.String)
+        types["n_common_tasks"] = polars.Int64
+        rows = [
+            [*(each[name] for name in names), *(each["ci_new_tasks"] or (None, None))]
+            for each in self
+        ]
+        return polars.DataFrame(rows, types, orient="row")
+
     def _repr_html_(self) -> str:
         return table(COMPARED.values(), [[each[name] for name in COMPARED] for each in self])
+
+
+class Suite(dict[str, Any]):
+    """Entrants by benchmarks, as `blade suite --json` prints them; its text is the command's."""
+
+    def __init__(
+        self, answer: Mapping[str, Any], text: str, tables: Mapping[str, pyarrow.Table]
+    ) -> None:
+        super().__init__(answer)
+        self._text = text
+        self._tables = tables
+
+    @property
+    def standings(self) -> polars.DataFrame:
+        """One row per entrant, by its average."""
+        return self._frame("standings")
+
+    @property
+    def cells(self) -> polars.DataFrame:
+        """One row per entrant and benchmark."""
+        return self._frame("cells")
+
+    @property
+    def comparisons(self) -> polars.DataFrame:
+        """One row per pair of entrants, over the suite and at each benchmark."""
+        return self._frame("comparisons")
+
+    def _frame(self, name: str) -> polars.DataFrame:
+        import polars
+
+        return polars.DataFrame(self._tables[name])
+
+    def __repr__(self) -> str:
+        return self._text.rstrip()
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(repr(self))}</pre>"
 
 
 class Rollout(dict[str, Any]):
@@ -73,6 +137,11 @@ class Story(dict[str, Any]):
             )
             for attempt in self["attempts"]
         ]
+
+
+def _number(value: float | None) -> str:
+    """A change with its sign."""
+    return "n/a" if value is None else f"{value:+.4g}"
 
 
 def table(names: Iterable[str], rows: Sequence[Iterable[Any]]) -> str:

@@ -42,6 +42,13 @@ def test_analyze_then_query(analysis) -> None:
         assert isinstance(warehouse.arrow("from rollouts"), pyarrow.Table)
 
 
+def test_every_function_is_documented() -> None:
+    """docs/python.md has each with what it gives, and names no other."""
+    text = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+    documented = set(re.findall(r"^\| `(\w+)\(", text, re.MULTILINE))
+    assert documented == {name for name in blade.__all__ if name[0].islower()}
+
+
 def test_parameters_are_bound(analysis) -> None:
     """Values go beside the query, never into it."""
     with blade.open_warehouse(str(analysis.warehouse)) as warehouse:
@@ -152,3 +159,41 @@ def test_why_reads_as_text_and_as_a_table(demo: Path) -> None:
     assert "<table>" in story._repr_html_()
     with pytest.raises(blade.UsageError):
         blade.why(demo, "no run")
+
+
+def test_a_suite_reads_as_the_command_and_has_frames(demo: Path) -> None:
+    """Its values are those of --json, its text is the page; frames have one row per value."""
+    suite = blade.suite(demo.parent)
+    assert suite == json.loads(call("suite", "--json", "--warehouse", demo).stdout)
+    assert repr(suite) == call("suite", "--warehouse", demo).stdout.rstrip()
+    assert suite._repr_html_().startswith("<pre>entrant ")
+    assert suite.standings.select("entrant", "value").rows() == [
+        (row["entrant"], row["value"]) for row in suite["entrants"]
+    ]
+    cells = {(row["entrant"], row["benchmark"]): row["value"] for row in suite.cells.to_dicts()}
+    assert cells == {
+        (row["entrant"], name): cell["value"]
+        for row in suite["entrants"]
+        for name, cell in row["cells"].items()
+    }
+    named = blade.suite(demo, "aster", "birch")
+    assert {row["is_named"] for row in named["comparisons"]} == {True}
+    assert named.comparisons.height == len(named["comparisons"]) == 3
+    with pytest.raises(blade.UsageError):
+        blade.suite(demo, "nobody")
+
+
+def test_a_comparison_reads_as_a_line_and_as_a_row(demo: Path) -> None:
+    """The figures are those of --json; undefined ones are null, with the type of a number."""
+    compared = blade.compare(demo)
+    first = compared[0]
+    row = compared.frame().to_dicts()[0]
+    assert [row["ci_low"], row["ci_high"]] == first["ci_new_tasks"]
+    assert row.items() >= {name: first[name] for name in ("base", "delta", "p_holm")}.items()
+    assert compared.frame().schema["p_holm"] == polars.Float64
+    lines = repr(compared).splitlines()
+    assert len(lines) == len(compared) == compared.frame().height
+    assert lines[0] == (
+        "office_desk_birch-70b vs office_desk_aster-8b: pass_at_1 +0.03968, "
+        f"95% CI {first['ci_new_tasks'][0]:+.4g} to {first['ci_new_tasks'][1]:+.4g}, no verdict"
+    )

@@ -83,16 +83,22 @@ def answer(warehouse: Warehouse, names: Sequence[str] = ()) -> Row:
             for cell in by_entrant[row["entrant"]]
         }
         entrants.append({**row, "cells": own})
-    candidates = {entrant_named(warehouse, name) for name in names[1:]}
-    changes = [
-        row
-        for row in warehouse.rows(QUERIES["changes"])
-        if not candidates or row["candidate"] in candidates
-    ]
     return {
         "benchmarks": sorted({cell["benchmark"] for cell in cells}),
         "entrants": entrants,
-        "comparisons": changes,
+        "comparisons": warehouse.rows(QUERIES["changes"], _candidates(warehouse, names)),
         "notes": warehouse.rows(QUERIES["notes"]),
         "modes": warehouse.rows(QUERIES["modes"]),
     }
+
+
+def tables(warehouse: Warehouse, names: Sequence[str] = ()) -> dict[str, pa.Table]:
+    """The rows of the answer as Arrow tables, with the types of their columns."""
+    changes = warehouse.arrow(QUERIES["changes"], [_candidates(warehouse, names)])
+    others = {name: warehouse.arrow(QUERIES[name]) for name in ("standings", "cells")}
+    return {**others, "comparisons": changes}
+
+
+def _candidates(warehouse: Warehouse, names: Sequence[str]) -> list[str]:
+    """The named candidates; the first name is the base."""
+    return [entrant_named(warehouse, name) for name in names[1:]]

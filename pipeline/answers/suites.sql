@@ -17,8 +17,9 @@ order by entrant, benchmark;
 from suite_cells
 order by entrant_no, benchmark;
 
--- changes: of the suite before its benchmarks
+-- changes: to the candidates of a list ($1) or to all; of the suite before its benchmarks
 from suite_comparisons
+where len($1::varchar[]) = 0 or list_contains($1, candidate)
 order by base, candidate, benchmark nulls first;
 
 -- notes: what must be known to read the suite

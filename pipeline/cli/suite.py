@@ -17,7 +17,7 @@ from ..report.filters import cell
 from ..text import json_text
 from .compare import gate_page, print_gate
 from .options import PATH, json_option, link_option, warehouse_option
-from .terminal import defined, page, print_page
+from .terminal import defined, page
 
 MOST_CHANGES, MOST_NOTES, MOST_MODES = 12, 20, 8
 DECIDED = ("improved", "regressed")
@@ -91,10 +91,15 @@ def suite(
         click.echo(f"{gate_page(gates)}{whole}{text}", nl=False)
     else:
         print_gate(gates)
-        print_page("suite", **_page(answer))
+        click.echo(text_page(answer), nl=False)
     # FAIL comes before INCONCLUSIVE.
     codes = {each["exit_code"] for each in gates}
     sys.exit(1 if 1 in codes else max(codes, default=0))
+
+
+def text_page(answer: Row) -> str:
+    """What the command prints."""
+    return page("suite.txt", **_page(answer))
 
 
 def _page(answer: Row) -> dict[str, Any]:
