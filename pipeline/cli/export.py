@@ -19,8 +19,9 @@ from .options import PATH, memory_option, warehouse_option
     required=True,
     help="parquet, csv: one file per public relation, events one per run; gym: health and "
     "comparisons in the formats of NeMo Gym; atif: one trajectory per attempt; junit: one test "
-    "per task; package: tasks that no model passes, and tests between models; every_eval_ever: one "
-    "JSON and one JSONL per run.",
+    "per task; mlflow, wandb: tables, figures and settings of each run; hugging_face: a dataset "
+    "with its card; package: tasks that no model passes, and tests between models; "
+    "every_eval_ever: one JSON and one JSONL per run.",
 )
 @click.option("--out", type=PATH, required=True, help="Output folder.")
 @click.option(

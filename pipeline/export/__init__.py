@@ -22,6 +22,7 @@ from .attempts import Note, Written
 from .every_eval_ever import every_eval_ever
 from .gym import gym, package
 from .junit import junit
+from .trackers import hugging_face, mlflow, wandb
 from .trajectories import atif
 
 LISTING = "export.json"
@@ -32,6 +33,8 @@ NAMES = re.compile(
     r"|[A-Za-z0-9._-]+/(quality_summary|compare_report|[A-Za-z0-9._-]+-[0-9]+)\.json"
     r"|[A-Za-z0-9._-]+/(rollout_verdicts|manifest)\.jsonl"
     r"|[A-Za-z0-9._-]+/junit\.xml"
+    r"|[A-Za-z0-9._-]+/((attempts|tasks)(\.table)?|metrics|params|summary|config)\.json"
+    r"|attempts/test-[0-9]+-of-[0-9]+\.parquet|README\.md"
     r"|benchmarks/[A-Za-z0-9._-]+/golden_reports/"
     r"((failed_task_register|model_comparison_statistics)\.json|model_comparison_report\.md)"
 )
@@ -69,6 +72,9 @@ WRITERS: dict[str, Callable[[Warehouse, Path, int, Note], Written]] = {
     "gym": gym,
     "atif": atif,
     "junit": junit,
+    "mlflow": mlflow,
+    "wandb": wandb,
+    "hugging_face": hugging_face,
     "package": package,
     "every_eval_ever": every_eval_ever,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -31,6 +32,12 @@ def attempts(warehouse: Warehouse, run_id: str) -> Iterator[Row]:
 def safe(name: str) -> str:
     """A name that is safe for files and folders."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:100] or "unknown"
+
+
+def folder_name(name: str) -> str:
+    """A safe name that no other name has: one that was changed gets a mark."""
+    mark = "" if safe(name) == name else f"-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+    return f"{safe(name)}{mark}"
 
 
 def index(task_id: str) -> int | str:

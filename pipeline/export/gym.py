@@ -16,7 +16,7 @@ from ..files import read_queries
 from ..report import collect
 from ..report.registers import registers
 from ..warehouse import Warehouse
-from .attempts import Note, Row, Written, index, safe, write_json
+from .attempts import Note, Row, Written, folder_name, index, safe, write_json
 
 QUERIES = read_queries(Path(__file__).with_suffix(".sql"))
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -41,7 +41,7 @@ def gym(warehouse: Warehouse, folder: Path, timestamp: int, note: Note) -> Writt
     if not pairs:
         note("no comparisons without a baseline; set one with: blade analyze --baseline RUN")
     for pair in pairs:
-        name = f"{safe(pair['candidate'])}/compare_report.json"
+        name = f"{folder_name(pair['candidate'])}/compare_report.json"
         write_json(folder, name, _comparison(warehouse, pair["base"], pair["candidate"], timestamp))
         yield name, 1
 
@@ -90,7 +90,7 @@ def _health(warehouse: Warehouse, run_id: str, folder: Path) -> Written:
             }
         },
     }
-    place = safe(run_id)
+    place = folder_name(run_id)
     write_json(folder, f"{place}/quality_summary.json", {"run": run, "tasks": tasks})
     yield f"{place}/quality_summary.json", 1
     lines = [

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 from ..files import read_queries
 from ..warehouse import Warehouse
-from .attempts import Note, Row, Written, safe
+from .attempts import Note, Row, Written, folder_name
 
 QUERIES = read_queries(Path(__file__).with_suffix(".sql"))
 # XML 1.0 has no place for these characters, not even escaped.
@@ -19,7 +19,7 @@ def junit(warehouse: Warehouse, folder: Path, _timestamp: int, _note: Note) -> W
     """Write one file per run: a task fails unless every expected attempt passed."""
     for run_id in warehouse.column("select run_id from runs order by run_id"):
         tasks = warehouse.rows(QUERIES["tasks"], run_id)
-        name = f"{safe(run_id)}/junit.xml"
+        name = f"{folder_name(run_id)}/junit.xml"
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         tree = ElementTree.ElementTree(_suite(run_id, tasks))
         ElementTree.indent(tree)

@@ -13,7 +13,7 @@ from typing import Any
 from .. import __version__
 from ..text import parsed
 from ..warehouse import Warehouse
-from .attempts import Note, Row, Written, attempts, index, safe, write_json
+from .attempts import Note, Row, Written, attempts, folder_name, index, write_json
 
 ORDER = {"reasoning": 0, "message": 1, "tool_call": 2, "tool_result": 3}
 
@@ -21,12 +21,10 @@ ORDER = {"reasoning": 0, "message": 1, "tool_call": 2, "tool_result": 3}
 def atif(warehouse: Warehouse, folder: Path, _timestamp: int, _note: Note) -> Written:
     """Write, per run, a trajectory of every attempt and a manifest in the format of Gym."""
     for run_id in warehouse.column("select run_id from runs order by run_id"):
-        place, manifest = safe(run_id), []
+        place, manifest = folder_name(run_id), []
         for attempt in attempts(warehouse, run_id):
             task, number = attempt["task_id"], attempt["rollout_index"]
-            # Different names may be the same after `safe`.
-            mark = "" if safe(task) == task else f"-{hashlib.sha256(task.encode()).hexdigest()[:8]}"
-            name = f"{safe(task)}{mark}-{number}.json"
+            name = f"{folder_name(task)}-{number}.json"
             content = write_json(folder, f"{place}/{name}", _trajectory(attempt))
             line = {"trajectory_path": name, "_ng_task_index": index(task)}
             line |= {"_ng_rollout_index": number}

@@ -157,13 +157,13 @@ class Warehouse:
         """The first column of a query."""
         return [row[0] for row in self.execute(query, list(values)).fetchall()]
 
-    def copy(self, query: str, path: Path, options: str) -> int:
+    def copy(self, query: str, path: Path, options: str, *values: Any) -> int:
         """Write the rows of a query to a file in the writable folder; returns their number."""
         path.parent.mkdir(parents=True, exist_ok=True)
         statement = f"copy ({query}) to {quoted(path)} ({options})"
         with self.explained():
             try:
-                ((n_rows,),) = self._connection.execute(statement).fetchall()
+                ((n_rows,),) = self._connection.execute(statement, list(values)).fetchall()
             except duckdb.IOException as error:
                 hint = "Free disk space there, or choose another folder with --out."
                 raise InputError(f"{path}: cannot be written.", hint=hint) from error
