@@ -1,20 +1,21 @@
 # blade: two commands on a fresh machine, `make analyze` and `make test`; each sets itself up.
 RESULTS ?= data_samples/demo
 OUT ?= blade_out
+GALLERY ?= docs/gallery
 PYTHON ?= python3
 
 VENV := .venv
 BIN := $(VENV)/bin
 # One mark for each set of libraries that is installed: an analysis needs few of them.
 ANALYZE := $(VENV)/.analyze
-EXTRAS := view ray remote
+EXTRAS := view ray remote site
 READY := $(VENV)/.dev
 # The lock file says which versions; pyproject.toml says which libraries each set needs.
 # To compile all that is installed takes as long as installing it: only what an analysis imports is.
 INSTALL_OPTIONS := --quiet --disable-pip-version-check --no-compile --no-build-isolation --constraint requirements.lock
 
 .DEFAULT_GOAL := help
-.PHONY: help setup analyze view test test-all lint golden bench clean $(EXTRAS:%=%-libraries)
+.PHONY: help setup analyze view gallery site test test-all lint golden bench clean $(EXTRAS:%=%-libraries)
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -53,6 +54,16 @@ analyze: $(ANALYZE) ## analyze RESULTS (a folder or file) into OUT
 view: $(VENV)/.view ## open OUT in the browser
 	$(BIN)/blade view "$(OUT)"
 
+gallery: $(ANALYZE) ## write finished reports of the samples to GALLERY
+	$(BIN)/blade analyze data_samples/demo --out build/gallery
+	mkdir -p "$(GALLERY)"
+	cd build/gallery && tar -cf - $$(find . -name report.html) | tar -xf - -C "$(abspath $(GALLERY))"
+	$(BIN)/blade report --html data_samples/benchmarks/office_desk/golden_reports/aster-8b_golden_report.md \
+	  --out "$(GALLERY)/curated.html"
+
+site: $(VENV)/.site gallery ## build docs and the gallery into site/, with search; a dead link is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+
 test: $(READY) ## run the tests, without the slow ones
 	$(BIN)/python -m pytest -m "not slow" -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
@@ -71,5 +82,5 @@ bench: $(READY) ## simulate how often what is said is right; measure speed and m
 	$(BIN)/python -m tests.bench
 
 clean: ## remove the environment, caches and default output
-	rm -rf $(VENV) blade_out build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) blade_out build dist site docs/gallery *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

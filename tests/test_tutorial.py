@@ -57,7 +57,8 @@ def test_no_link_is_dead(page: str) -> None:
     path = ROOT / page
     text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
     for link in re.findall(r"\]\(([^)\s]+)\)", text):
-        if "://" in link:
+        # The reports of the gallery are written by make.
+        if "://" in link or link.startswith("gallery/"):
             continue
         name, _, anchor = link.partition("#")
         target = (path.parent / name).resolve() if name else path
