@@ -61,8 +61,9 @@ gallery: $(ANALYZE) ## write finished reports of the samples to GALLERY
 	$(BIN)/blade report --html data_samples/benchmarks/office_desk/golden_reports/aster-8b_golden_report.md \
 	  --out "$(GALLERY)/curated.html"
 
+# With --quiet a dead link would be no error.
 site: $(VENV)/.site gallery ## build docs and the gallery into site/, with search; a dead link is an error
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 
 test: $(READY) ## run the tests, without the slow ones
 	$(BIN)/python -m pytest -m "not slow" -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder

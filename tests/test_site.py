@@ -73,7 +73,7 @@ def test_the_site_is_built_with_its_search(gallery: Path, tmp_path: Path) -> Non
     shutil.copy(ROOT / "mkdocs.yml", tmp_path)
     shutil.copytree(DOCS, tmp_path / "docs", ignore=shutil.ignore_patterns("gallery"))
     shutil.copytree(gallery, tmp_path / "docs" / "gallery")
-    build = [sys.executable, "-m", "mkdocs", "build", "--quiet"]
+    build = [sys.executable, "-m", "mkdocs", "build"]
     done = subprocess.run(build, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
     pages = list((tmp_path / "site").glob("*.html"))
