@@ -100,13 +100,26 @@ class Suite(dict[str, Any]):
 class Rollout(dict[str, Any]):
     """One rollout with its prompts and events, as `blade show --json` prints it."""
 
+    def __repr__(self) -> str:
+        facts = ", ".join(f"{name} {value}" for name, value in self._facts())
+        events = (
+            "  ".join(
+                "error" if name == "is_error" else str(event[name]) for name in EVENT if event[name]
+            )
+            for event in self["events"]
+        )
+        lines = [f"{self['run_id']}/{self['rollout_id']}: {facts}", *events]
+        return "\n".join(one_line(line, LONGEST_CELL) for line in lines)
+
     def _repr_html_(self) -> str:
-        shown = ("reward", "is_pass", "status", "finish_reason", "n_turns", "n_tool_calls", "model")
-        facts = [(name, self[name]) for name in shown if self[name] is not None]
         prompts = [(name, text) for name, text in self["prompts"].items() if text]
         events = [[event[name] for name in EVENT] for event in self["events"]]
         title = f"<b>{cell(self['run_id'] + '/' + self['rollout_id'])}</b>"
-        return title + table((), [*facts, *prompts]) + table(EVENT, events)
+        return title + table((), [*self._facts(), *prompts]) + table(EVENT, events)
+
+    def _facts(self) -> list[tuple[str, Any]]:
+        shown = ("reward", "is_pass", "status", "finish_reason", "n_turns", "n_tool_calls", "model")
+        return [(name, self[name]) for name in shown if self[name] is not None]
 
 
 class Story(dict[str, Any]):

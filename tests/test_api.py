@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import polars
 import pyarrow
@@ -87,28 +84,12 @@ def test_a_notebook_shows_text_inert(hostile_out: Path) -> None:
     with blade.open_warehouse(hostile_out) as warehouse:
         pages = [warehouse._repr_html_()]
         ((cited,),) = warehouse.sql("select min(run_id || '/' || rollout_id) from rollouts").rows()
-    pages.append(blade.rollout(hostile_out, cited)._repr_html_())
+    attempt = blade.rollout(hostile_out, cited)
+    assert not ACTIVE.search(repr(attempt).replace("\n", ""))
+    pages.append(attempt._repr_html_())
     for page in pages:
         assert set(TAGS.findall(page)) <= {"table", "thead", "tbody", "tr", "th", "td", "b", "p"}
         assert not ACTIVE.search(page) and "&lt;" in page
-
-
-@pytest.mark.slow
-def test_the_example_notebook_runs(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every cell of docs/notebook.ipynb runs, and what it ends with can be shown."""
-    book = json.loads((ROOT / "docs" / "notebook.ipynb").read_text(encoding="utf-8"))
-    monkeypatch.setattr(blade, "analyze", lambda *_, **__: SimpleNamespace(warehouse=demo))
-    names: dict[str, Any] = {}
-    shown = []
-    for cell in book["cells"]:
-        if cell["cell_type"] == "code":
-            *statements, last = ast.parse("".join(cell["source"])).body
-            assert isinstance(last, ast.Expr)
-            exec(compile(ast.Module(statements, []), "cell", "exec"), names)
-            value = eval(compile(ast.Expression(last.value), "cell", "eval"), names)
-            shown.append(value._repr_html_() if value is not None else "")
-            assert not cell["outputs"]
-    assert len(shown) == 6 and all(page.lstrip().startswith("<") for page in shown[:-1])
 
 
 def test_polars_waits_until_a_frame_is_asked_for(demo: Path) -> None:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 import html
 import json
 import os
 import re
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+import blade as api
 from pipeline import open_warehouse
 from pipeline.answers.gate import decide
 from pipeline.cli import blade
@@ -102,6 +106,28 @@ def test_why() -> None:
     done = CliRunner().invoke(blade, ["why", "office_desk_aster-8b/0"])
     assert done.exit_code == 0
     compare("why.txt", done.output)
+
+
+@pytest.mark.usefixtures("here")
+def test_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cells of docs/notebook.ipynb show what is stored below them."""
+    monkeypatch.setattr(api, "analyze", lambda *_, **__: None)
+    book = json.loads((DOCS / "notebook.ipynb").read_text(encoding="utf-8"))
+    names: dict[str, object] = {}
+    cells = [cell for cell in book["cells"] if cell["cell_type"] == "code"]
+    for number, cell in enumerate(cells, start=1):
+        *statements, last = ast.parse("".join(cell["source"])).body
+        assert isinstance(last, ast.Expr)
+        with redirect_stdout(StringIO()) as printed:
+            exec(compile(ast.Module(statements, []), "cell", "exec"), names)
+            value = eval(compile(ast.Expression(last.value), "cell", "eval"), names)
+        shown = {"data": {"text/plain": repr(value).splitlines(keepends=True)}, "metadata": {}}
+        result = {"execution_count": number, "output_type": "execute_result"}
+        lines = printed.getvalue().splitlines(keepends=True)
+        stream = {"name": "stdout", "output_type": "stream", "text": lines}
+        cell["outputs"] = [stream] if value is None else [shown | result]
+        cell["execution_count"] = number
+    compare("notebook.ipynb", json.dumps(book, indent=1, ensure_ascii=False) + "\n", DOCS)
 
 
 def test_schema(demo: Path) -> None:
