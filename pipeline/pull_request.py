@@ -1,8 +1,8 @@
 """Post the output of `blade compare` or `blade suite` as a comment on a pull request.
 
-action.yml runs it as `python -P -m blade.pipeline.pull_request COMMAND BASE CANDIDATE ...`. A later
-run updates the comment. The exit code is that of the command, whether or not the comment could be
-written.
+action.yml runs it as `python -P -m blade.pipeline.pull_request COMMAND BASE CANDIDATES ...`. A
+later run updates the comment. The exit code is that of the command, whether or not the comment
+could be written. With `last-artifact NAME` it prints which run has the base's results.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import os
 import re
 import subprocess
 import sys
+import urllib.parse
 import urllib.request
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -33,8 +34,10 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
 def main(arguments: Sequence[str], environment: Mapping[str, str] = os.environ) -> int:
     """Run the command and comment; returns its exit code."""
-    command, *others = arguments
-    words = [*BLADE, command, "--format", "markdown", *others]
+    if arguments[0] == "last-artifact":
+        return print_last_artifact(arguments[1], environment)
+    command, base, candidates, *options = arguments
+    words = [*BLADE, command, "--format", "markdown", base, *candidates.split(), *options]
     ended = subprocess.run(words, stdout=subprocess.PIPE, encoding="utf-8", check=False)
     code = ended.returncode
     page = ended.stdout or f"`blade {command}` ended with exit code {code}; see the log.\n"
@@ -45,9 +48,42 @@ def main(arguments: Sequence[str], environment: Mapping[str, str] = os.environ) 
         print(comment(page, environment))
     except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError) as error:
         # The token of a fork may not write; the exit code is the same.
-        why = f"{type(error).__name__} {getattr(error, 'code', '')}".strip()
-        print(f"::warning::the comment could not be written ({why})")
+        print(f"::warning::the comment could not be written ({_reason(error)})")
     return code
+
+
+def print_last_artifact(name: str, environment: Mapping[str, str]) -> int:
+    """Print the run whose artifact has the base's results, or nothing if there is none yet.
+
+    A request that fails is an error: otherwise nothing would be compared, and the check would pass.
+    """
+    try:
+        run = last_artifact(name, environment)
+    except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError) as error:
+        print(f"::error::artifacts could not be listed ({_reason(error)})", file=sys.stderr)
+        return 3
+    if run is None:
+        message = "the default branch has no artifact of this name, so nothing is compared"
+        print(f"::warning::{message}", file=sys.stderr)
+    print(f"run={'' if run is None else run}")
+    return 0
+
+
+def last_artifact(name: str, environment: Mapping[str, str]) -> int | None:
+    """The run of the default branch that last wrote an artifact of this name."""
+    event = json.loads(Path(environment["GITHUB_EVENT_PATH"]).read_text(encoding="utf-8"))
+    branch = event["repository"]["default_branch"]
+    query = urllib.parse.urlencode({"name": name, "per_page": PER_PAGE})
+    path = f"/repos/{environment['GITHUB_REPOSITORY']}/actions/artifacts?{query}"
+    runs = [
+        (each["created_at"], int(each["workflow_run"]["id"]))
+        for each in _request(environment, "GET", path)["artifacts"]
+        if not each["expired"]
+        and each["workflow_run"]["head_branch"] == branch
+        # A fork may have a branch of the same name.
+        and each["workflow_run"]["head_repository_id"] == each["workflow_run"]["repository_id"]
+    ]
+    return max(runs)[1] if runs else None
 
 
 def comment(page: str, environment: Mapping[str, str]) -> str:
@@ -77,6 +113,10 @@ def comment(page: str, environment: Mapping[str, str]) -> str:
             break
     _request(environment, "POST", listing, body)
     return "comment written"
+
+
+def _reason(error: Exception) -> str:
+    return f"{type(error).__name__} {getattr(error, 'code', '')}".strip()
 
 
 def _request(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -28,12 +29,15 @@ class Api:
 
     def __init__(self) -> None:
         self.comments: list[dict[str, Any]] = []
+        self.artifacts: list[dict[str, Any]] = []
         self.status = 200
         self.asked: list[tuple[str, str, str]] = []
 
     def answer(self, method: str, path: str, body: str) -> tuple[int, Any]:
         """As recorded: a page of comments, or the comment that was written."""
         self.asked.append((method, path, body))
+        if "/actions/artifacts" in path and self.status == 200:
+            return 200, {"artifacts": self.artifacts}
         if method == "GET" and self.status == 200:
             page = int(path.rpartition("=")[2])
             return 200, self.comments[100 * page - 100 : 100 * page]
@@ -64,7 +68,10 @@ def api(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Api]:
 
     server = HTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    event = {"pull_request": {"number": 10, "head": {"sha": "0123456789abcdef"}}}
+    event = {
+        "pull_request": {"number": 10, "head": {"sha": "0123456789abcdef"}},
+        "repository": {"default_branch": "trunk"},
+    }
     (tmp_path / "event.json").write_text(json.dumps(event))
     for name, value in {
         "GITHUB_API_URL": f"http://127.0.0.1:{server.server_port}",
@@ -86,6 +93,51 @@ def ended(monkeypatch: pytest.MonkeyPatch, code: int, page: str = "") -> int:
     message = f"print({page!r}, end=''); raise SystemExit({code})"
     monkeypatch.setattr(pull_request, "BLADE", (sys.executable, "-S", "-c", message))
     return pull_request.main(["compare", "base", "candidate"])
+
+
+def artifact(run: int, day: int, *, branch: str = "trunk", of: int = 1, expired: bool = False):
+    """An artifact as the API lists it; the repository has the number 1, a fork has another."""
+    return {
+        "created_at": f"2026-01-{day:02}T00:00:00Z",
+        "expired": expired,
+        "workflow_run": {
+            "id": run,
+            "head_branch": branch,
+            "repository_id": 1,
+            "head_repository_id": of,
+        },
+    }
+
+
+def test_the_base_is_the_last_artifact_of_the_default_branch(
+    api: Api, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Not one of a pull request, of a fork's branch of the same name, or one that has expired."""
+    api.artifacts = [
+        artifact(1, 1),
+        artifact(3, 3),
+        artifact(2, 2),
+        artifact(4, 4, branch="feature"),
+        artifact(5, 5, of=2),
+        artifact(6, 6, expired=True),
+    ]
+    assert pull_request.main(["last-artifact", "base results&x"]) == 0
+    assert capfd.readouterr().out == "run=3\n"
+    query = "name=base+results%26x&per_page=100"
+    assert api.asked == [("GET", f"/repos/org/evals/actions/artifacts?{query}", "")]
+
+
+def test_no_base_yet_is_a_warning_and_a_failed_request_an_error(
+    api: Api, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is compared before the first artifact; a fault must not look like that."""
+    assert pull_request.main(["last-artifact", "base"]) == 0
+    printed = capfd.readouterr()
+    assert printed.out == "run=\n" and printed.err.startswith("::warning::the default branch has")
+    api.status = 500
+    assert pull_request.main(["last-artifact", "base"]) == 3
+    printed = capfd.readouterr()
+    assert printed.out == "" and "HTTPError 500" in printed.err
 
 
 def test_first_a_new_comment_then_the_same_one(
@@ -111,7 +163,7 @@ def test_the_comment_is_the_comparison(api: Api, demo: Path, tmp_path: Path) -> 
     """With verdict, table, causes and link; the exit code is the gate's."""
     policy = tmp_path / "policy.toml"
     policy.write_text('[[metric]]\nmetric = "pass_at_1"\nmargin = 0.02\n')
-    runs = ["office_desk_aster-8b", "office_desk_birch-70b", "--warehouse", str(demo)]
+    runs = ["office_desk_aster-8b", " office_desk_birch-70b\n", "--warehouse", str(demo)]
     request = ["--policy", str(policy), "--link", "https://example.org/a?b=c#d"]
     assert pull_request.main(["compare", *runs, *request]) == 3
     body = api.asked[-1][2]
@@ -161,8 +213,44 @@ def test_inputs_of_the_action_reach_no_shell_unquoted() -> None:
     """Every input is declared, and comes to a script as a variable alone."""
     action = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
     text = json.dumps(action["runs"])
-    assert set(re.findall(r"inputs\.(\w+)", text)) == set(action["inputs"])
+    assert set(re.findall(r"inputs\.([\w-]+)", text)) == set(action["inputs"])
     for step in action["runs"]["steps"]:
         assert "${{" not in step.get("run", "")
         for name in step.get("env", {}):
             assert name not in step["run"] or f'"${name}"' in step["run"]
+
+
+def test_actions_of_others_are_pinned() -> None:
+    """By the commit, with the version beside it, here and in the workflow."""
+    for path in ("action.yml", ".github/workflows/ci.yml"):
+        for used in re.findall(r"uses: (.*)", (ROOT / path).read_text("utf-8")):
+            assert re.fullmatch(r"actions/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", used), used
+
+
+@pytest.mark.parametrize(
+    ("inputs", "expected"),
+    [
+        ({}, "--baseline|main"),
+        ({"COMMAND": "suite"}, ""),
+        ({"ARTIFACT": "base"}, ""),
+        ({"ARTIFACT": "base", "FOLDER": "/a b/c"}, "--run|main=/a b/c|--baseline|main"),
+    ],
+)
+def test_what_is_analyzed(inputs: dict[str, str], expected: str, tmp_path: Path) -> None:
+    """With the base's results of an artifact, or of the folder; without any there is no base."""
+    action = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
+    (script,) = (
+        step["run"] for step in action["runs"]["steps"] if "blade analyze" in step.get("run", "")
+    )
+    (tmp_path / "blade").write_text('#!/bin/bash\nIFS="|"\necho "$*"\n')
+    (tmp_path / "blade").chmod(0o755)
+    defaults = {"RESULTS": "my results", "BASE": "main", "OUT": "out", "COMMAND": "compare"}
+    names = {"FOLDER": "", "ARTIFACT": "", "PATH": f"{tmp_path}:/usr/bin:/bin"} | defaults | inputs
+    done = subprocess.run(
+        ["bash", "-e", "-o", "pipefail", "-c", script],
+        env=names,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == "analyze|my results|--out|out" + f"|{expected}" * bool(expected)
