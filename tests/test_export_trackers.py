@@ -139,11 +139,12 @@ def test_names_that_no_folder_can_have(tmp_path: Path) -> None:
     assert r"| \<b\>\|y |" in card
 
 
-def test_clients_read_them_back(
-    exported: Path, demo: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_client_reads_them_back(
+    exported: Path, demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The library of Hugging Face where it is installed."""
+    """The library of Hugging Face, where it is installed."""
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     datasets = pytest.importorskip("datasets")
-    loaded = datasets.load_dataset(str(exported / "hugging_face"), split="test")
+    folder = str(exported / "hugging_face")
+    loaded = datasets.load_dataset(folder, split="test", cache_dir=str(tmp_path))
     assert loaded.num_rows == frame(demo, "from rollouts").height

@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from tests.conftest import ROOT
+from tests.results import BLADE
 
 DOCS = ROOT / "docs"
 SETTINGS = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
@@ -46,9 +47,9 @@ def gallery(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What `make gallery` writes."""
     folder = tmp_path_factory.mktemp("gallery")
     # The libraries are installed: the tests run with them.
-    make = ["make", "--old-file=.venv/.analyze", "gallery", f"GALLERY={folder}"]
+    make = ["make", "--old-file=.venv/.analyze", f"BIN={BLADE.parent}", f"GALLERY={folder}"]
     names = os.environ | {"PYTHONPATH": str(ROOT)}
-    done = subprocess.run(make, cwd=ROOT, env=names, capture_output=True, text=True)
+    done = subprocess.run([*make, "gallery"], cwd=ROOT, env=names, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
     return folder
 
