@@ -535,7 +535,9 @@ def test_a_label_is_written_and_shown(own: Reader, tmp_path: Path) -> None:
         back=f"/rollout?at={quote(at)}",
     )
     sent = own.post(first)
-    assert sent.status == 200 and "infrastructure (IR) by me: locked record" in sent.words
+    assert (
+        sent.status == 200 and "infrastructure (IR) , labelled by me: locked record" in sent.words
+    )
     (line,) = (tmp_path / "labels.jsonl").read_text(encoding="utf-8").splitlines()
     message = label_format.read(line)
     assert (message.cause, message.note, message.said_by) == (
@@ -552,6 +554,33 @@ def test_a_label_is_written_and_shown(own: Reader, tmp_path: Path) -> None:
     again = own.post({**first, "cause": "KG", "second": "BI", "back": "//evil.example"})
     assert "knowledge gap (KG) and behaviour (BI)" in again.words, "the list of labels"
     assert len((tmp_path / "labels.jsonl").read_text(encoding="utf-8").splitlines()) == 2
+
+
+def test_a_rollout_is_labelled_as_blade_read_does(own: Reader, demo: Path, tmp_path: Path) -> None:
+    """The form writes the line of the command; each reader has a label, and names may change."""
+    path, file = tmp_path / "labels.jsonl", tmp_path / "read.jsonl"
+    words = {"mode": "acts unseen", "note": "n", "by": "ana"}
+    options = [part for name, text in words.items() for part in (f"--{name}", text)]
+    where = ("--evidence", f"{FAILING}#2", "--warehouse", demo, "--labels", file)
+    assert call("read", "--label", FAILING, *options, *where).code == 0
+    back = f"/rollout?at={quote(FAILING)}"
+    sent = own.post(
+        {**form(**words), "cause": "", "rollout": "0", "evidence": f"{FAILING}#2", "back": back}
+    )
+    assert path.read_text(encoding="utf-8") == file.read_text(encoding="utf-8")
+    assert "rollout: acts unseen , labelled by ana: n" in sent.words
+    own.post(form(rollout="0", by="ben", back=back))
+    own.post(form(rollout="0", by="ben", cause="KG", back=back))
+    renamed = json.dumps({"rename": "acts unseen", "to": "guesses"})
+    path.write_text(path.read_text(encoding="utf-8") + renamed, encoding="utf-8")
+    page = own.get("/rollout", at=FAILING)
+    assert "rollout: guesses , labelled by ana" in page.words
+    assert (
+        "knowledge gap (KG) , labelled by ben" in page.words and "(BI) , labelled" not in page.words
+    )
+    assert "labelled" not in own.get("/rollout", at=f"{ASTER}/0:1").words, "of one rollout"
+    assert "0" not in tasks(own, run=ASTER, cause="KG"), "the task has no label"
+    assert "0:0 guesses" in own.get("/labels").words
 
 
 def test_a_label_that_an_analysis_would_refuse_is_refused(own: Reader, tmp_path: Path) -> None:

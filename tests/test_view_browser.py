@@ -162,10 +162,14 @@ def test_a_labelling_session(tab: Tab, reader: Reader) -> None:
     until(tab, "location.search.endsWith('9%3A1') && !!document.querySelector('[data-seq]')")
     assert tab.run(cited) == f"{ASTER}/9:0#2", "a draft is of the task"
     press(tab, "l")
-    assert tab.run("document.activeElement.name") == "cause"
+    assert tab.run("document.activeElement.name") == "mode"
+    is_valid = "document.querySelector('.label form').checkValidity()"
+    assert tab.run(is_valid) is False, "a rollout needs a mode or a cause"
     tab.run("""
+        document.querySelector('[name=rollout]').value = '';
         document.querySelector('[name=cause]').value = 'IR';
         document.querySelector('[name=note]').value = 'the record stays locked';
+        document.querySelector('.label form').dispatchEvent(new Event('change'));
         document.querySelector('.label form').requestSubmit();
     """)
     assert "the record stays locked" in until(
@@ -179,6 +183,19 @@ def test_a_labelling_session(tab: Tab, reader: Reader) -> None:
     assert tab.run(cited) == "", "what was saved is no draft any more"
     opened(tab, f"{reader.base}/report?benchmark=office_desk")
     assert "the record stays locked" in tab.run("document.body.textContent")
+    assert tab.complaints == []
+
+
+def test_a_rollout_is_labelled_in_own_words(tab: Tab, reader: Reader) -> None:
+    """The same form, with a mode instead of a cause: one line more, of this rollout."""
+    opened(tab, f"{reader.base}/rollout?at={ASTER}%2F10%3A3")
+    press(tab, "j", "e", "l", *"acts unseen")
+    press(tab, "Enter")
+    words = until(tab, "document.querySelector('.label .words')?.textContent")
+    assert words.startswith("rollout: acts unseen, labelled")
+    last = reader.explorer.labels.path.read_text(encoding="utf-8").splitlines()[-1]
+    key = {"run": ASTER, "task": "10", "rollout": 3}
+    assert json.loads(last) == {**key, "mode": "acts unseen", "evidence": [f"{ASTER}/10:3#1"]}
     assert tab.complaints == []
 
 

@@ -28,21 +28,26 @@ class LabelFile:
         self._read: tuple[Stamp | None, list[Row]] = (None, [])
 
     def rows(self) -> list[Row]:
-        """The last label of each task, in the order of the file."""
+        """The last label of each task, and of each rollout by each reader, in file order."""
         now = stamp(self.path)
         if now != self._read[0]:
             self._read = (now, _read(self.path))
         return self._read[1]
 
-    def of(self, run_id: str, task_id: str) -> Row | None:
-        """The label of one task."""
-        key = (run_id, task_id)
-        return next((row for row in self.rows() if (row["run_id"], row["task_id"]) == key), None)
+    def of(self, run_id: str, task_id: str, index: int | None = None) -> list[Row]:
+        """The label of a task, or of the rollout of that index by each reader."""
+        key = (run_id, task_id, index)
+        names = ("run_id", "task_id", "rollout_index")
+        return [row for row in self.rows() if tuple(row[name] for name in names) == key]
 
     def causes(self) -> list[Row]:
         """The cause of each labelled task, as a parameter of a query."""
         names = ("run_id", "task_id", "cause")
-        return [{name: row[name] for name in names} for row in self.rows()]
+        return [
+            {name: row[name] for name in names}
+            for row in self.rows()
+            if row["rollout_index"] is None
+        ]
 
     def append(self, line: str, *, first: Callable[[], Iterable[str]]) -> None:
         """Add a line; readers see the old or the new file. `first` gives the lines of a new one."""
@@ -56,7 +61,8 @@ def _read(path: Path) -> list[Row]:
         lines = files.content(path).decode(errors="replace").splitlines()
     except files.UnreadableError:
         return []
-    labels: dict[tuple[str, str], Row] = {}
+    labels: dict[tuple[Any, ...], Row] = {}
+    renames: list[tuple[str, str | None]] = []
     for line_no, line in enumerate(lines, start=1):
         if not line.strip():
             continue
@@ -64,9 +70,16 @@ def _read(path: Path) -> list[Row]:
             label = read_label(line)
         except (ValueError, RecursionError):
             continue  # a reject of the next analysis
-        if label.is_of_task:
-            labels.pop((label.run_id, label.task_id), None)
-            labels[label.run_id, label.task_id] = {**_row(label), "line_no": line_no}
+        if label.renamed is not None:
+            renames.append((label.renamed, label.mode))
+            continue
+        reader = None if label.is_of_task else label.said_by
+        key = (label.run_id, label.task_id, label.rollout_index, reader)
+        labels.pop(key, None)
+        labels[key] = {**_row(label), "line_no": line_no}
+    for old, new in renames:
+        for row in labels.values():
+            row["mode"] = new if row["mode"] == old else row["mode"]
     return list(labels.values())
 
 

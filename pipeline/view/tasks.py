@@ -137,7 +137,7 @@ def task(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> Page:
     attempts = opened.rows("attempts", **key, most=MOST_ATTEMPTS)
     for run in runs:
         run["attempts"] = [each for each in attempts if each["run_id"] == run["run_id"]]
-        run["label"] = labels.of(run["run_id"], task_id)
+        run["labels"] = labels.of(run["run_id"], task_id)
     is_cut = len(attempts) == MOST_ATTEMPTS
     return {
         "benchmark": benchmark,

@@ -120,7 +120,7 @@ def reader(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> Page:
         "q": q,
         "page": page,
         "n_pages": n_pages,
-        "label": labels.of(*citation.rollout[:2]),
+        "labels": [*labels.of(*citation.rollout[:2]), *labels.of(*citation.rollout)],
         "verifier": json_text(parsed(fields), indent=2) if len(fields) < LAID_OUT else fields,
     }
 

@@ -33,7 +33,7 @@ addEventListener("beforeprint", () => { for (const each of $$("main details:not(
 
 // A draft outlives the pages of a transcript, and is gone once it is saved.
 const key = form && `draft ${form.dataset.task}`;
-const fields = form ? [...form.elements].filter((each) => each.name && each.type !== "hidden") : [];
+const fields = form ? [...form.elements].filter((each) => each.name && each.name !== "rollout" && each.type !== "hidden") : [];
 const keep = () => {
   sessionStorage.setItem(key, JSON.stringify(fields.map((each) => [each.name, each.value])));
 };
@@ -47,6 +47,18 @@ if (form && document.body.contains($("[data-cite]"))) {
     localStorage.setItem("by", form.elements.by.value);
   });
   form.elements.by.value ||= localStorage.getItem("by") ?? "";
+}
+
+// A mode is of one rollout, which needs a mode or a cause; a task needs a cause.
+const { rollout: of, mode, cause } = form?.elements ?? {};
+function fit() {
+  mode.disabled = !of.value;
+  mode.required = !cause.value;
+  cause.required = !of.value;
+}
+if (of) {
+  form.addEventListener("change", fit);
+  fit();
 }
 
 function cite(event) {
@@ -123,7 +135,7 @@ const KEYS = {
   o: () => { if (at?.matches("details")) at.open = !at.open; },
   O: () => { const all = $$("[data-seq]"); const open = all.some((each) => !each.open); for (const each of all) each.open = open; },
   e: () => cite(at?.matches("[data-cite]") ? at : null),
-  l: () => { form?.closest("details")?.setAttribute("open", ""); form?.elements.cause.focus(); },
+  l: () => { form?.closest("details")?.setAttribute("open", ""); (mode ?? cause)?.focus(); },
   "[": () => $("a[rel=prev]")?.click(),
   "]": () => $("a[rel=next]")?.click(),
   "{": () => attempt(-1),
