@@ -242,6 +242,52 @@ def test_what_is_shown_is_downloaded(reader: Reader, demo: Path) -> None:
     assert formulas == "a\n'=1+1\n'@x\n-1\nx\n"
 
 
+@pytest.mark.parametrize(
+    ("name", "column"),
+    [
+        ("verdict", "if(is_pass, 'passed', if(is_pass is null, 'unscored', 'failed'))"),
+        *((name, name) for name in ("reward", "n_turns", "output_tokens", "duration_s")),
+    ],
+)
+@pytest.mark.parametrize("down", ["", "-"])
+def test_rollouts_are_sorted_by_any_column(
+    reader: Reader, demo: Path, name: str, column: str, down: str
+) -> None:
+    """What is chosen is shown and downloaded in that order; what is not recorded comes last."""
+    with pipeline.open_warehouse(demo) as opened:
+        rows = opened.execute(
+            f"select run_id, task_id, rollout_index, {column} as value from rollouts "
+            "where starts_with(run_id, 'office_desk') "
+            f"order by value {'desc' if down else 'asc'} nulls last, "
+            "run_id, try_cast(task_id as bigint), rollout_index"
+        ).fetchall()
+    request = {"benchmark": "office_desk", "sort": down + name, "columns": name}
+    answer = reader.get("/rollouts.csv", **request)
+    head, *actual = csv.reader(answer.text.splitlines())
+    assert head == ["run_id", "task_id", "rollout_index", name]
+    assert actual == [["" if each is None else str(each) for each in row] for row in rows]
+    page = reader.get("/rollouts", **request)
+    assert re.findall(r'<th scope="row">.*?<code>([^<]*)', page.text) == [
+        f"{run}/{task}:{index}" for run, task, index, _ in rows[:50]
+    ]
+    assert len(re.findall('<th scope="col"', page.text)) == 2
+    assert f'aria-sort="{"descending" if down else "ascending"}"' in page.text
+
+
+def test_columns_are_chosen(reader: Reader) -> None:
+    """Boxes of a form repeat their name; a run that is left out is in no row, of CSV neither."""
+    path = "/?benchmark=office_desk&columns=%2Fasked&columns="
+    heads = re.findall(r'<th scope="col".*?</th>', reader.get(path + BIRCH).text)
+    assert [each for each in heads if "sort=" in each and BIRCH in each]
+    assert not [each for each in heads if "sort=" in each and f">{ASTER}<" in each]
+    assert ">asked</th>" in "".join(heads)
+    assert ">asked</th>" not in reader.get("/", benchmark="office_desk", columns=BIRCH).text
+    rows = reader.get("/tasks.csv", benchmark="office_desk", columns=BIRCH).text
+    assert BIRCH in rows and ASTER not in rows
+    unknown = reader.get("/rollouts", benchmark="office_desk", columns="nothing", sort="nothing")
+    assert unknown.status == 200 and "calls" in unknown.words
+
+
 def test_words_are_searched_in_all_transcripts(reader: Reader, demo: Path) -> None:
     """How many rollouts and events have them, and how many of these pass; each opens its event."""
     with pipeline.open_warehouse(demo) as opened:

@@ -283,9 +283,21 @@ select
     rollout_index,
     is_pass,
     outcome = 'scored' as is_scored,
+    case
+        when is_pass then 'passed'
+        when not is_pass then 'failed'
+        else outcome
+    end as verdict,
     reward,
     n_turns,
     n_tool_calls,
+    n_tool_errors,
+    n_events,
+    input_tokens,
+    output_tokens,
+    duration_s,
+    n_checks_failed,
+    finish_reason,
     modes.mode,
     coalesce(hits.seq, modes.evidence_seq) as seq,
     coalesce(hits.around, left(modes.snippet, 240)) as words,

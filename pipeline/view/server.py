@@ -172,6 +172,14 @@ class Guard:
         return None
 
 
+def asked(request: Request) -> dict[str, str]:
+    """The parameters of an address; what boxes of a form repeat is one text of lines."""
+    lines: dict[str, str] = {}
+    for name, value in request.query_params.multi_items():
+        lines[name] = f"{lines[name]}\n{value}" if name in lines else value
+    return lines
+
+
 def app(explorer: Explorer) -> Starlette:
     """Every page by its path."""
     query_limiter = anyio.CapacityLimiter(MOST_WORKERS)
@@ -181,18 +189,18 @@ def app(explorer: Explorer) -> Starlette:
     ) -> Callable[[Request], Response]:
         def answer(request: Request) -> Response:
             with explorer.followed.opened() as opened:
-                content = make(opened, request.query_params)
+                content = make(opened, asked(request))
             return rendered(explorer, template, content)
 
         return answer
 
     def first_page(request: Request) -> Response:
         with explorer.followed.opened() as opened:
-            return _home(explorer, opened, request.query_params)
+            return _home(explorer, opened, asked(request))
 
     def answer_sql(request: Request) -> Response:
         with explorer.followed.opened() as opened:
-            content = question.question(opened, request.query_params)
+            content = question.question(opened, asked(request))
         return rendered(explorer, "sql", content, status=400 if content["error"] else 200)
 
     async def sql(request: Request) -> Response:
@@ -215,7 +223,7 @@ def app(explorer: Explorer) -> Starlette:
     ) -> Callable[[Request], Response]:
         def answer(request: Request) -> Response:
             with explorer.followed.opened() as opened:
-                text = make(opened, request.query_params)
+                text = make(opened, asked(request))
             headers = {"content-disposition": f'attachment; filename="{name}"'}
             return Response(text.encode("utf-8", "replace"), media_type="text/csv", headers=headers)
 

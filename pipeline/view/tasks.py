@@ -14,8 +14,10 @@ from .prose import csv_text, question
 PAGE = 50
 MOST_RUNS = 12
 MOST_ATTEMPTS = 200
+# The column of the question, among those of runs, whose names have no slash.
+ASKED = "/asked"
 # Parameters of an address that filter and order tasks.
-FILTERS = ("run", "bucket", "cause", "mode", "sign", "slice", "q", "sort", "by")
+FILTERS = ("run", "bucket", "cause", "mode", "sign", "slice", "q", "sort", "by", "columns")
 
 
 def matrix(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> Page:
@@ -40,7 +42,12 @@ def matrix(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> Page:
     page_rows = matching.slice((page - 1) * PAGE, PAGE).to_pylist()
     runs_page = min(page_no(query.get("runs")), max(1, -(-len(runs) // MOST_RUNS)))
     shown = runs[(runs_page - 1) * MOST_RUNS : runs_page * MOST_RUNS]
-    ids = [row["run_id"] for row in shown]
+    columns = _columns(query)
+    ids = [
+        row["run_id"]
+        for row in (runs if columns else shown)
+        if not columns or row["run_id"] in columns
+    ]
     cells = _cells(labels, opened, benchmark, [row["task_id"] for row in page_rows], ids)
     records = [row["prompt_record"] for row in page_rows]
     prompts = {row["record_id"]: row["prompt"] for row in opened.rows("prompts", records=records)}
@@ -60,6 +67,8 @@ def matrix(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> Page:
         "options": options,
         "modes": modes,
         "runs": shown,
+        "columns": ids,
+        "has_question": not columns or ASKED in columns,
         "n_runs": len(runs),
         "runs_page": runs_page,
         "tasks": tasks,
@@ -70,10 +79,11 @@ def matrix(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> Page:
 
 
 def table(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> str:
-    """All tasks that match the address as CSV: one row per task and run."""
+    """All tasks that match the address as CSV: one row per task and run that is shown."""
     benchmark = query.get("benchmark", "")
     names = _matching(labels, opened, benchmark, query)["task_id"].to_pylist()
-    cells = _cells(labels, opened, benchmark, names, [])
+    chosen = [name for name in _columns(query) if name != ASKED]
+    cells = _cells(labels, opened, benchmark, names, chosen)
     runs = sorted({run_id for _, run_id in cells})
     columns = ("bucket", "n_passed", "n_scored", "mean_reward", "cause")
     rows = (
@@ -83,6 +93,11 @@ def table(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> str:
         if (task_id, run_id) in cells
     )
     return csv_text(("task_id", "run_id", *columns), rows)
+
+
+def _columns(query: Mapping[str, str]) -> list[str]:
+    """The columns that the address names: runs, and the question; none for the first ones."""
+    return [name for name in query.get("columns", "").split("\n") if name]
 
 
 def _filters(query: Mapping[str, str]) -> dict[str, str]:
