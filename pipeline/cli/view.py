@@ -11,7 +11,12 @@ import click
 
 from ..errors import UsageError
 from ..extras import install_hint
+from ..package.sanitize.ledger import Ledger, by_kind
+from ..package.sanitize.page import sanitized
+from ..package.sanitize.policy import Policy, nearest
+from ..package.sanitize.share import read_policy
 from ..settings import warehouse_file
+from ..text import neutral
 from .options import DEFAULT_OUT, PATH, memory_option, nearest_warehouse
 
 
@@ -29,9 +34,25 @@ from .options import DEFAULT_OUT, PATH, memory_option, nearest_warehouse
 @click.option(
     "--labels", type=PATH, help="File to write labels to.  [default: labels.jsonl in OUT]"
 )
+@click.option(
+    "--bundle",
+    type=PATH,
+    help="Write the pages as files to this folder, for any web host, and serve nothing.",
+)
+@click.option(
+    "--sanitize",
+    is_flag=True,
+    help="Take credentials, names and private data out of the bundle, as blade sanitize does.",
+)
 @memory_option
 def view(
-    out: Path | None, port: int, no_browser: bool, labels: Path | None, memory_limit: str | None
+    out: Path | None,
+    port: int,
+    no_browser: bool,
+    labels: Path | None,
+    bundle: Path | None,
+    sanitize: bool,
+    memory_limit: str | None,
 ) -> None:
     """Explore an analysis in the browser, and label failures.
 
@@ -43,7 +64,16 @@ def view(
       blade view
       blade view compared --port 8765 --no-browser
       blade view --labels results/labels.jsonl
+      blade view --bundle shared --sanitize
     """
+    out = out or nearest_warehouse() or DEFAULT_OUT
+    if bundle is not None:
+        if labels is not None or port:
+            raise UsageError("a bundle has no port and writes no labels.")
+        _write_bundle(warehouse_file(out), bundle, is_clean=sanitize, memory_limit=memory_limit)
+        return
+    if sanitize:
+        raise UsageError("--sanitize: is of a bundle.", hint="Name its folder: --bundle DIR")
     try:
         from ..view.server import prepared
     except ModuleNotFoundError as error:
@@ -51,7 +81,6 @@ def view(
             raise
         message = f"blade view needs {error.name}, which is not installed."
         raise UsageError(message, hint=install_hint("view")) from error
-    out = out or nearest_warehouse() or DEFAULT_OUT
     explorer, server, listening = prepared(
         warehouse_file(out), port=port, label_file=labels, memory_limit=memory_limit
     )
@@ -61,3 +90,28 @@ def view(
         if not no_browser:
             threading.Thread(target=webbrowser.open, args=(explorer.url,), daemon=True).start()
         server.run(sockets=[listening])
+
+
+def _write_bundle(
+    warehouse: Path, folder: Path, *, is_clean: bool, memory_limit: str | None
+) -> None:
+    from ..view import bundle
+
+    policy, ledger = _policy(warehouse) if is_clean else None, Ledger()
+
+    def clean(name: str, text: str) -> str:
+        return text if policy is None else sanitized(text, name, policy, ledger)
+
+    n_files, n_bytes = bundle.write(warehouse, folder, clean=clean, memory_limit=memory_limit)
+    if is_clean:
+        counts = ", ".join(f"{n} {kind}" for kind, n in by_kind(ledger.entries).items())
+        click.echo(f"taken out: {counts or 'nothing'}")
+    size = f"{n_files:,} files, {n_bytes / 1e6:,.1f} MB"
+    click.echo(neutral(f"{folder}: {size}; open {bundle.HOME}"))
+
+
+def _policy(warehouse: Path) -> Policy:
+    chosen = nearest([warehouse])
+    if chosen is not None:
+        click.echo(f"policy: {neutral(str(chosen))}", err=True)
+    return read_policy(chosen)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .opened import AbsentError, Opened, Page, Row, page_no
+from .opened import AbsentError, Opened, Page, Row, page_no, rows_of
 
 PAGE = 50
 
@@ -49,7 +49,8 @@ def line_tasks(opened: Opened, query: Mapping[str, str]) -> Page:
     names = ("metric", "policy", "ledger", "slice", "line", "effect")
     filters = {name: query.get(name, "") for name in names}
     page = page_no(query.get("page"))
-    tasks = opened.rows("line_tasks", **key, **filters, most=PAGE, skipped=(page - 1) * PAGE)
+    n_rows = rows_of(query, PAGE)
+    tasks = opened.rows("line_tasks", **key, **filters, most=n_rows, skipped=(page - 1) * n_rows)
     n_tasks = tasks[0]["n_found"] if tasks else 0
     return {
         "asked": {**filters, "pair": query["pair"]},
@@ -57,7 +58,7 @@ def line_tasks(opened: Opened, query: Mapping[str, str]) -> Page:
         "tasks": tasks,
         "n_tasks": n_tasks,
         "page": page,
-        "n_pages": -(-n_tasks // PAGE),
+        "n_pages": -(-n_tasks // n_rows),
     }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,6 +22,7 @@ Value = TypeVar("Value")
 Stamp = tuple[int, ...]
 QUERIES = read_queries(Path(__file__).with_name("queries.sql"))
 LARGEST_PAGE = 1_000_000
+MOST_ROWS = 500
 MOST_CACHED = 40
 
 
@@ -100,6 +101,11 @@ def stamp(path: Path) -> Stamp | None:
     except OSError:
         return None
     return status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size
+
+
+def rows_of(query: Mapping[str, str], rows: int) -> int:
+    """How many rows a page of a list has, if the address does not say."""
+    return min(page_no(query.get("rows") or str(rows)), MOST_ROWS)
 
 
 def page_no(text: str | None) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .opened import AbsentError, Opened, Page, page_no
+from .opened import AbsentError, Opened, Page, page_no, rows_of
 from .prose import csv_text
 
 PAGE = 50
@@ -45,7 +45,8 @@ def listed(opened: Opened, query: Mapping[str, str]) -> Page:
         ("rollout options", benchmark), lambda: opened.rows("options", benchmark=benchmark)[0]
     )
     matching = _matching(opened, benchmark, query)
-    n_pages = max(1, -(-len(matching) // PAGE))
+    n_rows = rows_of(query, PAGE)
+    n_pages = max(1, -(-len(matching) // n_rows))
     page = min(page_no(query.get("page")), n_pages)
     verdicts = matching["is_pass"]
     return {
@@ -58,7 +59,7 @@ def listed(opened: Opened, query: Mapping[str, str]) -> Page:
         "columns": _shown(query),
         "all_columns": COLUMNS,
         "options": {**options, "verdict": list(VERDICTS)},
-        "rollouts": matching.slice((page - 1) * PAGE, PAGE).to_pylist(),
+        "rollouts": matching.slice((page - 1) * n_rows, n_rows).to_pylist(),
         "n_rollouts": len(matching),
         "n_passed": pc.sum(verdicts).as_py() or 0,
         "n_failed": pc.sum(pc.invert(verdicts)).as_py() or 0,

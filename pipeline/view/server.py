@@ -7,14 +7,13 @@ import socket
 import threading
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import parse_qsl
 
 import anyio.to_thread
-from markupsafe import Markup
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
@@ -24,11 +23,8 @@ from uvicorn import Config, Server
 
 from ..errors import BladeError, UsageError
 from ..query_worker import MOST_WORKERS, end_queries
-from ..report import templates, wording
-from ..text import neutral
-from . import compared, home, labels, question, rollouts, tasks, transcript
-from .opened import AbsentError, Followed, Opened, Row, stamp
-from .prose import fields, link
+from . import labels, pages, rollouts, tasks
+from .opened import AbsentError, Followed, Opened, stamp
 
 HOST = "127.0.0.1"
 # The number of requests handled at the same time.
@@ -50,15 +46,13 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
 }
-STYLES = ("html/style.css", "html/charts.css", "view/view.css")
-SCRIPTS = ("view/view.js",)
-SEEN = {True: "passed", False: "failed", None: "unscored"}
 
 
 @dataclass
 class Explorer:
     """What every page reads: the current warehouse, the labels, and the token."""
 
+    is_bundle: ClassVar[bool] = False
     followed: Followed
     labels: labels.LabelFile
     port: int
@@ -90,7 +84,7 @@ def prepared(
     explorer = Explorer(Followed(warehouse, memory_limit=memory_limit), file, port)
     # Render a page now: the first one is slow, and fails if the warehouse is of another version.
     with explorer.followed.opened() as opened:
-        _home(explorer, opened, {})
+        rendered(explorer, *pages.PAGES["/"](file, opened, {}))
     listening = socket.socket()
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -172,7 +166,7 @@ class Guard:
         return None
 
 
-def asked(request: Request) -> dict[str, str]:
+def parameters(request: Request) -> dict[str, str]:
     """The parameters of an address; what boxes of a form repeat is one text of lines."""
     lines: dict[str, str] = {}
     for name, value in request.query_params.multi_items():
@@ -184,28 +178,18 @@ def app(explorer: Explorer) -> Starlette:
     """Every page by its path."""
     query_limiter = anyio.CapacityLimiter(MOST_WORKERS)
 
-    def page(
-        template: str, make: Callable[[Opened, Mapping[str, str]], Any]
-    ) -> Callable[[Request], Response]:
+    def page(path: str) -> Callable[[Request], Response]:
         def answer(request: Request) -> Response:
             with explorer.followed.opened() as opened:
-                content = make(opened, asked(request))
-            return rendered(explorer, template, content)
+                template, content = pages.PAGES[path](explorer.labels, opened, parameters(request))
+            is_wrong = path == "/sql" and content["error"]
+            return rendered(explorer, template, content, status=400 if is_wrong else 200)
 
         return answer
 
-    def first_page(request: Request) -> Response:
-        with explorer.followed.opened() as opened:
-            return _home(explorer, opened, asked(request))
-
-    def answer_sql(request: Request) -> Response:
-        with explorer.followed.opened() as opened:
-            content = question.question(opened, asked(request))
-        return rendered(explorer, "sql", content, status=400 if content["error"] else 200)
-
     async def sql(request: Request) -> Response:
         # Separate threads, so that slow queries never delay pages.
-        return await anyio.to_thread.run_sync(answer_sql, request, limiter=query_limiter)
+        return await anyio.to_thread.run_sync(page("/sql"), request, limiter=query_limiter)
 
     def search(answer: Callable[[Request], Response]) -> Callable[[Request], Awaitable[Response]]:
         async def searched(request: Request) -> Response:
@@ -215,15 +199,12 @@ def app(explorer: Explorer) -> Starlette:
 
         return searched
 
-    def benchmarks(opened: Opened, _query: Mapping[str, str]) -> list[Row]:
-        return opened.cached("benchmarks", lambda: opened.rows("benchmarks"))
-
     def download(
         make: Callable[[Opened, Mapping[str, str]], str], name: str
     ) -> Callable[[Request], Response]:
         def answer(request: Request) -> Response:
             with explorer.followed.opened() as opened:
-                text = make(opened, asked(request))
+                text = make(opened, parameters(request))
             headers = {"content-disposition": f'attachment; filename="{name}"'}
             return Response(text.encode("utf-8", "replace"), media_type="text/csv", headers=headers)
 
@@ -259,43 +240,27 @@ def app(explorer: Explorer) -> Starlette:
         return Response(text, media_type="text/markdown", headers=headers)
 
     def static(names: tuple[str, ...], kind: str) -> Callable[[Request], Response]:
-        return lambda _request: Response(_file(names), media_type=kind)
+        return lambda _request: Response(pages.file(names), media_type=kind)
 
     def failed(_request: Request, error: Exception) -> Response:
         assert isinstance(error, BladeError)
         status = 404 if isinstance(error, AbsentError) else 400
-        content = {"message": str(error), "hint": error.hint}
-        return rendered(explorer, "message", content, status=status)
+        return rendered(explorer, "message", pages.message(error, error.hint), status=status)
 
     return Starlette(
         routes=[
-            Route("/", first_page),
-            Route("/tasks.csv", download(partial(tasks.table, explorer.labels), "tasks.csv")),
-            Route("/rollouts", search(page("rollouts", rollouts.listed))),
-            Route("/rollouts.csv", search(download(rollouts.table, "rollouts.csv"))),
-            Route("/task", page("task", partial(tasks.task, explorer.labels))),
-            Route("/rollout", page("rollout", partial(transcript.reader, explorer.labels))),
-            Route("/diff", page("diff", transcript.diff)),
-            Route("/event", page("event", transcript.event)),
-            Route("/compare", page("compare", compared.comparison)),
-            Route("/compare/tasks", page("line", compared.line_tasks)),
+            *(Route(path, page(path)) for path in pages.PAGES if path not in ("/rollouts", "/sql")),
+            Route("/rollouts", search(page("/rollouts"))),
             Route("/sql", sql),
-            Route("/labels", page("labels", benchmarks)),
+            Route("/tasks.csv", download(partial(tasks.table, explorer.labels), "tasks.csv")),
+            Route("/rollouts.csv", search(download(rollouts.table, "rollouts.csv"))),
             Route("/label", label, methods=["POST"]),
             Route("/report", report),
-            Route("/view.css", static(STYLES, "text/css")),
-            Route("/view.js", static(SCRIPTS, "text/javascript")),
+            Route("/view.css", static(pages.STYLES, "text/css")),
+            Route("/view.js", static(pages.SCRIPTS, "text/javascript")),
         ],
         exception_handlers={BladeError: failed},
     )
-
-
-def _home(explorer: Explorer, opened: Opened, query: Mapping[str, str]) -> Response:
-    """A benchmark; where there are several and none is named, all of them."""
-    benchmarks = opened.cached("benchmarks", lambda: opened.rows("benchmarks"))
-    if len(benchmarks) > 1 and not query.get("benchmark"):
-        return rendered(explorer, "suite", home.suite(opened))
-    return rendered(explorer, "matrix", tasks.matrix(explorer.labels, opened, query))
 
 
 def _report(explorer: Explorer, benchmark: str, *, is_page: bool) -> str:
@@ -322,43 +287,5 @@ def _report(explorer: Explorer, benchmark: str, *, is_page: bool) -> str:
 
 def rendered(explorer: Explorer, template: str, page: Any, *, status: int = 200) -> Response:
     """A page by its template."""
-    text = (
-        _environment()
-        .get_template(f"{template}.html.j2")
-        .render(page=page, explorer=explorer, causes=labels.CAUSES)
-    )
+    text = pages.text(template, page, explorer)
     return Response(text.encode("utf-8", "replace"), status, media_type="text/html")
-
-
-@cache
-def _file(names: tuple[str, ...]) -> str:
-    return "\n".join((templates.OURS / name).read_text(encoding="utf-8") for name in names)
-
-
-@cache
-def _environment() -> Any:
-    """Templates that escape everything, including control and direction characters."""
-    environment = templates.environment("view", None, autoescape=True)
-    environment.finalize = _inert
-    environment.filters |= {
-        "pct": lambda rate: "n/a" if rate is None else f"{100 * rate:.1f}%",
-        "points": lambda change: "n/a" if change is None else wording.points(change),
-        "num": lambda number: "n/a" if number is None else wording.short(f"{number:.4f}"),
-        "count": lambda number: "n/a" if number is None else f"{number:,}",
-        "cause": lambda name: wording.cause(name) if name else "",
-        "first_line": lambda text: " ".join((text or "")[:240].split()),
-    }
-    environment.globals |= {"link": link, "fields": fields, "verdict": _verdict}
-    environment.globals |= {name: wording.WORDS[name] for name in ("calls", "reasons")}
-    return environment
-
-
-def _inert(value: Any) -> Any:
-    if value is None:
-        return ""
-    return neutral(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-
-def _verdict(row: Mapping[str, Any]) -> str:
-    """The verdict in one word, which is also its class in the style sheet."""
-    return "scored" if row["is_pass"] is None and row.get("is_scored") else SEEN[row["is_pass"]]

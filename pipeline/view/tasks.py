@@ -8,14 +8,14 @@ import pyarrow as pa
 
 from .home import answer
 from .labels import LabelFile
-from .opened import AbsentError, Opened, Page, Row, page_no, stamp
+from .opened import AbsentError, Opened, Page, Row, page_no, rows_of, stamp
 from .prose import csv_text, question
 
 PAGE = 50
 MOST_RUNS = 12
 MOST_ATTEMPTS = 200
 # The column of the question, among those of runs, whose names have no slash.
-ASKED = "/asked"
+QUESTION_COLUMN = "/asked"
 # Parameters of an address that filter and order tasks.
 FILTERS = ("run", "bucket", "cause", "mode", "sign", "slice", "q", "sort", "by", "columns")
 
@@ -37,9 +37,10 @@ def matrix(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> Page:
     )
     matching = _matching(labels, opened, benchmark, query)
     n_tasks = len(matching)
-    n_pages = -(-n_tasks // PAGE)
+    n_rows = rows_of(query, PAGE)
+    n_pages = -(-n_tasks // n_rows)
     page = min(page_no(query.get("page")), max(1, n_pages))
-    page_rows = matching.slice((page - 1) * PAGE, PAGE).to_pylist()
+    page_rows = matching.slice((page - 1) * n_rows, n_rows).to_pylist()
     runs_page = min(page_no(query.get("runs")), max(1, -(-len(runs) // MOST_RUNS)))
     shown = runs[(runs_page - 1) * MOST_RUNS : runs_page * MOST_RUNS]
     columns = _columns(query)
@@ -68,7 +69,7 @@ def matrix(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> Page:
         "modes": modes,
         "runs": shown,
         "columns": ids,
-        "has_question": not columns or ASKED in columns,
+        "has_question": not columns or QUESTION_COLUMN in columns,
         "n_runs": len(runs),
         "runs_page": runs_page,
         "tasks": tasks,
@@ -82,7 +83,7 @@ def table(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> str:
     """All tasks that match the address as CSV: one row per task and run that is shown."""
     benchmark = query.get("benchmark", "")
     names = _matching(labels, opened, benchmark, query)["task_id"].to_pylist()
-    chosen = [name for name in _columns(query) if name != ASKED]
+    chosen = [name for name in _columns(query) if name != QUESTION_COLUMN]
     cells = _cells(labels, opened, benchmark, names, chosen)
     runs = sorted({run_id for _, run_id in cells})
     columns = ("bucket", "n_passed", "n_scored", "mean_reward", "cause")

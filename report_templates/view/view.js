@@ -28,6 +28,11 @@ for (const box of $$("[data-kind]")) {
     else localStorage.setItem(`hides ${box.dataset.kind}`, "1");
   });
 }
+// Rows without the words are hidden.
+$("[data-narrow]")?.addEventListener("input", (typed) => {
+  const words = typed.target.value.toLowerCase();
+  for (const row of $$(".scroll.tall [data-row]")) row.hidden = !row.textContent.toLowerCase().includes(words);
+});
 // Paper has nothing to press.
 addEventListener("beforeprint", () => { for (const each of $$("main details:not(.label)")) each.open = true; });
 
@@ -140,7 +145,7 @@ const KEYS = {
   "]": () => $("a[rel=next]")?.click(),
   "{": () => attempt(-1),
   "}": () => attempt(1),
-  h: () => location.assign("/"),
+  h: () => $(".top nav a").click(),
   "?": () => $("#keys").showModal(),
 };
 document.addEventListener("keydown", (press) => {
