@@ -114,6 +114,28 @@ create or replace macro content_text(content) as
         )
     ) end;
 
+-- Images and sounds that content or a request holds as data, one address a line. Of a larger one
+-- only its type is named in the text.
+create or replace macro content_media(content) as
+    case when contains(content, 'base64') or contains(content, '"input_audio"') then nullif(
+        array_to_string(
+            list_filter(
+                regexp_extract_all(
+                    regexp_replace(
+                        replace(content::varchar, '\/', '/'),
+                        '"input_audio":\s*\{\s*"data":\s*"([A-Za-z0-9+/=]+)",\s*"format":\s*"(wav|mp3)"',
+                        'data:audio/\2;base64,\1',
+                        'g'
+                    ),
+                    'data:(image/(png|jpeg|gif|webp)|audio/(wav|mpeg|mp3|ogg));base64,[A-Za-z0-9+/]+=?=?'
+                ),
+                lambda address: length(address) <= 1500000
+            )[:8],
+            e'\n'
+        ),
+        ''
+    ) end;
+
 -- Content for comparing: parts without text count with all they hold.
 create or replace macro content_key(content) as
     array_to_string(

@@ -187,7 +187,10 @@ def test_deep_json_stays_small() -> None:
 def test_only_images_and_sounds_are_media() -> None:
     """By their type and letters; a drawing could hold a script, a page is none."""
     addresses = [f"data:{kind};base64,{PNG}" for kind in ("image/png", "audio/wav")]
-    assert prose.media(addresses) == [("img", addresses[0]), ("audio", addresses[1])]
+    assert prose.media(addresses) == [
+        ("img", addresses[0], "image (png, 1 kB)"),
+        ("audio", addresses[1], "audio (wav, 1 kB)"),
+    ]
     refused = [
         f"data:image/svg+xml;base64,{PNG}",
         f"data:text/html;base64,{PNG}",

@@ -30,6 +30,8 @@ GAP = re.compile(r"\S {3,}\S")
 MOST_GAPS = 2
 # The line below the heads of a table, which may be in a list or a quotation.
 DELIMITER = re.compile(r"[ \t>*+\d.)|:-]*-[ \t|:-]*")
+# An element, its address, and words for it.
+Medium = tuple[str, str, str]
 MOST_FIELDS = 60
 LONGEST_QUESTION = 3000
 # Deeper JSON is shown as written: indented, its lines would be longer than its text.
@@ -37,7 +39,7 @@ DEEPEST = 12
 WIDTH = 120
 # What a page may embed.
 MEDIA = re.compile(
-    r"data:(?:image/(?:png|jpeg|gif|webp)|audio/(?:wav|mpeg|ogg));base64,[A-Za-z0-9+/]+={0,2}"
+    r"data:(?:image/(?:png|jpeg|gif|webp)|audio/(?:wav|mpeg|mp3|ogg));base64,[A-Za-z0-9+/]+={0,2}"
 )
 
 
@@ -148,13 +150,15 @@ def _is_flatter(value: Any, depth: int) -> bool:
     return depth > 0 and all(_is_flatter(each, depth - 1) for each in inner)
 
 
-def media(addresses: Iterable[str]) -> list[tuple[str, str]]:
-    """Images and sounds that a text holds as data, each with the element that shows it."""
-    return [
-        ("img" if address.startswith("data:image") else "audio", address)
-        for address in addresses
-        if MEDIA.fullmatch(address)
-    ]
+def media(addresses: Iterable[str]) -> list[Medium]:
+    """Images and sounds that are data: the element that shows each, and what it is in words."""
+    media = []
+    for address in dict.fromkeys(addresses):
+        if MEDIA.fullmatch(address):
+            kind, _, form = address[5:].partition(";")[0].partition("/")
+            words = f"{kind} ({form}, {max(1, round(len(address) * 0.00075)):,} kB)"
+            media.append(("img" if kind == "image" else "audio", address, words))
+    return media
 
 
 def link(path: str, fragment: str = "", **query: Any) -> str:

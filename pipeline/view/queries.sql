@@ -545,6 +545,18 @@ inner join turns using (seq)
 where seq between $first and $last
 order by seq;
 
+-- observed: what the harness recorded of the agents of an attempt
+select trajectory
+from raw.records
+where record_id = $record;
+
+-- media: the images and sounds of the request (event 0) and of the messages of an attempt
+select
+    seq,
+    string_split(media, e'\n') as media
+from raw.events
+where record_id = $record and media is not null and (seq = 0 or seq between $first and $last);
+
 -- event_count: the number of events of an attempt, its errors, and how many events of each kind
 select
     count(*) as n,

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from ..citation import SHAPE, Citation, parse
 from ..report.html.evidence import Marked, marked
 from ..text import json_text, one_line, parsed
-from . import prose
+from . import agents, prose
 from .labels import LabelFile
 from .opened import AbsentError, Opened, Page, Row, page_no
 
@@ -87,7 +87,13 @@ def reader(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> Page:
     fields = rollout["verifier"] or "{}"
     questions = opened.rows("question", **task, sha=rollout["prompt_sha"])
     is_raw = bool(query.get("raw"))
-    events = opened.rows("events", **key, first=first, last=first + PAGE - 1, cut=SHOWN)
+    window = {"first": first, "last": first + PAGE - 1}
+    events = opened.rows("events", **key, **window, cut=SHOWN)
+    media = _media(opened, rollout["record_id"], **window)
+    for event_row in events:
+        event_row["media"] += media.get(event_row["seq"], [])
+    (observed,) = opened.rows("observed", record=rollout["record_id"])
+    started = agents.agents(observed["trajectory"])
     modes = opened.rows("modes", **key)
     notes = opened.rows("notes", **key)
     signs = opened.rows("signs", **key)
@@ -99,6 +105,9 @@ def reader(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> Page:
         "siblings": opened.rows("siblings", **task),
         "question": questions[0] if questions else None,
         "asked_as": None if is_raw or not questions else prose.question(questions[0]["prompt"]),
+        "question_media": prose.media(media.get(0, [])),
+        "agents": started,
+        "costs": agents.costs_by_turn(started, rollout["n_turns"]),
         "checks": opened.rows("checks", **key),
         "modes": modes,
         "notes": notes,
@@ -155,6 +164,12 @@ def shown(events: list[Row], *, is_raw: bool, cited_seq: int | None = None) -> l
     return rows
 
 
+def _media(opened: Opened, record: int, *, first: int, last: int) -> dict[int, list[str]]:
+    """The images and sounds of messages by event; 0 is the request."""
+    rows = opened.rows("media", record=record, first=first, last=last)
+    return {row["seq"]: row["media"] for row in rows}
+
+
 def _marks(
     modes: list[Row], notes: list[Row], signs: list[Row], contrasts: list[Row]
 ) -> dict[int, list[Mark]]:
@@ -199,12 +214,15 @@ def _passes(opened: Opened, key: Row, rollout: Row) -> list[str]:
     return list(dict.fromkeys([*own, *named, *(row["citation"] for row in passes)]))
 
 
-def event(opened: Opened, query: Mapping[str, str]) -> tuple[Citation, Row, list[tuple[str, str]]]:
+def event(opened: Opened, query: Mapping[str, str]) -> tuple[Citation, Row, list[prose.Medium]]:
     """One event in full, and the images and sounds in it."""
     citation = cited(query.get("at", ""))
     run, task, index = citation.rollout
     row = opened.one("event", str(citation), run=run, task=task, index=index, seq=citation.seq)
-    return citation, row, prose.media(prose.MEDIA.findall(row["text"] or ""))
+    _, rollout = _attempt(opened, citation)
+    own = _media(opened, rollout["record_id"], first=row["seq"], last=row["seq"])
+    in_text = prose.MEDIA.findall(row["text"] or "")
+    return citation, row, prose.media([*in_text, *own.get(row["seq"], [])])
 
 
 def diff(opened: Opened, query: Mapping[str, str]) -> Page:

@@ -28,7 +28,7 @@ def chat(messages: Any, role_of_text: str = "assistant") -> Iterator[dict[str, A
         if thought := text(get(one, "reasoning_content")):
             yield {"type": "reasoning", "content": thought}
         if body:
-            yield message(body, role)
+            yield message(_with_media(body, get(one, "content")), role)
         for tool_call in items(get(one, "tool_calls")):
             try:
                 content = parsed(tool_call) if isinstance(tool_call, str) else tool_call
@@ -37,6 +37,17 @@ def chat(messages: Any, role_of_text: str = "assistant") -> Iterator[dict[str, A
             function = fields(get(content, "function")) or fields(content)
             waiting.append(get(content, "id"))
             yield call(function.get("name"), function.get("arguments"), get(content, "id"))
+
+
+def _with_media(body: str, content: Any) -> Any:
+    """The words of a message, and parts without words that hold images or sounds."""
+    parts = [
+        {"type": get(part, "type"), "text": "", name: get(part, name)}
+        for part in items(content)
+        for name in ("image_url", "input_audio")
+        if get(part, name)
+    ]
+    return [{"type": "text", "text": body}, *parts] if parts else body
 
 
 def listed_messages(messages: Any) -> list[Any]:

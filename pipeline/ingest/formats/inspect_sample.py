@@ -32,6 +32,8 @@ from . import (
 
 LETTERS = {"c": 1.0, "p": 0.5, "i": 0.0, "n": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 # Fields that a sample must have before its events, so that these can be skipped.
+MEDIA = ("image", "audio")
+LONGEST_MEDIA = 1_500_000
 COUNTED = ("input_tokens", "input_tokens_cache_read", "input_tokens_cache_write")
 BEFORE_EVENTS = {"id", "epoch", "messages", "output", "scores"}
 
@@ -289,7 +291,7 @@ def _message(content: Any, role: Any) -> Iterator[dict[str, Any]]:
 
 def _answer(content: Any, error: Any) -> str:
     """The result of a tool; errors as JSON, which is recognised as an error."""
-    output = content if isinstance(content, str) else as_json(content)
+    output = content if isinstance(content, str) else as_json(_without_media(content))
     if isinstance(content, list) and all(get(part, "type") == "text" for part in content):
         output = "".join(text(get(part, "text")) or "" for part in content)
     if error is None:
@@ -300,7 +302,7 @@ def _answer(content: Any, error: Any) -> str:
 
 
 def _content(content: Any, attachments: dict[str, Any]) -> Any:
-    """Text or parts, with attachments inserted; images and the like are only named."""
+    """Text or parts, with attachments inserted; images that are no data are only named."""
     if isinstance(content, list):
         return [_part(part, attachments) for part in content]
     return _attached(content, attachments)
@@ -314,7 +316,20 @@ def _part(part: Any, attachments: dict[str, Any]) -> dict[str, Any]:
     for name in ("reasoning", "text"):
         if isinstance(get(part, name), str):
             return {"type": kind, name: _attached(part[name], attachments)}
+    for name in MEDIA:
+        address = _attached(get(part, name), attachments)
+        if address.startswith("data:") and len(address) <= LONGEST_MEDIA:
+            return {"type": kind, "text": f"[{kind}]", name: address}
     return {"type": kind}
+
+
+def _without_media(content: Any) -> Any:
+    """What a tool answered: many screenshots would be most of a warehouse."""
+    if not isinstance(content, list):
+        return content
+    return [
+        {"type": get(part, "type")} if {*MEDIA} & fields(part).keys() else part for part in content
+    ]
 
 
 def _attached(value: Any, attachments: dict[str, Any]) -> str:

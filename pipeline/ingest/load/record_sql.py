@@ -39,7 +39,8 @@ REJECTS = "record_id bigint, reason varchar, snippet varchar"
 
 # One statement can fill only one table, so a record is stored as an event with seq 0, its short
 # values joined to one text, and an irregular line with seq -1. Texts of messages and reasoning are
-# read more often than those of tools, and have their own column, `words`.
+# read more often than those of tools, and have their own column, `words`. `media` has the images
+# and sounds of a message, or of the request, which its text only names.
 EVENTS = """
     create table raw.events (
         record_id bigint,
@@ -55,7 +56,8 @@ EVENTS = """
         record varchar,
         verifier varchar using compression zstd,
         prompt varchar using compression zstd,
-        system_prompt varchar
+        system_prompt varchar,
+        media varchar using compression zstd
     )
 """
 
@@ -154,6 +156,7 @@ def insert_events(fields: list[str], orders: list[list[str]], *, is_exact: bool)
                 fault,
                 is_regular,
                 case when is_regular then output end as output,
+                case when is_regular then content_media(input) end as media,
                 {", ".join(f"{values[name]} as {name}" for name in TEXTS)},
                 concat({f", {SEPARATOR}, ".join(values[name] for name in SHORT)}) as record,
                 nullif(
@@ -202,7 +205,8 @@ def insert_events(fields: list[str], orders: list[list[str]], *, is_exact: bool)
                 when kind = 'message' and seq > 1 and item.role <> 'assistant'
                     then tool_failed(content_text(item.content), {_text(gym.TOOL_ANSWER_SPEC)})
             end,
-            {", ".join(f"case when kind = 'record' then {name} end" for name in ("record", *TEXTS))}
+            {"".join(f"case when kind = 'record' then {name} end," for name in ("record", *TEXTS))}
+            case kind when 'record' then media when 'message' then content_media(item.content) end
         from kinds
     """
 
