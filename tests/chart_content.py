@@ -57,7 +57,7 @@ def run(
 def content(runs: Sequence[RunContent] = (), actual: Sequence[Comparison] = ()) -> Content:
     """Of these runs and comparisons."""
     empty: dict[str, Any] = {each.name: [] for each in fields(Content)}
-    return Content(**{**empty, "runs": list(runs), "comparisons": list(actual)})
+    return Content(**{**empty, "runs": list(runs), "comparisons": list(actual), "aliases": {}})
 
 
 def bands(

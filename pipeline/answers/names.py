@@ -43,9 +43,16 @@ def run_names(warehouse: Warehouse) -> list[str]:
     return warehouse.column("select run_id from runs order by all")
 
 
+def full_name(warehouse: Warehouse, name: str) -> str:
+    """The name of the run that has this alias; any other name as it is."""
+    return next(iter(warehouse.column("select run_id from runs where alias = ?", name)), name)
+
+
 def find_run(warehouse: Warehouse, name: str, *, within: str | None = None) -> Row:
-    """The run of a name or a part of it; runs of the benchmark `within` are preferred."""
+    """The run of a name, its alias or a part of it; runs of `within` are preferred."""
     known = run_names(warehouse)
+    if name not in known:
+        name = full_name(warehouse, name)
     if within is not None and name not in known:
         query = "select run_id from runs where benchmark = ? order by all"
         near = matching(name, warehouse.column(query, within))

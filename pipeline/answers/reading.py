@@ -9,7 +9,7 @@ from ..errors import UsageError, listed, resolved
 from ..files import read_queries
 from ..text import one_line
 from ..warehouse import Warehouse, of_this_version, open_warehouse
-from .names import Row, run_names
+from .names import Row, full_name, run_names
 from .tasks import task_story
 
 QUERIES = read_queries(Path(__file__).with_suffix(".sql"))
@@ -69,7 +69,7 @@ def _scope(warehouse: Warehouse, name: str) -> tuple[str, str | None]:
     if not name or name in benchmarks:
         return name or benchmarks[0], None
     runs = run_names(warehouse)
-    match = resolved("benchmark or run", name, [*benchmarks, *runs])
+    match = resolved("benchmark or run", full_name(warehouse, name), [*benchmarks, *runs])
     if match in benchmarks:
         return match, None
     (benchmark,) = warehouse.column("select benchmark from runs where run_id = ?", match)

@@ -21,6 +21,7 @@ from ..run import computed_relations
 from ..settings import DEFAULT_MAX_LINE_BYTES, SQL_DIR
 from ..warehouse import Notice, Warehouse
 from ..warehouse.relations import relations
+from .names import full_name
 from .recomputed import recompute
 
 __all__ = ["Label", "Rendering", "read_label", "relabel", "render"]
@@ -72,7 +73,7 @@ def render(
             name = f"{printable(labels.name)}:"
             notices = [each for each in checked if f"{each.subject}:".startswith(name)]
         known = [run.run_id for run in content.runs]
-        named = [resolved("run", name, known) for name in runs]
+        named = [resolved("run", full_name(source, name), known) for name in runs]
         text = report.page(
             source,
             content.only(named) if named else content,

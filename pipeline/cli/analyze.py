@@ -31,7 +31,7 @@ from .options import (
     templates_option,
     where,
 )
-from .terminal import PLAIN, print_page
+from .terminal import PLAIN, print_page, run_name, show_aliases
 
 if TYPE_CHECKING:
     from ..run import Analysis
@@ -269,6 +269,7 @@ def print_summary(analysis: Analysis) -> None:
         runs = [row.values for row in tables.rows(warehouse, report.TABLES["headlines"])]
         compared = first_comparisons(warehouse, MOST_COMPARED)
         findings = tables.rows(warehouse, report.TABLES["findings"])
+        show_aliases(warehouse)
     ranked = sentences.foremost(findings, MOST_FINDINGS)
     rest = neutral(where(analysis.warehouse))
     shown_pairs = {(row.base, row.run_id) for row in ranked if row.kind == "change"}
@@ -335,7 +336,8 @@ def _print_warnings(analysis: Analysis, rest: str) -> None:
     sys.stdout.flush()
     for warning in analysis.warnings[:MOST_WARNINGS]:
         click.echo(
-            f"! {one_line(f'{warning.subject}: {warning.message}', LONGEST_WARNING)}", err=True
+            f"! {one_line(f'{run_name(warning.subject)}: {warning.message}', LONGEST_WARNING)}",
+            err=True,
         )
         if warning.hint:
             end = rest if warning.hint.startswith("blade ") else ""

@@ -36,7 +36,7 @@ from .options import (
     where,
 )
 from .page import cell_text, print_next
-from .terminal import PLAIN, page, print_page
+from .terminal import PLAIN, page, print_page, show_aliases, shown_aliases
 
 # How many candidates are printed in full; the others have a row of a table.
 MOST_WHOLE = 3
@@ -152,6 +152,8 @@ def compare(
     with ExitStack() as stack:
         path, names = _located(stack, runs, warehouse)
         if series:
+            with open_warehouse(path) as opened:
+                show_aliases(opened)
             print_series(comparisons.series(path, names), path, as_json=as_json)
             return
         if rerun is not None:
@@ -160,6 +162,7 @@ def compare(
         opened, compared = stack.enter_context(
             comparisons.compared(path, names, margin=margin, rerun=rerun)
         )
+        show_aliases(opened)
         compared = comparisons.by_metric(compared, metric, is_named=bool(names))
         named = [each for each in compared if each.is_named]
         if not named and (policy is not None or false_alarms):
@@ -180,7 +183,9 @@ def compare(
         click.echo(json_text(content, indent=2))
     elif format_ == "markdown":
         decided = gate.with_verdicts(compared, gates)
-        text = report.markdown.comparison_page(decided, opening=gate_page(gates), link=link or "")
+        text = report.markdown.comparison_page(
+            decided, opening=gate_page(gates), link=link or "", aliases=shown_aliases()
+        )
         click.echo(text, nl=False)
     else:
         print_gate(gates)

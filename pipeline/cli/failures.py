@@ -13,7 +13,7 @@ from ..warehouse import open_warehouse
 from .completion import complete_run
 from .options import command, json_option, warehouse_option
 from .page import print_next
-from .terminal import print_page
+from .terminal import print_page, show_aliases
 
 MOST_MODES = 12
 # With more runs, a table of them side by side is too wide.
@@ -41,6 +41,7 @@ def failures(run: str | None, limit: int | None, warehouse: Path, as_json: bool)
     """
     with open_warehouse(warehouse) as opened:
         benchmarks = ranked_failures(opened, run, limit)
+        show_aliases(opened)
     if as_json:
         click.echo(json_text({"benchmarks": benchmarks}, indent=2))
         return

@@ -15,7 +15,7 @@ from ..warehouse import open_warehouse
 from .completion import complete_run
 from .options import Number, command, json_option, warehouse_option, where
 from .page import print_next
-from .terminal import defined, print_page
+from .terminal import defined, print_page, run_name, show_aliases
 
 percent = defined(wording.FORMATS["pct"])
 SHARES = ("clean_rate", "coverage")
@@ -43,6 +43,7 @@ def health(run: str | None, min_clean_rate: float | None, as_json: bool, warehou
     """
     with open_warehouse(warehouse) as opened:
         checked = checked_health(opened, run)
+        show_aliases(opened)
     runs = checked["runs"]
     # An undefined rate is below any minimum.
     below = [
@@ -58,7 +59,7 @@ def health(run: str | None, min_clean_rate: float | None, as_json: bool, warehou
         _print(runs, checked["checks"], warehouse)
     for row in runs:
         if row["run_id"] in below:
-            rate = f"{one_line(row['run_id'])}: clean rate {percent(row['clean_rate'])}"
+            rate = f"{one_line(run_name(row['run_id']))}: clean rate {percent(row['clean_rate'])}"
             click.echo(f"blade: {rate}, the minimum is {percent(min_clean_rate)}.", err=True)
     if below:
         raise click.exceptions.Exit(1)
@@ -73,7 +74,7 @@ def _print(runs: list[Row], checks: list[Row], warehouse: Path) -> None:
         checks=_by_check(checks),
         columns=shown,
         figures=lambda run: [percent(run[name]) if name in SHARES else run[name] for name in shown],
-        several=listed([run["run_id"] for run in runs if (run["n_models"] or 0) > 1]),
+        several=listed([run_name(run["run_id"]) for run in runs if (run["n_models"] or 0) > 1]),
     )
     cited = [row["examples"][0] for row in checks if row["scope"] == "rollout" and row["examples"]]
     commands = [command("why", each, warehouse) for each in cited[:1]]

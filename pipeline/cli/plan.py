@@ -12,7 +12,7 @@ from ..errors import UsageError
 from ..warehouse import open_warehouse
 from .completion import complete_run
 from .options import Number, json_option, warehouse_option
-from .terminal import print_page
+from .terminal import print_page, show_aliases
 
 
 @click.command()
@@ -71,6 +71,7 @@ def plan(
     budgets = {"tokens": budget_tokens, "seconds": budget_seconds}
     with open_warehouse(warehouse) as opened:
         run = tuple(find_run(opened, name)["run_id"] for name in run)
+        show_aliases(opened)
         every = {row["run_id"]: row for row in opened.rows(plans.QUERIES["runs"])}
         chosen = [run] if run else [(name,) for name in every]
         planned = [

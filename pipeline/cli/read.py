@@ -15,7 +15,7 @@ from ..warehouse import open_warehouse
 from .completion import complete_task
 from .options import PATH, command, count_option, json_option, warehouse_option, where
 from .page import print_next
-from .terminal import print_page
+from .terminal import print_page, show_aliases
 
 
 @click.command()
@@ -86,11 +86,13 @@ def read(
     if is_citation(name):
         with open_warehouse(warehouse) as opened:
             digests = [reading.digest(opened, name)]
+            show_aliases(opened)
         print_page("read", json=digests[0] if as_json else None, plan=None, digests=digests)
         return
     planned = reading.plan(warehouse, name, labels=file, size=size, seed=seed)
     with open_warehouse(warehouse) as opened:
         digests = [reading.digest(opened, each) for each in planned["next"][:n_next]]
+        show_aliases(opened)
     content = {**planned, "digests": digests}
     print_page("read", json=content if as_json else None, plan=planned, digests=digests)
     if not as_json:

@@ -13,7 +13,7 @@ from ..text import json_text, neutral
 from ..warehouse import open_warehouse
 from .completion import complete_task
 from .options import json_option, warehouse_option
-from .terminal import Laid, print_page
+from .terminal import Laid, print_page, show_aliases
 
 SHOWN_CHARACTERS = 2000
 FACTS = (
@@ -44,6 +44,7 @@ def show(citation: str, warehouse: Path, as_json: bool, full: bool) -> None:
     cited(citation)  # reject malformed citations before a file is opened
     with open_warehouse(warehouse) as opened:
         rollout = cited_rollout(opened, citation)
+        show_aliases(opened)
     print_page(
         "show",
         json=rollout if as_json else None,

@@ -14,8 +14,9 @@ from typing import Any
 import click
 
 from ..answers.names import bounded
-from ..report import sentences, templates, wording
+from ..report import aliases, sentences, templates, wording
 from ..report.figures import Figure
+from ..report.tables import Source
 from ..text import counted, json_text, neutral, one_line
 from .page import cell_text, drawn_table, is_number, width_of
 
@@ -24,6 +25,7 @@ NARROWEST_TEXT = 20
 LONGEST_TEXT = 400
 COLUMN = 16
 LONGEST_FLAT = 1000
+ALIASES = "blade.aliases"
 # The longest value of a page; longer texts are cut before, with a note.
 LONGEST = 2000
 # Markers before a cell and before a number; inert texts never contain them.
@@ -41,8 +43,25 @@ def defined(format_value: Callable[[Any], str]) -> Callable[[Any], str]:
     return shown
 
 
+def show_aliases(source: Source) -> None:
+    """Call runs by their aliases on all pages that this command prints from now on."""
+    if context := click.get_current_context(silent=True):
+        context.meta[ALIASES] = aliases.read(source)
+
+
+def shown_aliases() -> dict[str, str]:
+    """The aliases that pages of this command print."""
+    context = click.get_current_context(silent=True)
+    return context.meta.get(ALIASES, {}) if context else {}
+
+
+def run_name(text: str) -> str:
+    """A run, or a citation of it, as pages of this command call it."""
+    return aliases.short(text, shown_aliases())
+
+
 # Figures without sources, which only pages have.
-PLAIN = sentences.Voice(defined, name=one_line, text=one_line)
+PLAIN = sentences.Voice(defined, name=lambda text: one_line(run_name(text)), text=one_line)
 FORMS = {**PLAIN.formats, "signed_amount": defined(wording.signed_amount)}
 
 
@@ -80,6 +99,7 @@ def _environment() -> Any:
         "flat": _flat,
         "sentence": _sentence,
         "line": one_line,
+        "run": run_name,
         "bold": lambda text, fg=None: Laid(click.style(_inert(text), bold=True, fg=fg)),
         # Blocks.
         "block": _block,
@@ -95,7 +115,7 @@ def _environment() -> Any:
 def _inert(value: Any) -> str:
     if isinstance(value, Laid):
         return value
-    return one_line(cell_text(value), LONGEST)
+    return one_line(run_name(value) if isinstance(value, str) else cell_text(value), LONGEST)
 
 
 def _flat(

@@ -14,7 +14,7 @@ from ..warehouse import open_warehouse
 from .completion import complete_task
 from .options import command, json_option, warehouse_option
 from .page import print_next
-from .terminal import print_page
+from .terminal import print_page, show_aliases
 
 
 @click.command()
@@ -35,6 +35,7 @@ def why(task: str, warehouse: Path, as_json: bool) -> None:
     refuse_malformed(task)
     with open_warehouse(warehouse) as opened:
         story = task_story(opened, task)
+        show_aliases(opened)
     story["next"] = _next(story, warehouse)
     if as_json:
         click.echo(json_text(story, indent=2))

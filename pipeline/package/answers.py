@@ -13,6 +13,8 @@ from typing import Any, Protocol
 from ..errors import BladeError, MemoryLimitError, TimeLimitError
 from ..query_worker import MOST_BYTES, Bounds, ask
 from ..report import tables
+from ..report.aliases import read as read_aliases
+from ..report.aliases import short
 from ..text import one_line
 from .sources import Source
 
@@ -69,12 +71,21 @@ class Answers:
 
     @cached_property
     def aliases(self) -> dict[str, frozenset[str]]:
-        """What each run may be called: its name without what all share, and its model."""
+        """What each run may be called: its alias, its name without what all share, its model."""
         query = "select benchmark, run_id, model from main.runs order by all"
         models: dict[str, dict[str, str | None]] = {}
         for benchmark, run, model in self._warehouse.execute(query).fetchall():
             models.setdefault(benchmark, {})[run] = model
-        return {run: names for own in models.values() for run, names in aliases(own).items()}
+        own_names = {run: own for each in models.values() for run, own in aliases(each).items()}
+        return {run: own | {self.short(run)} for run, own in own_names.items()}
+
+    @cached_property
+    def _short_names(self) -> dict[str, str]:
+        return read_aliases(self._warehouse)
+
+    def short(self, name: str) -> str:
+        """A run or a citation as a draft prints it."""
+        return short(name, self._short_names)
 
     @cached_property
     def names(self) -> frozenset[str]:

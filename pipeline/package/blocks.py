@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html import unescape
 from itertools import pairwise
@@ -214,6 +214,8 @@ class Report:
     unread: Sequence[tuple[int, int]]
     # Where each line begins.
     starts: Sequence[int]
+    # The runs that its aliases stand for, where the data are known.
+    full_names: Mapping[str, str] = field(default_factory=dict)
 
     def line_at(self, offset: int) -> int:
         """The line number of a place in the text."""

@@ -44,10 +44,10 @@ def _of_block(report: Report, block: Block, answers: Answering | None) -> Iterat
             status = CONTRADICTED if answer.is_wrong else UNCHECKED
             expected = "a query that can be run" if answer.is_wrong else None
             yield Finding(source.line, status, source.words, expected, answer.fault)
+    known = answers if isinstance(answers, Answers) else None
     if block.kind == "table":
-        checked = list(Table(report, block, answered).findings())
+        checked = list(Table(report, block, answered, known).findings())
     else:
-        known = answers if isinstance(answers, Answers) else None
         checked = list(Sentence(report, block, answered, known).findings())
     yield from checked
     spans = [each.span for each in checked if each.span]

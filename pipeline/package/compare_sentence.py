@@ -311,8 +311,9 @@ class Sentence:
         return list(dict.fromkeys(forms))
 
     def _short(self, name: str) -> list[str]:
-        known = self.answers.aliases.get(name, ()) if self.answers else ()
-        return [name, *sorted(known)]
+        if not self.answers:
+            return [name]
+        return [name, self.answers.short(name), *sorted(self.answers.aliases.get(name, ()))]
 
     def _expected(self, bound: _Bound) -> str:
         """The value as its text has it: by an alias where that is one."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..text import one_line
-from .answers import Answer
+from .answers import Answer, Answers
 from .blocks import Block, Report, Span, Token, code_spans, heads_of, plain
 from .findings import CONTRADICTED, JUDGED, UNCHECKED, VERIFIED, Edit, Finding
 from .sources import Source
@@ -17,9 +17,13 @@ class Table:
     """A table beside what its sources give: rows by their keys, cells by their heads."""
 
     def __init__(
-        self, report: Report, block: Block, answered: Sequence[tuple[Source, Answer]]
+        self,
+        report: Report,
+        block: Block,
+        answered: Sequence[tuple[Source, Answer]],
+        answers: Answers | None,
     ) -> None:
-        self.report, self.block, self.answered = report, block, answered
+        self.report, self.block, self.answered, self.answers = report, block, answered, answers
         self.heads = heads_of(block)
 
     def findings(self) -> Iterator[Finding]:
@@ -40,6 +44,12 @@ class Table:
         is_whole = len(usable) == len(self.answered)
         for row in self.block.rows if usable else ():
             yield from self._row(row, usable, is_whole=is_whole)
+
+    def _prints(self, cell: str, value: Any) -> bool:
+        """Whether a cell prints a value, be it by the alias of a run."""
+        if self.answers is not None and isinstance(value, str):
+            return is_key(cell, value) or cell == self.answers.short(value)
+        return is_key(cell, value)
 
     def _place(self, head: str) -> int | None:
         wanted = plain(head)
@@ -71,7 +81,7 @@ class Table:
                     each
                     for each in answer.rows
                     if all(
-                        any(is_key(form, each[no]) for form in forms)
+                        any(self._prints(form, each[no]) for form in forms)
                         for no, forms in enumerate(key_forms)
                     )
                 )
@@ -162,7 +172,7 @@ class Table:
             return Finding(line, UNCHECKED, expected, None, f"{words}: the cell is empty")
         codes = [(start, end) for start, end in code_spans(text)]
         is_right = any(
-            is_key(each, expected)
+            self._prints(each, expected)
             for each in (cell, *(plain(text[start:end]) for start, end in codes))
         ) or contains_phrase(plain(expected), cell)
         if is_right:

@@ -10,7 +10,7 @@ import difflib
 import html
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -103,8 +103,14 @@ class Passage:
             for match in BARE.finditer(masked(self.report.text, span)):
                 start, end = span.start + match.start(), span.start + match.end()
                 places.append((start, end, cited(match[0])))
+        full = self.report.full_names
         return sorted(
-            ((start, end, each) for start, end, each in places if each), key=lambda each: each[0]
+            (
+                (start, end, replace(each, run_id=full.get(each.run_id, each.run_id)))
+                for start, end, each in places
+                if each
+            ),
+            key=lambda each: each[0],
         )
 
     @property
@@ -369,7 +375,7 @@ def _task(passage: Passage, known: Evidence, names: Sequence[str]) -> Iterator[F
         if is_id or task in known.task_ids:
             yield _exists(task, known, line)
         if match := PASSING.search(rest):
-            runs = _runs(known, [rest, *names])
+            runs = _runs(known, [rest, *names], passage.report.full_names)
             there = {known.tasks[run, task][:2] for run in runs if (run, task) in known.tasks}
             printed = (int(match["part"]), int(match["whole"]))
             expected = " or ".join(f"{part} of {whole}" for part, whole in sorted(there))
@@ -379,11 +385,13 @@ def _task(passage: Passage, known: Evidence, names: Sequence[str]) -> Iterator[F
                     line, JUDGED[printed in there], claim, expected, "task_outcomes", "bucket"
                 )
         for _, _, code in passage.codes[1:]:
-            if code not in known.runs and difflib.get_close_matches(code, known.runs, 1, 0.75):
+            is_run = code in known.runs or code in passage.report.full_names
+            if not is_run and difflib.get_close_matches(code, known.runs, 1, 0.75):
                 expected = f"runs: {close(code, known.runs)}"
                 yield Finding(line, CONTRADICTED, code, expected, "runs", "task")
         return
-    runs = _runs(known, [passage.text, *passage.block.path[::-1], *names])
+    texts = [passage.text, *passage.block.path[::-1], *names]
+    runs = _runs(known, texts, passage.report.full_names)
     if owner and passage.block.kind == "item" and CAUSE.match(passage.plain):
         yield from _cause(passage.plain, owner[0], runs, known, line)
     if passage.block.kind != "table":
@@ -426,10 +434,12 @@ def _cause(
         yield Finding(line, UNCHECKED, claim, None, why, "cause")
 
 
-def _runs(known: Evidence, texts: Iterable[str]) -> list[str]:
+def _runs(known: Evidence, texts: Sequence[str], full_names: Mapping[str, str]) -> list[str]:
     """The runs that the first of these texts to name any names; else all."""
     for text in texts:
-        if named := [run for run in known.runs if run in text]:
+        named = [run for run in known.runs if run in text]
+        named += [run for alias, run in full_names.items() if f"`{alias}" in text]
+        if named:
             return [max(named, key=len)] if len(named) == 1 else named
     short = {run: run.rsplit("_", 1)[-1] for run in known.runs}
     for text in texts:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from ..report import content
+from ..report import aliases, content
 from ..report.sidecar import run_object
 from . import arithmetic, evidence, facts, sidecar
 from .answers import Answers, Opened
@@ -60,6 +60,9 @@ def verify(
     `name` is the report's path: its last part names the file, all of it may name the run.
     """
     report, file = read(text), name.rpartition("/")[2]
+    if source is not None:
+        full_names = {alias: run for run, alias in aliases.read(source).items()}
+        report = replace(report, full_names=full_names)
     answers = Answers(source) if source is not None else None
     usable = metrics if metrics is not None and metrics.fault is None else None
     findings = compared(report, answers or (sidecar.answering(usable) if usable else None))

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from . import aliases
 from .cited import Sources
 from .comparisons import Comparison, compared
 from .declared import EVERY, OF_RUNS
@@ -65,6 +66,8 @@ class Content:
     # Every table whole, in its order.
     tables: Mapping[str, list[Row]]
     sources: Sources
+    # The short name of each run whose name is long.
+    aliases: Mapping[str, str] = field(default_factory=dict)
     # What only pages need, by benchmark: read for the first of them, whichever it is of.
     strips: dict[str, list[Row]] = field(default_factory=dict)
 
@@ -78,6 +81,10 @@ class Content:
             return self.runs[0].tables[name]
         names = {run.run_id for run in self.runs}
         return [row for row in self.tables[name] if row.values["run_id"] in names]
+
+    def name(self, run_id: str) -> str:
+        """What a chart calls a run."""
+        return self.aliases.get(run_id, run_id)
 
     @property
     def settings(self) -> dict[str, str]:
@@ -201,6 +208,7 @@ def collect(source: Source, noticed: list[Row] | None = None) -> Content:
         chosen=[],
         tables=tables,
         sources=Sources(tables),
+        aliases=aliases.read(source),
     )
 
 

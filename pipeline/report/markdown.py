@@ -15,6 +15,7 @@ from types import SimpleNamespace
 import jinja2
 
 from . import filters, templates, wording
+from .aliases import in_markdown
 from .cited import Sources
 from .comparisons import Comparison
 from .content import Content
@@ -48,13 +49,15 @@ class Document:
     # Markdown with the marks of its figures, without the heading.
     sections: Mapping[Section, str]
     sources: Sources
+    aliases: Mapping[str, str]
 
     @property
     def text(self) -> str:
         """The file: one source comment per block in place of the marks."""
         blocks = [f"# {self.title}", self.opening]
         for section, text in self.sections.items():
-            blocks += [f"## {section.title}", self.sources.written(text)]
+            shown = in_markdown(text, self.aliases)
+            blocks += [f"## {section.title}", self.sources.written(shown)]
         return "\n\n".join(blocks) + "\n"
 
 
@@ -85,7 +88,7 @@ def document(
     with templates.explained(folder):
         written = {section: rendered(section.name) for section in sections}
         title, opening = (BOUND.sub("", rendered(name)) for name in ("title", "opening"))
-        report = Document(title, opening, written, content.sources)
+        report = Document(title, opening, written, content.sources, content.aliases)
     templates.refuse_long(sum(map(len, written.values())), folder)
     return report
 
@@ -101,7 +104,13 @@ def _commands(content: Content, sections: Sequence[Section], folder: Path | None
     return {"whole": whole, "report": shlex.join(report)}
 
 
-def comparison_page(comparisons: list[Comparison], *, opening: str = "", link: str = "") -> str:
+def comparison_page(
+    comparisons: list[Comparison],
+    *,
+    opening: str = "",
+    link: str = "",
+    aliases: Mapping[str, str] | None = None,
+) -> str:
     """The section on comparisons alone, for what was asked on the spot: it has no sources.
 
     It fits a comment on a pull request: what is beyond that is cut off, line by line.
@@ -112,7 +121,7 @@ def comparison_page(comparisons: list[Comparison], *, opening: str = "", link: s
     page = template.render(content=content, **limits)
     whole = f"[The whole report]({link})\n\n" if link else ""
     page = filters.CHART.sub("", f"# {COMPARISON.title}\n\n{opening}{whole}{page}")
-    page = BOUND.sub("", MARK.sub("", page))
+    page = in_markdown(BOUND.sub("", MARK.sub("", page)), aliases or {})
     lines = list(map(filters.settled, _tidy(page).split("\n")))
     ends = list(accumulate(len(line) + 1 for line in lines))
     if ends[-1] > MOST_CHARACTERS:

@@ -105,7 +105,7 @@ def bundle(warehouse: Path, *, memory_limit: str | None = None) -> Iterator[tupl
                 content = pages.PAGES[parts.path](_Copy.labels, opened, query)
         except BladeError as error:
             content = ("message", pages.message(error, error.hint))
-        return (_name(address), *_relinked(pages.text(*content, _Copy), address))
+        return (_name(address), *_relinked(pages.text(*content, _Copy, followed), address))
 
     with ThreadPoolExecutor(THREADS) as threads:
         while todo:

@@ -8,10 +8,10 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ..report import templates, wording
+from ..report import aliases, templates, wording
 from ..text import neutral
 from . import compared, home, labels, question, rollouts, tasks, transcript
-from .opened import Opened, Page
+from .opened import Followed, Opened, Page
 from .prose import fields, link
 
 # The template of a page, and what it shows.
@@ -55,12 +55,20 @@ def message(error: Exception, hint: str) -> Page:
     return {"message": str(error), "hint": hint}
 
 
-def text(template: str, page: Any, explorer: Any) -> str:
-    """A page by its template; `explorer` has the labels, and says whether it is a bundle."""
+def text(template: str, page: Any, explorer: Any, followed: Followed) -> str:
+    """A page by its template, runs by their aliases.
+
+    `explorer` has the labels, and says whether it is a bundle.
+    """
     name = f"{template}.html.j2"
     values = {"page": page, "explorer": explorer, "causes": labels.CAUSES}
     rendered: str = _environment().get_template(name).render(values)
-    return rendered
+    # The answer to a query is shown as it is.
+    if template in ("message", "sql"):
+        return rendered
+    with followed.opened() as opened:
+        names = opened.cached("aliases", lambda: aliases.read(opened.warehouse))
+    return aliases.in_html(rendered, names)
 
 
 @cache

@@ -287,5 +287,5 @@ def _report(explorer: Explorer, benchmark: str, *, is_page: bool) -> str:
 
 def rendered(explorer: Explorer, template: str, page: Any, *, status: int = 200) -> Response:
     """A page by its template."""
-    text = pages.text(template, page, explorer)
+    text = pages.text(template, page, explorer, explorer.followed)
     return Response(text.encode("utf-8", "replace"), status, media_type="text/html")

@@ -1,6 +1,8 @@
 -- One model, agent or checkpoint at one benchmark: the rows of one rollout file or its shards.
 -- grain: run_id
 -- kind: table
+-- computed by: pipeline.analysis.run_names.aliases from named_runs
+-- columns: run_id, benchmark, alias
 with settings as (
     select
         run_id,
@@ -97,6 +99,13 @@ facts as (
     inner join staging.records using (record_id)
     group by all
 ),
+named_runs as (
+    select
+        run_id,
+        benchmark
+    from staging.run_benchmarks
+    order by benchmark, run_id
+),
 published as (
     select
         run_keys.run_id,
@@ -112,6 +121,7 @@ published as (
 )
 select
     run_id,
+    aliases_of_run.alias,
     benchmarks.benchmark,
     coalesce(facts.model, model_name(settings.model)) as model,
     -- A name may say that it is a checkpoint: step_500. Of `iter` the word must begin there, or every
@@ -157,6 +167,7 @@ select
     settings.notes
 from staging.run_keys
 inner join staging.run_benchmarks as benchmarks using (run_id)
+left join temp.aliases as aliases_of_run using (run_id)
 left join expected using (run_id)
 left join counts using (run_id)
 left join facts using (run_id)

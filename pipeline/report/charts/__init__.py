@@ -72,7 +72,8 @@ def _funnel(key: Key, content: Content) -> Drawn:
         for row in rows
     ]
     x = Scale(0, most, PLOT_START + 52, PLOT_END - 92)
-    return {"run_id": run.run_id, "lines": lines, "n_all": len(run.funnels), "x": x}
+    name = content.name(run.run_id)
+    return {"run_id": name, "lines": lines, "n_all": len(run.funnels), "x": x}
 
 
 @_chart("benchmark")
@@ -91,9 +92,9 @@ def _buckets(key: Key, content: Content) -> Drawn:
             (name, each, *places)
             for name, each, places in zip(BUCKETS, figures, pairwise(map(x.at, ends)), strict=True)
         ]
-        lines.append(Line(head.run_id, [[svg.count(head.n_tasks)]], stack))
+        lines.append(Line(content.name(head.run_id), [[svg.count(head.n_tasks)]], stack))
         texts = [[f"{svg.count(each).text} {name}"] for name, each, *_ in stack]
-        described.append(Line(head.run_id, texts, stack))
+        described.append(Line(content.name(head.run_id), texts, stack))
     return {
         "benchmark": key["benchmark"],
         "names": BUCKETS,
@@ -133,7 +134,10 @@ def _scores(key: Key, content: Content) -> Drawn:
     heads = [run.headline for run in runs[:MOST_ROWS]]
     metric = "pass_at_1" if any(is_known(head.pass_at_1) for head in heads) else "mean_reward"
     low, high = f"{metric}_ci_new_tasks_low", f"{metric}_ci_new_tasks_high"
-    dots = [(row.run_id, row[metric], row[low], row[high], row.n_scored_tasks) for row in heads]
+    dots = [
+        (content.name(row.run_id), row[metric], row[low], row[high], row.n_scored_tasks)
+        for row in heads
+    ]
     values = _dots(metric, dots, NOTHING)
     return values and {**values, "benchmark": key.get("benchmark", ""), "n_all": len(runs)}
 
@@ -151,7 +155,11 @@ def _slices(key: Key, content: Content) -> Drawn:
         name = f"{row.slice_key} = {row.slice_value}"
         dots.append((name, row[metric], *ends, row.n_scored_tasks))
     values = _dots(metric, dots, run.headline[metric])
-    return values and {**values, "run_id": run.run_id, "n_all": len(run.slices)}
+    return values and {
+        **values,
+        "run_id": content.name(run.run_id),
+        "n_all": len(run.slices),
+    }
 
 
 # More lines or bands than this lie on top of each other.
@@ -162,7 +170,9 @@ MOST_LINES, MOST_BANDS, BOTTOM = 6, 3, 250
 def _pass_curve(key: Key, content: Content) -> Drawn:
     """A line per run of a benchmark with more than one repeat."""
     runs = _runs(key, content)
-    estimates = [(run.run_id, _estimates(run, "at"), _estimates(run, "hat")) for run in runs]
+    estimates = [
+        (content.name(run.run_id), _estimates(run, "at"), _estimates(run, "hat")) for run in runs
+    ]
     known = [each for each in estimates if len(each[1]) > 1]
     if not (shown := known[:MOST_LINES]):
         return None
@@ -173,7 +183,7 @@ def _pass_curve(key: Key, content: Content) -> Drawn:
         return [(x.at(row.k.value), y.at(row[column].value)) for row in rows]
 
     lines = []
-    for place, (run_id, at, hat) in enumerate(shown):
+    for place, (name, at, hat) in enumerate(shown):
         bounded = [row for row in at if is_known(row.ci_new_tasks_low, row.ci_new_tasks_high)]
         band = list[tuple[float, float]]()
         if len(shown) <= MOST_BANDS and len(bounded) > 1:
@@ -187,7 +197,7 @@ def _pass_curve(key: Key, content: Content) -> Drawn:
         values.append(["n/a"])
         if hat:
             values[1] = [f"pass^{hat[-1].k.value} ", svg.percent(hat[-1].value)]
-        lines.append(Line(run_id, values, (place, points(at, "value"), points(hat, "value"), band)))
+        lines.append(Line(name, values, (place, points(at, "value"), points(hat, "value"), band)))
     return {
         "benchmark": key["benchmark"],
         "lines": lines,
@@ -210,6 +220,7 @@ SAME = 1e-9
 @_chart("base", "candidate", "metric")
 def _waterfall(key: Key, content: Content) -> Drawn:
     base, candidate, metric = (key.get(name, "") for name in ("base", "candidate", "metric"))
+    names = content.name(base), content.name(candidate)
     panels = [
         panel
         for each in content.comparisons
@@ -217,9 +228,9 @@ def _waterfall(key: Key, content: Content) -> Drawn:
         for change in each.changes
         if change.metric == metric
         for ledger in chosen(change)
-        if (panel := _panel(change, ledger, (base, candidate)))
+        if (panel := _panel(change, ledger, names))
     ]
-    values = {"base": base, "candidate": candidate, "metric": metric, "panels": panels}
+    values = {"base": names[0], "candidate": names[1], "metric": metric, "panels": panels}
     return values if panels else None
 
 

@@ -16,7 +16,7 @@ import jinja2
 from markupsafe import Markup
 
 from ...citation import Citation
-from .. import charts, filters, markdown, templates
+from .. import aliases, charts, filters, markdown, templates
 from ..comparisons import Comparison, leading
 from ..content import Content
 from ..declared import METRICS, TABLES, Section, Table, plain_words
@@ -178,7 +178,7 @@ def _page(source: Source, draft: Draft, evidence: list[Evidence], folder: Path |
     benchmarks = _benchmarks(content, drawing)
     writer = body.Body(drawing.placed, {target for each in evidence for target in each.targets})
     parts = [_part(*each, writer) for each in draft.sections.items()]
-    return _written(
+    text = _written(
         folder,
         title=Markup(body.inline(draft.document.title)),
         opening=Markup(body.inline(draft.document.opening)),
@@ -191,6 +191,7 @@ def _page(source: Source, draft: Draft, evidence: list[Evidence], folder: Path |
         evidence=evidence,
         n_cited=len(draft.cited),
     )
+    return aliases.in_html(text, content.aliases)
 
 
 def _written(folder: Path | None, **fields: Any) -> str:
@@ -206,7 +207,10 @@ def _written(folder: Path | None, **fields: Any) -> str:
 
 def curated(report: Curated, source: Source | None) -> str:
     """The page of a person's report: nothing is folded, and nothing is drawn that it has not."""
-    texts = [report.preface, *(text for _, text in report.sections)]
+    names = {} if source is None else aliases.read(source)
+    full = {alias: name for name, alias in names.items()}
+    sections = [(title, aliases.in_markdown(text, full)) for title, text in report.sections]
+    texts = [aliases.in_markdown(report.preface, full), *(text for _, text in sections)]
     citations: dict[Citation, set[int]] = {}
     evidence: list[Evidence] = []
     if source is not None:
@@ -216,21 +220,22 @@ def curated(report: Curated, source: Source | None) -> str:
     writer = body.Body(lambda _: "", {target for each in evidence for target in each.targets})
     used = set(RESERVED)
     parts = []
-    for title, text in report.sections:
+    for title, text in sections:
         slug = re.sub(r"[^a-z0-9]+", "_", MARK.sub("", title).lower()).strip("_")[:80]
         name = filters.unused(slug or "section", used)
         used.add(name)
         lead, rest = map(Markup, writer.section(text, name=name))
         parts.append(Part(name, Markup(writer.line(title)), lead, rest, ""))
-    return _written(
+    page = _written(
         None,
         title=Markup(writer.line(report.title)),
         summary=parts,
         evidence=evidence,
         n_cited=len(citations),
-        preface=Markup("".join(writer.section(report.preface, name="preface"))),
+        preface=Markup("".join(writer.section(texts[0], name="preface"))),
         curated=replace(report, has_data=source is not None),
     )
+    return aliases.in_html(page, names)
 
 
 @cache
