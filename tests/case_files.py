@@ -11,13 +11,15 @@ from typing import Any
 import yaml
 
 FOLDER = Path(__file__).parent / "cases"
+# The same in C, where it was built.
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 @cache
 def _file(name: str) -> dict[str, Any]:
     path = FOLDER / f"{name}.yaml"
     if path.exists():
-        actual: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+        actual: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), LOADER)
         return actual
     return tomllib.loads(path.with_suffix(".toml").read_text(encoding="utf-8"))
 

@@ -16,12 +16,14 @@ from tests.fact_files import Fact, facts
 from tests.health_rows import FINDINGS, UNOBSERVED
 from tests.results import Results, asked, call, failure, rollout, said
 from tests.test_simulate import simulate
+from tests.together import Batch, Together
 
 HEALTH = ("health_findings", "rollout_health", "run_health", "run_metrics", "report.health_checks")
 analyzed = partial(written.analyzed, needs=HEALTH)
 # A reward is what replaces an answer, or what nothing supports.
 OF_REWARDS = ({"response_placeholder"}, {"verdict_unsupported"})
 OBSERVED_RUN = "office_desk_birch-70b"
+together = Together("health_findings", "findings", "rollouts", "report.gaps")
 
 
 def numbered(rows: list[dict[str, Any]], index: int = 0) -> list[dict[str, Any]]:
@@ -188,27 +190,20 @@ def test_a_field_that_one_run_alone_holds_constant(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("keys", "answers", "is_found"),
-    [
-        (["A"] * 20, ["A", "B"] * 10, True),
-        # One of them is another; few tasks; one answer alone; nobody gives it.
-        (["A"] * 19 + ["B"], ["A", "B"] * 10, False),
-        (["A"] * 19, ["A", "B"] * 9 + ["A"], False),
-        (["A"] * 20, ["A"] * 20, False),
-        (["Be polite"] * 20, ["Hello", "Hi"] * 10, False),
-    ],
-    ids=["all", "other", "few", "one answer", "for a judge"],
+@together.each(
+    (["A"] * 20, ["A", "B"] * 10, True),
+    # One of them is another; few tasks; one answer alone; nobody gives it.
+    (["A"] * 19 + ["B"], ["A", "B"] * 10, False),
+    (["A"] * 19, ["A", "B"] * 9 + ["A"], False),
+    (["A"] * 20, ["A"] * 20, False),
+    (["Be polite"] * 20, ["Hello", "Hi"] * 10, False),
 )
-def test_one_key_at_all_tasks(
-    keys: list[str], answers: list[str], is_found: bool, tmp_path: Path
-) -> None:
+def test_one_key_at_all_tasks(keys: list[str], answers: list[str], is_found: bool) -> Batch:
     """Who always gives it passes all: the score says nothing of the questions."""
-    rows = [
+    results = yield [
         rollout(task, 0, output=said(answer), reward=float(key == answer), expected_answer=key)
         for task, (key, answer) in enumerate(zip(keys, answers, strict=True))
     ]
-    results = analyzed(tmp_path, {"a_rollouts.jsonl": rows}, needs=["health_findings", "findings"])
     assert results.rows("select check_id, subject, evidence from health_findings") == (
         [("run_constant_key", "expected_answer", "A in 20 of 20 rows, 20 tasks")] * is_found
     )
@@ -272,16 +267,10 @@ def assert_planted(folder: Path, warehouse: Path) -> None:
         assert (health, findings) == planted.get((task, index), ("healthy", [])), (task, index)
 
 
-@pytest.mark.parametrize(
-    ("seconds", "is_constant"),
-    [([60.0] * 10, True), ([60.0] * 9, False), ([60.0] * 9 + [61.0], False)],
-    ids=["all", "few", "other"],
-)
-def test_one_duration_of_all_rows(seconds: list[float], is_constant: bool, tmp_path: Path) -> None:
+@together.each(([60.0] * 10, True), ([60.0] * 9, False), ([60.0] * 9 + [61.0], False))
+def test_one_duration_of_all_rows(seconds: list[float], is_constant: bool) -> Batch:
     """It is no measurement: it is said, and nothing is computed from it."""
-    rows = [rollout(task, 0, total_run_time=each) for task, each in enumerate(seconds)]
-    needs = ["health_findings", "rollouts", "report.gaps"]
-    results = analyzed(tmp_path, {"a_rollouts.jsonl": rows}, needs=needs)
+    results = yield [rollout(task, 0, total_run_time=each) for task, each in enumerate(seconds)]
     assert results.rows("""
         select check_id, evidence from health_findings where check_id like '%duration%'
     """) == ([("run_constant_duration", "60 s in 10 rows")] * is_constant)

@@ -14,17 +14,22 @@ test are runs of a benchmark of their own, so that those of other tests change n
 from __future__ import annotations
 
 import atexit
+import fcntl
 import inspect
 import json
 import re
 from collections.abc import Callable, Generator
 from functools import cache, partial
+from hashlib import md5
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
 import pipeline
+from pipeline import report
+from tests.conftest import shared_folder
 from tests.lean import only
 from tests.results import Results, Row, write
 
@@ -115,7 +120,7 @@ class Together:
             self.tests |= own
 
             def run(tmp_path_factory: pytest.TempPathFactory, name: str) -> None:
-                self.out = self.out or self.analyzed(tmp_path_factory.mktemp("together"))
+                self.out = self.out or self._once(shared_folder(tmp_path_factory))
                 started = own[name]()
                 next(started)
                 with pytest.raises(StopIteration):
@@ -125,6 +130,15 @@ class Together:
             return pytest.mark.parametrize("name", own)(run)
 
         return registered
+
+    def _once(self, shared: Path) -> Path:
+        """The analysis of whichever worker comes first: others have the same tests."""
+        names = " ".join([*self.needs, *self.tests])
+        folder = shared / f"together_{md5(names.encode()).hexdigest()[:12]}"
+        folder.mkdir(exist_ok=True)
+        with (folder / "lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            return folder / "out" if (folder / "out").exists() else self.analyzed(folder)
 
     def analyzed(self, folder: Path) -> Path:
         """All rows of all tests: a file per run, and questions that no other test asks."""
@@ -142,11 +156,23 @@ class Together:
             with only("runs", *self.needs):
                 pipeline.analyze(results, out=out)
         else:
-            pipeline.analyze(results, out=out)
+            with mock.patch("pipeline.run.report.texts", _drafts):
+                pipeline.analyze(results, out=out)
         return out
 
 
-# Of all files: every relation, and the pages on them.
+def _drafts(_source: Any, content: report.Content, **_: Any) -> dict[str, str]:
+    """The draft of each benchmark and no other page."""
+    folders = content.folders if len(content.benchmarks) > 1 else {content.benchmarks[0]: ""}
+    return {
+        f"{f'benchmarks/{to}/' if to else ''}report.md": report.markdown.document(
+            content.of_benchmark(name)
+        ).text
+        for name, to in folders.items()
+    }
+
+
+# Of all files: every relation, and the drafts on them.
 with_pages = Together()
 
 
