@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
-from tests.results import Row, analyzed, call, called, rollout, said
+from tests.results import Row, call, called, rollout, said
 from tests.together import Batch, Case, Together, with_pages
 
 together = Together(
@@ -507,7 +506,8 @@ def test_a_card_lists_no_miss_that_its_pass_shares() -> Batch:
 FAREWELL = [{"type": "message", "role": "user", "content": "thanks"}, *said("You're welcome!")]
 
 
-def test_a_pass_is_shown_where_it_does_what_the_failure_does_not(tmp_path: Path) -> None:
+@with_pages
+def test_a_pass_is_shown_where_it_does_what_the_failure_does_not() -> Batch:
     """By the expected call, else by a check; never by a farewell, nor by the failure's words."""
 
     def row(task: int, *, is_pass: bool) -> Row:
@@ -518,24 +518,24 @@ def test_a_pass_is_shown_where_it_does_what_the_failure_does_not(tmp_path: Path)
             more = {"tests": {"said_the_sum": is_pass, "was_polite": True, "was_short": True}}
         return rollout(task, 0, output=[*made, *ends], reward=float(is_pass), **more)
 
-    files = {
-        f"desk_{name}_rollouts.jsonl": [row(task, is_pass=is_pass) for task in range(4)]
+    found = yield {
+        name: [row(task, is_pass=is_pass) for task in range(4)]
         for name, is_pass in (("a", False), ("b", True))
     }
-    found = analyzed(tmp_path, files)
     shown = dict(found.rows("select task_id, [passing, passing_text] from report.dives"))
-    assert shown["0"] == ["desk_b/0:0#1", 'book {"id": 7}']
-    assert shown["1"] == ["desk_b/1:0", "meets said_the_sum"]
-    assert shown["2"] == ["desk_b/2:0", None] and shown["3"] == ["desk_b/3:0", None]
+    run = f"{found.name}_b"
+    assert shown["0"] == [f"{run}/0:0#1", 'book {"id": 7}']
+    assert shown["1"] == [f"{run}/1:0", "meets said_the_sum"]
+    assert shown["2"] == [f"{run}/2:0", None] and shown["3"] == [f"{run}/3:0", None]
     assert found.column("select failing_text from report.dives where task_id = '2'") == [None]
-    report = (tmp_path / "out/report.md").read_text(encoding="utf-8")
-    assert "no recorded check, expected call or answer tells the two apart" in report
-    assert "You're welcome" not in report
+    assert "no recorded check, expected call or answer tells the two apart" in found.report
+    assert "You're welcome" not in found.report
 
 
-def test_a_conversation_is_not_shown_by_its_last_words(tmp_path: Path) -> None:
+@with_pages
+def test_a_conversation_is_not_shown_by_its_last_words() -> Batch:
     """A task that passes sometimes: its checks say what the failure lacks."""
-    rows = [
+    found = yield [
         rollout(
             task,
             index,
@@ -546,9 +546,6 @@ def test_a_conversation_is_not_shown_by_its_last_words(tmp_path: Path) -> None:
         for task in range(3)
         for index in range(2)
     ]
-    found = analyzed(
-        tmp_path, {"r.jsonl": rows}, needs=("report.contrasts", "report.check_contrasts")
-    )
     assert found.column("select task_id from report.contrasts") == []
     assert found.column("select met_by_pass from report.check_contrasts") == [["said_the_sum"]] * 3
 
@@ -636,20 +633,18 @@ def test_few_tasks_that_all_pass_put_no_slice_below() -> Batch:
     assert found.rows("select distinct is_below_rest from slice_metrics") == [(False,)]
 
 
-def test_runs_of_the_same_bytes_are_one_sample(tmp_path: Path) -> None:
+@together.each(("abcd", 6, True), ("ab", 4, False))
+def test_runs_of_the_same_bytes_are_one_sample(names: str, n_rows: int, is_found: bool) -> Batch:
     """Three files are the same and a fourth is not; four rows may be equal by chance."""
-    rows = [rollout(task, 0, reward=float(task % 2)) for task in range(6)]
-    other = [rollout(task, 0, reward=float(task % 3 == 0)) for task in range(6)]
-    runs = {"a": rows, "b": rows, "c": other, "d": rows}
-    few = {"e": rows[:4], "f": rows[:4]}
-    for place, files in enumerate((runs, few)):
-        inputs = {f"{name}_rollouts.jsonl": content for name, content in files.items()}
-        found = analyzed(tmp_path / str(place), inputs, needs=("findings",))
-        copies = found.rows("""
-            select finding_no, run_id, other_runs, n_attempts, n_all_attempts from findings
-            where kind = 'copies'
-        """)
-        assert copies == ([(1, "a", ["b", "d"], 6, 18)] if files is runs else [])
+    rows = [rollout(task, 0, reward=float(task % 2)) for task in range(n_rows)]
+    other = [rollout(task, 0, reward=float(task % 3 == 0)) for task in range(n_rows)]
+    found = yield {name: other if name == "c" else rows for name in names}
+    copies = found.rows("""
+        select finding_no, run_id, other_runs, n_attempts, n_all_attempts from findings
+        where kind = 'copies'
+    """)
+    same = [f"{found.name}_{name}" for name in "abd"]
+    assert copies == ([(1, same[0], same[1:], 6, 18)] if is_found else [])
 
 
 @together.each((False, 3), (True, 0))

@@ -98,7 +98,7 @@ def test_other_attempts_were_scored(tmp_path: Path) -> None:
         "result/m/BFCL_v3_simple_result.json": [attempt(f"simple_{n}", "f()") for n in range(3)],
         "score/m/BFCL_v3_simple_score.json": [header(1, 2), failure("simple_1")],
     }
-    results = analyzed(tmp_path, files, needs=CHECKED)
+    results = analyzed(tmp_path, files, needs=["rollouts"])
     assert results.rows("select task_id, reward from rollouts order by all") == [
         ("simple_0", None),
         ("simple_1", 0.0),

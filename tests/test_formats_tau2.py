@@ -101,31 +101,32 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return analyzed(tmp_path_factory.mktemp("tau2"), files, needs=NEEDS)
 
 
-@pytest.mark.parametrize(
-    ("raw", "reason"),
-    [
-        ({"choices": [{"finish_reason": "length"}]}, "length"),
-        ({"finish_reason": "stop"}, "stop"),
-        ({"stop_reason": "max_tokens"}, "max_tokens"),
-        (None, None),
-    ],
-)
-def test_why_the_model_stopped(raw: Row | None, reason: str | None, tmp_path: Path) -> None:
+def test_why_the_model_stopped(tmp_path: Path) -> None:
     """As its provider says; how the simulation ended does not say it."""
-    messages = [
-        {"role": "assistant", "content": "first", "raw_data": {"finish_reason": "tool_calls"}},
-        {"role": "assistant", "content": "last", "raw_data": raw},
-        {"role": "user", "content": "###STOP###"},
+    ends = {
+        "a": {"choices": [{"finish_reason": "length"}]},
+        "b": {"finish_reason": "stop"},
+        "c": {"stop_reason": "max_tokens"},
+        "d": None,
+    }
+    first = {"role": "assistant", "content": "first", "raw_data": {"finish_reason": "tool_calls"}}
+    stopped = {"role": "user", "content": "###STOP###"}
+    files = {}
+    for name, raw in ends.items():
+        last = {"role": "assistant", "content": f"last of {name}", "raw_data": raw}
+        own = [simulation(1, 0, 0.0, messages=[first, last, stopped])]
+        files[f"{name}.json"] = json.dumps({**DOCUMENT, "simulations": own})
+    actual = analyzed(tmp_path, files, needs=["rollouts", "report.looked", "report.gaps"])
+    query = "select run_id, finish_reason, limit_reached from rollouts order by all"
+    assert actual.rows(query) == [
+        ("a", "length", "length"),
+        ("b", "stop", None),
+        ("c", "max_tokens", "max_tokens"),
+        ("d", None, None),
     ]
-    document = {**DOCUMENT, "simulations": [simulation(1, 0, 0.0, messages=messages)]}
-    needs = ["rollouts", "report.looked", "report.gaps"]
-    actual = analyzed(tmp_path, {"a.json": json.dumps(document)}, needs=needs)
-    is_cap = reason in ("length", "max_tokens")
-    cap = reason if is_cap else None
-    assert actual.rows("select finish_reason, limit_reached from rollouts") == [(reason, cap)]
-    assert actual.one("select n_limit_known from report.looked") == int(reason is not None)
-    unknown = actual.column("select claims from report.gaps where gap = 'endings'")
-    assert unknown == ["whether answers were cut at a token limit"] * (reason is None)
+    assert actual.one("select n_limit_known from report.looked") == 3
+    unknown = actual.rows("select run_id, claims from report.gaps where gap = 'endings'")
+    assert unknown == [("d", "whether answers were cut at a token limit")]
 
 
 @facts("tau2")
@@ -177,7 +178,8 @@ def test_attempts_of_tau_bench_below_their_figures(tmp_path: Path) -> None:
     rows = [attempt(0, 0, 1.0), attempt(1, 0, 0.0)]
     metrics = {"avg_reward": 0.5, "pass_hat_ks": {"1": 0.5}}
     document = {"metrics": metrics, "results": rows}
-    results = analyzed(tmp_path, {"x.json": json.dumps(document, indent=2)}, needs=NEEDS)
+    needs = ("rollouts", "reported_checks")
+    results = analyzed(tmp_path, {"x.json": json.dumps(document, indent=2)}, needs=needs)
     assert results.rows("select reward from rollouts order by task_id") == [(1.0,), (0.0,)]
     assert results.rows("select metric, status from reported_checks order by all") == [
         ("avg_reward", "equal"),

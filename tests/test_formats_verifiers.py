@@ -174,39 +174,47 @@ HOSTED_RUN = {
     "max_tokens": 64,
     "environments": [{"id": "lab/logs", "args": {"reward_source": "judge", "api_key": "k"}}],
 }
-HOSTED_MATRIX = {"matrix": [{"prime_run_id": "abc", "environment": "e1", "model": "org/m-2b"}]}
 
 
-@pytest.mark.parametrize(
-    "beside",
-    [
-        {"top/abc/metadata.json": json.dumps({"run": HOSTED_RUN})},
-        {"top/abc/run_manifest.json": json.dumps({"run_id": "abc", "model_id": "org/m-2b"})},
-        {"top/run_matrix.json": json.dumps(HOSTED_MATRIX)},
-    ],
-)
-def test_hosted_training(beside: dict[str, str], tmp_path: Path) -> None:
+def test_hosted_training(tmp_path: Path) -> None:
     """Messages, metrics and times in strings are read, and the files beside name the model."""
-    rows = [hosted(3, 1.0, 0), hosted(3, 0.0, 1), hosted(7, 1.0, 2)]
-    files = {
-        "top/abc/results.jsonl": lines(rows),
-        # The same rows as the platform gave them.
-        "top/abc/rollouts_raw.json": json.dumps({"run_id": "abc", "samples": rows}),
-        **beside,
+    beside = {
+        "one/abc/metadata.json": {"run": HOSTED_RUN},
+        "two/abd/run_manifest.json": {"run_id": "abd", "model_id": "org/m-2b"},
+        "three/run_matrix.json": {
+            "matrix": [{"prime_run_id": "abe", "environment": "e1", "model": "org/m-2b"}]
+        },
     }
-    results = analyzed(tmp_path, files, needs=NEEDS)
-    assert results.rows("select run_id, model, benchmark from runs") == [
-        ("abc", "org/m-2b", "logs")
+    files = {path: json.dumps(content) for path, content in beside.items()}
+    for folder in ("one/abc", "two/abd", "three/abe"):
+        name = folder.rpartition("/")[2]
+        samples = [(3, 1.0, 0), (3, 0.0, 1), (7, 1.0, 2)]
+        rows = [hosted(*sample, run_id=name) for sample in samples]
+        files[f"{folder}/results.jsonl"] = lines(rows)
+        # The same rows as the platform gave them.
+        files[f"{folder}/rollouts_raw.json"] = json.dumps({"run_id": name, "samples": rows})
+    needs = ("runs", "rollouts", "events", "task_prompts", "checks")
+    results = analyzed(tmp_path, files, needs=needs)
+    names = ("abc", "abd", "abe")
+    assert results.rows("select run_id, model, benchmark from runs order by all") == [
+        (name, "org/m-2b", "logs") for name in names
     ]
-    query = "select task_id, rollout_index, reward, duration_s, input_tokens from rollouts"
+    query = "select run_id, task_id, rollout_index, reward, duration_s, input_tokens from rollouts"
     assert sorted(results.rows(query)) == [
-        ("3", 0, 0.0, 1.5, None),
-        ("3", 1, 1.0, 1.5, None),
-        ("7", 0, 1.0, 1.5, None),
+        (name, *attempt)
+        for name in names
+        for attempt in (
+            ("3", 0, 0.0, 1.5, None),
+            ("3", 1, 1.0, 1.5, None),
+            ("7", 0, 1.0, 1.5, None),
+        )
     ]
-    kinds = results.column("select kind from events where task_id = '7' order by seq")
-    assert kinds == ["tool_call", "tool_result", "reasoning"]
-    assert results.column("select prompt from task_prompts order by task_id") == ["Q3", "Q7"]
+    for name in names:
+        own = f"where run_id = '{name}'"
+        kinds = results.column(f"select kind from events {own} and task_id = '7' order by seq")
+        assert kinds == ["tool_call", "tool_result", "reasoning"]
+        prompts = results.column(f"select prompt from task_prompts {own} order by task_id")
+        assert prompts == ["Q3", "Q7"]
     assert set(results.column("select check_name from checks")) == {"reward", "accuracy"}
 
 
@@ -228,14 +236,14 @@ def test_a_table_of_other_runs_names_no_model(tmp_path: Path) -> None:
         "top/abc/results.jsonl": [hosted(3, 1.0, 0)],
         "top/run_matrix.json": json.dumps(other),
     }
-    results = analyzed(tmp_path, files, needs=NEEDS)
+    results = analyzed(tmp_path, files, needs=["runs"])
     assert results.one("select model from runs") is None
 
 
 def test_steps_of_training_are_runs(tmp_path: Path) -> None:
     """Samples of two checkpoints are not repeats of one another."""
     rows = [hosted(3, 1.0, 0), hosted(3, 0.0, 0, step=0)]
-    results = analyzed(tmp_path, {"top/abc/results.jsonl": rows}, needs=NEEDS)
+    results = analyzed(tmp_path, {"top/abc/results.jsonl": rows}, needs=["runs"])
     assert results.column("select run_id from runs order by 1") == ["abc--step-0", "abc--step-40"]
 
 

@@ -79,7 +79,7 @@ def test_spread_of_a_pair_by_hand() -> None:
 @pytest.mark.parametrize(
     ("rates", "n"),
     [
-        (u_shaped, 20),
+        pytest.param(u_shaped, 20, marks=pytest.mark.slow),
         pytest.param(uniform, 50, marks=pytest.mark.slow),
         pytest.param(u_shaped, 80, marks=pytest.mark.slow),
     ],

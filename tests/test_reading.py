@@ -14,6 +14,7 @@ import pytest
 
 from pipeline.analysis import reading as analysis
 from pipeline.answers import reading
+from pipeline.answers.rerender import relabel
 from pipeline.warehouse import open_warehouse
 from tests.conftest import DEMO
 from tests.results import Results, Row, analyzed, call, called, lines, rollout, said
@@ -57,14 +58,23 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return analyzed(tmp_path_factory.mktemp("plain"), files, needs=NEEDS)
 
 
-def labelled(folder: Path, given: list[Row]) -> Results:
-    """The same results with these labels."""
-    files = {
-        "a_rollouts.jsonl": attempts(),
-        "b_rollouts.jsonl": attempts(24),
-        "labels.jsonl": lines(given),
-    }
-    return analyzed(folder, files, needs=NEEDS)
+class Labelled(Results):
+    """Results with a file of labels that was written after they were analyzed."""
+
+    def __init__(self, results: Results, labels: Path) -> None:
+        super().__init__(results.path.parent)
+        self.warehouse = relabel(self.path, labels, wanted=[f"main.{name}" for name in NEEDS])
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        """The rows of a query, by these labels."""
+        return self.warehouse.sql(query).rows()
+
+
+def labelled(results: Results, folder: Path, given: list[Row]) -> Results:
+    """The results with these labels."""
+    labels = folder / "labels.jsonl"
+    labels.write_text(lines(given), encoding="utf-8")
+    return Labelled(results, labels)
 
 
 def test_every_failure_has_one_place(results: Results) -> None:
@@ -108,8 +118,8 @@ def test_labels_change_no_plan(results: Results, tmp_path: Path) -> None:
     rows = planned(results)
     given: list[Row] = [label(row, f"mode {row[5] % 3}") for row in rows[:30]]
     given.append({"rename": "mode 1", "to": "mode 2"})
-    assert planned(labelled(tmp_path / "one", given)) == rows
-    other = planned(labelled(tmp_path / "two", [label(rows[0], "x", seed=7)]))
+    assert planned(labelled(results, tmp_path, given)) == rows
+    other = planned(labelled(results, tmp_path, [label(rows[0], "x", seed=7)]))
     assert {row[:3] for row in other} == {row[:3] for row in rows} and other != rows
 
 
@@ -124,7 +134,7 @@ def test_shares_weigh_strata(results: Results, tmp_path: Path) -> None:
     """Each by its part of all failures, whatever was read of it; worked out from the plan."""
     rows = planned(results)[:20]
     given = [label(row, "odd" if row[4] % 2 else "even", cause="BI") for row in rows]
-    got = labelled(tmp_path, given)
+    got = labelled(results, tmp_path, given)
     expected = Fraction(0)
     sizes = {row[3]: row[6] for row in rows}
     for stratum, size in sizes.items():
@@ -145,7 +155,7 @@ def test_what_was_skipped_ends_what_counts(results: Results, tmp_path: Path) -> 
     rows = planned(results)[:20]
     left_out = next(row for row in rows if row[4] == 3)
     given = [label(row, "m") for row in rows if row is not left_out]
-    got = labelled(tmp_path, given)
+    got = labelled(results, tmp_path, given)
     later = [row for row in rows if row[3] == left_out[3] and row[4] > 3]
     found = shares(got, "n_read, n_with, n_read_outside, n_with_outside")
     assert later and found["m"] == (19 - len(later), 19 - len(later), len(later), len(later))
@@ -155,7 +165,7 @@ def test_what_is_outside_is_counted_only(results: Results, tmp_path: Path) -> No
     """A pass that was read, and a failure drawn late, give no share."""
     rows = planned(results)
     given = [label(("a", "0", 1), "fine"), label(rows[-1], "late")]
-    found = shares(labelled(tmp_path, given), "n_with, n_with_outside, share, ci_low")
+    found = shares(labelled(results, tmp_path, given), "n_with, n_with_outside, share, ci_low")
     assert found == {"fine": (0, 1, None, None), "late": (0, 1, None, None)}
 
 
@@ -163,7 +173,7 @@ def test_a_full_reading_is_exact(results: Results, tmp_path: Path) -> None:
     """Where everything was read, the share is what it is; of one run, too."""
     own = planned(results, "run", "and run_id = 'b'")
     given = [label(row, "x" if int(row[1]) < 6 else "y") for row in own]
-    got = labelled(tmp_path, given)
+    got = labelled(results, tmp_path, given)
     found = shares(got, "share, ci_low, ci_high", "run_id = 'b'")
     assert found == {"x": (0.25, 0.25, 0.25), "y": (0.75, 0.75, 0.75)}
     assert shares(got, "share")["x"] == (None,), "of all runs, strata of a are unread"
@@ -177,7 +187,7 @@ def test_modes_are_renamed_in_order(results: Results, tmp_path: Path) -> None:
     ]
     steps = (("a", "z"), ("b", "a"), ("z", "b"), ("c d", "b"))
     given += [{"rename": old, "to": new} for old, new in steps]
-    got = labelled(tmp_path, given)
+    got = labelled(results, tmp_path, given)
     names = dict(got.rows("select mode_given, mode from rollout_labels"))
     assert names == {"a": "b", "b": "a", "c d": "b"}
     (counts,) = got.rows(
@@ -195,7 +205,7 @@ def test_a_person_corrects_their_own_label(results: Results, tmp_path: Path) -> 
         label(row, "third"),
         {"run": row[0], "task": row[1], "cause": "TI"},
     ]
-    got = labelled(tmp_path, given)
+    got = labelled(results, tmp_path, given)
     assert got.rows("select said_by, mode from rollout_labels") == [
         ("ana", "third"),
         ("bob", "second"),
@@ -220,7 +230,7 @@ def test_agreement_of_two_readers(results: Results, tmp_path: Path) -> None:
     rows = planned(results)[:10]
     given = [label(row, "x" if row[5] < 6 else "y") for row in rows]
     given += [label(row, "x" if row[5] < 5 else "y", by="bob") for row in rows[:8]]
-    got = labelled(tmp_path, given)
+    got = labelled(results, tmp_path, given)
     (row,) = got.rows("from label_agreement")
     assert row[1:6] == ("mode", "ana", "bob", 8, 7)
     # Both say x: 5 and 4 of 8; by chance 5/8 * 4/8 + 3/8 * 4/8 = 1/2.
@@ -259,10 +269,10 @@ BAD = {
 }
 
 
-def test_bad_labels_are_refused(tmp_path: Path) -> None:
+def test_bad_labels_are_refused(results: Results, tmp_path: Path) -> None:
     """Each with its reason."""
     given = [{"run": "a", "task": 0, **fields} for fields in BAD.values()]
-    got = labelled(tmp_path, [*given, {"rename": "x"}, {"rename": "", "to": "y"}])
+    got = labelled(results, tmp_path, [*given, {"rename": "x"}, {"rename": "", "to": "y"}])
     reasons = got.column("select reason from rejects order by source_line")
     expected = [*BAD, "to is missing", "rename is not a few words"]
     assert len(reasons) == len(expected)
