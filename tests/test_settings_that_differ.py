@@ -102,7 +102,7 @@ def test_what_one_run_alone_records_is_no_difference() -> Batch:
         ("top_p", silent),
     ]
     assert "No recorded configuration difference." in results.report
-    assert f"Not recorded by `{silent}`: `temperature`, `top_p`." in results.report
+    assert f"Not recorded by `{results.alias('a')}`: `temperature`, `top_p`." in results.report
 
 
 @together
@@ -146,7 +146,7 @@ def test_tasks_that_look_the_same_are_named() -> Batch:
         ("questions", "…ong question 0 (A, B, C)", "…ong question 0 (A, B)", 2),
         ("task ids", "one", "two", 1),
     ]
-    ours, theirs = (f"`{results.name}_{name}`" for name in "ab")
+    ours, theirs = (f"`{results.alias(name)}`" for name in "ab")
     assert (
         f"2 tasks of {ours} and {theirs} are not compared: one id, unlike questions "
         "(`…ong question 0 (A, B, C)` and `…ong question 0 (A, B)`)."

@@ -82,6 +82,10 @@ class Case(Results):
                 return f"{word} (from {relation} where {name} in ({own}))"
         return match[0]
 
+    def alias(self, run: str) -> str:
+        """What the draft calls a run."""
+        return str(self.one(f"select alias from runs where run_id = '{self.name}_{run}'"))
+
     @property
     def report(self) -> str:
         """The draft report on these runs, without its comments."""

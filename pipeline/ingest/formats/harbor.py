@@ -166,8 +166,8 @@ def _without_task(name: str, task: str) -> str:
 def _task_of_head(path: Path) -> str | None:
     """The task of a trial without its dataset, from the first bytes of the file."""
     start = head(path, FEW_BYTES)
-    found = TASK_NAME.search(start) or TASK_PATH.search(start)
-    name = found[1].decode("utf-8", "replace").rstrip("/") if found else ""
+    match = TASK_NAME.search(start) or TASK_PATH.search(start)
+    name = match[1].decode("utf-8", "replace").rstrip("/") if match else ""
     return name.rpartition("/")[2] or None
 
 
