@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import io
 import itertools
 import json
@@ -133,6 +134,29 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
 
 
+# Warehouses that were asked last: to open one takes longer than ten queries.
+_open: dict[tuple[object, ...], pipeline.Warehouse] = {}
+MOST_OPEN = 6
+
+
+def opened(path: Path) -> pipeline.Warehouse:
+    """A warehouse for reading, which stays open for whoever asks next; others must not close it."""
+    status = path.stat()
+    key = (path, status.st_ino, status.st_mtime_ns)
+    if key not in _open:
+        for old in list(_open)[: 1 - MOST_OPEN]:
+            _open.pop(old).close()
+        _open[key] = pipeline.open_warehouse(path)
+    return _open[key]
+
+
+@atexit.register
+def _close_all() -> None:
+    # What is still open at the very end is reported as a leak.
+    while _open:
+        _open.popitem()[1].close()
+
+
 class Results:
     """An analysed folder."""
 
@@ -141,8 +165,7 @@ class Results:
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         """The rows of a query, as tuples."""
-        with pipeline.open_warehouse(self.path) as warehouse:
-            return warehouse.sql(query).rows()
+        return opened(self.path).sql(query).rows()
 
     def column(self, query: str) -> list[Any]:
         """The first column of a query."""

@@ -13,7 +13,6 @@ test are runs of a benchmark of their own, so that those of other tests change n
 
 from __future__ import annotations
 
-import atexit
 import fcntl
 import inspect
 import json
@@ -31,21 +30,11 @@ import pipeline
 from pipeline import report
 from tests.conftest import shared_folder
 from tests.lean import only
-from tests.results import Results, Row, write
+from tests.results import Results, Row, opened, write
 
 # The rows of one run, or of several by name.
 Files = list[Row] | dict[str, list[Row]]
 RELATION = re.compile(r"\b(from|join) ((?:main\.|report\.|staging\.)?[a-z_]+)(?![a-z_.(])")
-
-
-@cache
-def _opened(path: Path) -> pipeline.Warehouse:
-    """Kept open: to open it takes longer than to ask it."""
-    warehouse = pipeline.open_warehouse(path)
-    # What is still open at the very end is reported as a leak.
-    atexit.register(_opened.cache_clear)
-    atexit.register(warehouse.close)
-    return warehouse
 
 
 @cache
@@ -55,7 +44,7 @@ def _columns(path: Path, schema: str, table: str) -> list[str]:
         select column_name from information_schema.columns
         where table_schema = ? and table_name = ?
     """
-    return [name for (name,) in _opened(path).sql(query, [schema, table]).rows()]
+    return [name for (name,) in opened(path).sql(query, [schema, table]).rows()]
 
 
 class Case(Results):
@@ -67,7 +56,7 @@ class Case(Results):
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         """The rows of a query, which sees no other run and no other benchmark."""
-        return _opened(self.path).sql(RELATION.sub(self._own, query)).rows()
+        return opened(self.path).sql(RELATION.sub(self._own, query)).rows()
 
     def _own(self, match: re.Match[str]) -> str:
         """The rows of a relation that are about this test."""
