@@ -15,8 +15,6 @@ from typing import Any
 
 import anyio
 import pytest
-from mcp import Client as OfficialClient
-from mcp import StdioServerParameters
 
 from pipeline import open_warehouse
 from pipeline.text import ACTIVE
@@ -438,6 +436,10 @@ def test_the_process(demo: Path) -> None:
     assert done.code == 0 and done.stderr == ""
     answered = [json.loads(line) for line in done.stdout.splitlines()]
     assert sorted(each["id"] for each in answered) == [0, 1, 2, 3]
+
+    # To import the SDK takes a second, which no other test needs.
+    from mcp import Client as OfficialClient
+    from mcp import StdioServerParameters
 
     async def session() -> None:
         server = StdioServerParameters(

@@ -341,7 +341,7 @@ def test_policy(
     """A policy decides on the average and on each benchmark; a missing cell never passes."""
     file = tmp_path / "policy.toml"
     file.write_text(POLICY.format(margin=margin, each=each))
-    for form in ("text", "markdown"):
+    for form in ("text", "markdown") if code == 1 else ("text",):
         answer = call(
             "suite", *names, "--policy", file, "--format", form, "--warehouse", suite.path
         )
