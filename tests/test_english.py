@@ -84,6 +84,7 @@ WORDS = {
 }
 # A value of metrics.json, which scripts compare with.
 VALUE = "not told apart"
+NAMES = re.compile(rf"(?<![A-Za-z0-9])({'|'.join(EMPTY_NAMES)})(?![A-Za-z0-9])", re.IGNORECASE)
 PATTERN = re.compile(rf"\b({'|'.join(map(re.escape, WORDS))})\b", re.IGNORECASE)
 
 
@@ -117,12 +118,14 @@ def names(path: Path) -> Iterator[tuple[int, str]]:
 
 def faults(path: Path, place: str) -> list[str]:
     """File, line, word, and what to write instead."""
+    # Few files hold any: only these are parsed.
+    whole = path.read_text(encoding="utf-8")
     found = [
         f"{place}:{line}: {match[0]!r} reads oddly; write: {WORDS[match[0].lower()]}"
-        for line, text in prose(path)
+        for line, text in (prose(path) if PATTERN.search(whole) else ())
         for match in PATTERN.finditer(text)
     ]
-    if path.suffix == ".py":
+    if path.suffix == ".py" and NAMES.search(whole):
         found += [
             f"{place}:{line}: the name {name!r} says nothing; name what it is"
             for line, name in names(path)

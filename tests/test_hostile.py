@@ -109,6 +109,8 @@ PIECES = st.one_of(
     st.text(max_size=8),
     st.text("`|<>!-#&;[]()*_~\\\n\t .:/@w1=\"'$", max_size=12),
 )
+# One for all examples: to open another takes longer than any of them.
+ENGINE = duckdb.connect()
 TEXTS = st.lists(PIECES, max_size=6).map("".join)
 
 
@@ -177,10 +179,9 @@ def test_marks_hold_any_value(key: str, value: str) -> None:
     assert (one, markdown_read.comments(written)) == ("1", [comment])
     conditions = re.fullmatch(r"<!-- from main.x where (.*): n = 1 -->", comment)
     assert conditions is not None
-    with duckdb.connect() as db:
-        named = "select ? as run_id, ? as task_id"
-        actual = db.execute(f"from ({named}) where {conditions[1]}", list(values.values())[::2])
-        assert len(actual.fetchall()) == 1
+    named = "select ? as run_id, ? as task_id"
+    actual = ENGINE.execute(f"from ({named}) where {conditions[1]}", list(values.values())[::2])
+    assert len(actual.fetchall()) == 1
     place = filters.curate(value)
     assert markdown_read.complaints(f"a\n\n{place}\n\nb {place} c\n") == []
     assert len(filters.CURATE.findall(f"{place} {place}")) == 2

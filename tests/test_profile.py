@@ -7,6 +7,7 @@ import os
 import re
 import time
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
@@ -232,17 +233,23 @@ def check(when: str | None, stage: str = "called a tool") -> None:
     check_predicates([Stage(stage, when)], COLUMNS, name="blade.toml")
 
 
+@pytest.fixture(scope="module")
+def columns() -> Iterator[duckdb.DuckDBPyConnection]:
+    """A table of the columns that a predicate may use."""
+    with duckdb.connect() as db:
+        db.execute(f"create table t ({', '.join(map(' '.join, COLUMNS.items()))})")
+        yield db
+
+
 @pytest.mark.parametrize(
     "when",
     cases("profile", "predicates_that_pass"),
 )  # fmt: skip
-def test_predicates_that_pass(when: str) -> None:
+def test_predicates_that_pass(when: str, columns: duckdb.DuckDBPyConnection) -> None:
     """One boolean expression over the columns is taken, and stays inside parentheses."""
     check(when)
-    with duckdb.connect() as db:
-        db.execute(f"create table t ({', '.join(map(' '.join, COLUMNS.items()))})")
-        query = f"select count(*) from t where ({when}) and false"
-        assert db.execute(query).fetchall() == [(0,)]
+    query = f"select count(*) from t where ({when}) and false"
+    assert columns.execute(query).fetchall() == [(0,)]
 
 
 NESTED = "not a SQL predicate: nested more than 100 levels deep."
