@@ -39,6 +39,8 @@ class Relation:
     """A select and its header; it has no rows if one of its `needs` has none.
 
     A step is a table that is dropped once all relations exist. `computations` run in order.
+    A row depends on what it `looks_at`, of the rows that are read: one rollout, a task, a run with
+    others of its benchmark, or all; and on the small relations `beside` them.
     """
 
     name: str
@@ -49,6 +51,8 @@ class Relation:
     needs: tuple[str, ...] = field(default=(), kw_only=True)
     is_step: bool = field(default=False, kw_only=True)
     computations: tuple[Computation, ...] = field(default=(), kw_only=True)
+    looks_at: str = field(default="", kw_only=True)
+    beside: tuple[str, ...] = field(default=(), kw_only=True)
 
     @property
     def reads(self) -> list[str]:

@@ -55,8 +55,9 @@ def code(text: str) -> str:
 
 def test_headers() -> None:
     """The first lines say what the relation is for, then its grain; `kind` is table or step."""
+    looks_at = r"-- looks at: (rollout( with [\w.]+(, [\w.]+)*)?|task|run|across)\n"
     for name, text in FILES.items():
-        assert re.match(r"-- .+[.!]\n(-- .+\n)*?-- grain: \w+(, \w+)*\n", text), name
+        assert re.match(r"-- .+[.!]\n(-- .+\n)*?-- grain: \w+(, \w+)*\n" + looks_at, text), name
         assert "-- kind:" not in text or re.search(r"\n-- kind: (table|step)\n", text), name
 
 
@@ -109,10 +110,21 @@ def test_order_follows_reading() -> None:
         seen.add(relation.name)
 
 
+def test_what_looks_at_a_rollout_reads_nothing_of_others() -> None:
+    """It reads raw tables, relations that look at a rollout too, and those that it names."""
+    looks_at = {relation.name: relation.looks_at for relation in EVERY}
+    for relation in EVERY:
+        others = {name for name in relation.reads if looks_at[name] != "rollout"}
+        if relation.looks_at == "rollout":
+            assert others == set(relation.beside), relation.name
+
+
 def test_parse_header() -> None:
-    """Purpose, grain and kind come from the first comment lines."""
-    relation = parse("main.x", "-- What.\n-- grain: a, b\n-- kind: table\nselect * from staging.y")
+    """Purpose, grain, kind and what is looked at come from the first comment lines."""
+    header = "-- What.\n-- grain: a, b\n-- looks at: rollout with main.y, main.z\n-- kind: table\n"
+    relation = parse("main.x", header + "select * from staging.y")
     assert (relation.purpose, relation.grain, relation.is_table) == ("What.", ("a", "b"), True)
+    assert (relation.looks_at, relation.beside) == ("rollout", ("main.y", "main.z"))
     assert relation.reads == ["staging.y"]
 
 

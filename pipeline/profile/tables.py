@@ -135,6 +135,7 @@ def stage_facts(profile: Profile) -> Relation:
                 {" || ".join(digits)} as facts
             from rollouts
         """,
+        looks_at="task",
     )
 
 
@@ -164,6 +165,7 @@ def rule_matches(profile: Profile) -> Relation:
         grain=(*KEY, "rule_no"),
         is_table=True,
         query=query,
+        looks_at="task",
     )
 
 

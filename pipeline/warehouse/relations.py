@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 # Folders of sql/ are subjects; only these two are schemas of their own as well.
 OWN_SCHEMAS = ("report", "assertions")
-HEADER = re.compile(r"-- (?:(grain|kind|needs|computed by|columns): )?(.*)")
+HEADER = re.compile(r"-- (?:(grain|looks at|kind|needs|computed by|columns): )?(.*)")
 # Long rows that are handed to Python at a time.
 BATCH_ROWS = 2048
 # Relations with a sorted table in staging and a public view that adds texts.
@@ -69,6 +69,8 @@ def name_of(path: Path) -> str:
 def parse(name: str, text: str) -> Relation:
     """Line 1 is the purpose; `-- grain: ...`, `-- kind: table|step`, `-- needs: ...` may follow.
 
+    `-- looks at: rollout|task|run|across` is what a row depends on; a relation that looks at a
+    rollout may name small ones that are needed beside it (`rollout with staging.x, staging.y`).
     `-- computed by: function` names what Python does with the rows of the query, or with those of
     one CTE (`from cte`), all at once or `in batches`; the columns that come out follow it.
     """
@@ -83,9 +85,10 @@ def parse(name: str, text: str) -> Relation:
             rows = words[1] if words[:1] == ["from"] else ""
             computations.append(Computation(function, rows, words[-2:] == ["in", "batches"]))
         header.setdefault(match[1] or "purpose", match[2])
-    grain, needs = (
-        tuple(part.strip() for part in header[key].split(",")) if key in header else ()
-        for key in ("grain", "needs")
+    looks_at, _, header["beside"] = header.get("looks at", "").partition(" with ")
+    grain, needs, beside = (
+        tuple(part.strip() for part in header.get(key, "").split(",") if part)
+        for key in ("grain", "needs", "beside")
     )
     kind = header.get("kind")
     return Relation(
@@ -97,6 +100,8 @@ def parse(name: str, text: str) -> Relation:
         needs=needs,
         is_step=kind == "step",
         computations=tuple(computations),
+        looks_at=looks_at,
+        beside=beside,
     )
 
 

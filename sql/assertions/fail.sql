@@ -1,5 +1,6 @@
 -- What must not happen: a row here is a bug in blade, and ends the analysis.
 -- grain: check_name, subject
+-- looks at: across
 with
 others as (
     select

@@ -1,5 +1,6 @@
 -- Inputs that cannot be analyzed as asked: a row here ends the analysis, and says why.
 -- grain: check_name, subject
+-- looks at: across
 with
 pooled as (
     select

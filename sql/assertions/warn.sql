@@ -1,5 +1,6 @@
 -- What a reader should know of these results, and the command that shows more.
 -- grain: check_name, subject
+-- looks at: across
 with
 seen as (
     select

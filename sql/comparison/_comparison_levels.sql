@@ -1,6 +1,7 @@
 -- Both runs' figures, over all tasks and shared ones, how far missing rows could move them.
 -- With the standard errors of the change: for new tasks, for these again, with missing as failures.
 -- grain: base, candidate, metric
+-- looks at: across
 -- kind: table
 -- needs: staging.run_pairs
 with task_values as (

@@ -1,5 +1,6 @@
 -- How sure each change is: intervals, what could have been seen, p-values, a verdict.
 -- grain: base, candidate, metric
+-- looks at: across
 -- kind: step
 -- needs: staging.run_pairs
 -- computed by: pipeline.analysis.permutation.change_tests from common_tasks

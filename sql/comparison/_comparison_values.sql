@@ -1,5 +1,6 @@
 -- What a task is worth on both sides of a comparison, by metric: as scored, and with what is missing.
 -- grain: base, candidate, metric, task_id
+-- looks at: across
 -- kind: table
 -- needs: staging.run_pairs
 select

@@ -1,5 +1,6 @@
 -- The tasks that one run of a comparison mostly passes and the other mostly fails.
 -- grain: base, candidate, task_id
+-- looks at: across
 -- needs: staging.run_pairs
 with flipped as (
     select

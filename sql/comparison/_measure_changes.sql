@@ -1,6 +1,7 @@
 -- The mean change of each other figure over the tasks that two runs share, with its error.
 -- With tasks that a side lacks, or has too few repeats of, at their least: `possible`.
 -- grain: base, candidate, metric
+-- looks at: across
 -- kind: table
 -- needs: staging.run_pairs
 -- computed by: pipeline.analysis.intervals.measure_changes

@@ -1,5 +1,6 @@
 -- Which runs are set beside each other: all with the baseline, or each two where none is named.
 -- grain: base, candidate
+-- looks at: across
 -- kind: table
 with runs as (
     select

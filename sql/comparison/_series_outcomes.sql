@@ -1,5 +1,6 @@
 -- How each task that a series scored fared in each of its runs, and which tasks all runs share.
 -- grain: series, run_id, task_id
+-- looks at: across
 -- needs: staging.series_runs
 with runs as (
     select

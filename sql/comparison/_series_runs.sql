@@ -1,5 +1,6 @@
 -- Series of checkpoints: three or more runs that differ by their step, in order.
 -- grain: series, run_id
+-- looks at: across
 with checkpoints as (
     select
         *,

@@ -1,5 +1,6 @@
 -- How many tasks would change buckets if both runs were one model's.
 -- grain: base, candidate, line
+-- looks at: across
 -- kind: table
 -- needs: staging.run_pairs
 -- computed by: pipeline.analysis.ledgers.transition_noise

@@ -1,5 +1,6 @@
 -- What else changed from a base run to a candidate: pass@k, tokens, turns, time, coverage, failures.
 -- grain: base, candidate, metric
+-- looks at: across
 -- needs: staging.run_pairs
 with runs as (
     select

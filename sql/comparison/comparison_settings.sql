@@ -1,5 +1,6 @@
 -- What two compared runs differ in besides their results: to be read before any change between them.
 -- grain: base, candidate, setting
+-- looks at: across
 -- needs: staging.run_pairs
 with prompts as (
     select

@@ -1,5 +1,6 @@
 -- How each task fared in both runs of a comparison, and whether they asked the same question.
 -- grain: base, candidate, task_id
+-- looks at: across
 -- kind: table
 -- needs: staging.run_pairs
 with bases as (

@@ -1,5 +1,6 @@
 -- What changed from a base run to a candidate, by how much, how surely, and on how many tasks.
 -- grain: base, candidate, metric
+-- looks at: across
 -- kind: table
 -- needs: staging.run_pairs
 with pairings as (

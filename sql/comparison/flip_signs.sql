@@ -1,6 +1,7 @@
 -- What the failing side shows and the passing side does not, over the tasks that only one run fails.
 -- n_others: of all other compared tasks, how many show the sign in the same run.
 -- grain: base, candidate, side, kind, name, value
+-- looks at: across
 -- kind: table
 -- needs: staging.run_pairs
 with tasks as (

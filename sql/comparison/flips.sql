@@ -1,5 +1,6 @@
 -- Tasks that flipped between two runs, and where a failure of one diverges from a pass of the other.
 -- grain: base, candidate, task_id
+-- looks at: across
 -- needs: staging.run_pairs
 with rollouts as (from staging.contrast_rollouts where flip_no is not null),
 sizes as (

@@ -1,5 +1,6 @@
 -- Why the score changed: five ways to take a change apart, each of which adds up to it.
 -- grain: base, candidate, metric, policy, ledger, slice_key, line_no
+-- looks at: across
 -- kind: table
 -- needs: staging.run_pairs
 -- computed by: pipeline.analysis.ledgers.funnel_effects from funnel_ends

@@ -1,5 +1,6 @@
 -- Checkpoints in order: each run of a series, and its change from the run before on the same tasks.
 -- grain: series, place
+-- looks at: across
 -- needs: staging.series_runs
 with common as (
     select

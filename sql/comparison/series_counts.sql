@@ -1,5 +1,6 @@
 -- How many tasks a series learned and forgot, beside what noise alone would give.
 -- grain: series
+-- looks at: across
 -- needs: staging.series_runs
 with tasks as (
     select

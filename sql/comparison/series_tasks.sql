@@ -1,5 +1,6 @@
 -- How each task that all runs of a series scored fared along it: learned, forgotten, its trend.
 -- grain: series, task_id
+-- looks at: across
 -- kind: table
 -- needs: staging.series_runs
 -- computed by: pipeline.analysis.trends.trends from totals

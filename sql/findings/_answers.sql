@@ -1,5 +1,6 @@
 -- The answer of a rollout beside the key it is compared with, where the record shows which is which.
 -- grain: record_id
+-- looks at: run
 -- kind: step
 -- The key is the field that the answer equals in most passes and differs from in most failures.
 with answers as (

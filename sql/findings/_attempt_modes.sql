@@ -2,6 +2,7 @@
 -- Of attempts without a grade, `part` is what else the record says of it, `ended_by` whether that is a limit
 -- or the text of an error.
 -- grain: benchmark, run_id, task_id, rollout_index, mode
+-- looks at: run
 -- kind: table
 with modes as (
     select *

@@ -1,5 +1,6 @@
 -- Each tool call of a rollout, the result that answers it, and the error that the result reports.
 -- grain: record_id, seq
+-- looks at: rollout
 -- kind: table
 -- needs: raw.events where kind = 'tool_call'
 with events as (
@@ -10,7 +11,6 @@ with events as (
         case when call_id <> '' then hash(call_id) end as id_key,
         coalesce(is_error, false) as is_error
     from raw.events
-    inner join staging.rollout_keys using (record_id)
     where kind in ('tool_call', 'tool_result')
 ),
 -- What has each id, most often one call and its result.

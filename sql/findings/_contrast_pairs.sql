@@ -1,5 +1,6 @@
 -- A failing rollout beside the closest passing one: what is recorded where they diverge, what else differs.
 -- grain: task_no, record_id
+-- looks at: task
 -- kind: table
 -- needs: staging.contrast_rollouts
 -- computed by: pipeline.analysis.contrasts.contrasts from compared_steps

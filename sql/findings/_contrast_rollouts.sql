@@ -1,5 +1,6 @@
 -- The rollouts to be contrasted, task by task, and the events with which each ends.
 -- grain: task_no, record_id
+-- looks at: task
 -- kind: table
 with
 -- Of tasks that flipped, the passes of the run that passes them and the failures of the other; their

@@ -2,6 +2,7 @@
 -- A key of a map, an object whose keys differ from row to row, is `*` in the path. Keys may hold dots:
 -- `parent` is the path of the object that a field is in, `name` the field's own.
 -- grain: record_id, place, item_no
+-- looks at: across
 -- kind: table
 with recursive
 fields as (

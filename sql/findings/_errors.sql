@@ -1,5 +1,6 @@
 -- Every error message of a run, from its tools, its environment and its failed attempts.
 -- grain: run_id, task_id, rollout_index, source, place
+-- looks at: task
 select
     keys.run_id,
     keys.task_id,

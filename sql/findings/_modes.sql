@@ -1,5 +1,6 @@
 -- The failure modes of a benchmark in their order, and the fields that say the score again.
 -- grain: benchmark, mode, reason, parent
+-- looks at: run
 -- kind: table
 -- needs: main.signs
 -- computed by: pipeline.analysis.modes.computed_modes

@@ -1,5 +1,6 @@
 -- The seed of each benchmark's reading plan: the one that most labels of rollouts name, else 0.
 -- grain: benchmark
+-- looks at: run
 select
     runs.benchmark,
     coalesce(arg_max(seeds.seed, (seeds.n_labels, -seeds.seed)), 0) as seed

@@ -1,6 +1,7 @@
 -- Attempts by sign, for what tests signs.
 -- A row for each sign that an attempt has, each check that it passes, and one for the attempt itself.
 -- grain: attempt_no, kind, name, value
+-- looks at: across
 -- kind: step
 with attempts as (
     select

@@ -1,5 +1,6 @@
 -- The scored rollouts of tasks that a run sometimes passes, to be contrasted within their run.
 -- grain: task_no, record_id
+-- looks at: task
 select
     -- A number for the task within its run.
     min(record_id) over (partition by run_id, task_id) as task_no,

@@ -3,6 +3,7 @@
 -- `is_message` where it is a text of several words; `is_begun` unless the record shows that the model did nothing:
 -- without a transcript only where the attempt took no time.
 -- grain: record_id
+-- looks at: run
 -- kind: table
 with rollouts as (
     select

@@ -4,6 +4,7 @@
 -- `is_counted`: a verdict of its own, where there was something to check. `is_of_reward`: one of those that the
 -- reward is made of, where the record says of which (`reward_basis`).
 -- grain: run_id, task_id, rollout_index, source, check_name
+-- looks at: run
 -- kind: table
 with
 -- The keys of the objects in a list, each in its place.

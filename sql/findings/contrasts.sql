@@ -1,5 +1,6 @@
 -- Each failing rollout of a sometimes-pass task beside the closest passing one, and where they diverge.
 -- grain: run_id, task_id, rollout_index
+-- looks at: task
 -- needs: staging.contrast_pairs
 select
     run_id,

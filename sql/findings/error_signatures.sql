@@ -1,6 +1,7 @@
 -- The same error as one row: its message without numbers, paths and ids, and whom it hits.
 -- Of each run; where run_id is null, over all runs of the benchmark.
 -- grain: benchmark, run_id, source, signature
+-- looks at: run
 with hit as (
     select
         benchmark,

@@ -4,6 +4,7 @@
 -- error), fewer (the tool was called, less often than expected), never, unasked (made, and not expected),
 -- none (the record lists no call, and none was made).
 -- grain: run_id, task_id, rollout_index, call_no
+-- looks at: run
 -- kind: table
 -- needs: staging.calls
 with attempts as (

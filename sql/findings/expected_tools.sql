@@ -1,6 +1,7 @@
 -- Expected beside actual, tool by tool: how many failures and passes did not call it as expected.
 -- Counted, not tested: a rare mistake matters to its owner, too.
 -- grain: benchmark, tool, status
+-- looks at: run
 with statuses as (
     select
         benchmark,

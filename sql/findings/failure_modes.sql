@@ -1,6 +1,7 @@
 -- How often failures bear each mode, and passes beside them; where run_id is null, over all runs.
 -- A mode with a parent is a part of it; one that is not listed repeats the score.
 -- grain: benchmark, run_id, mode, parent
+-- looks at: run
 -- kind: table
 with listed as (
     select

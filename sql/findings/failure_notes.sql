@@ -2,6 +2,7 @@
 -- Checks, answer and key, how a conversation ends, expected calls, limits, what is empty, files of a patch,
 -- counters, numbers, the grader's words.
 -- grain: run_id, task_id, rollout_index, note_no
+-- looks at: across
 -- kind: table
 -- needs: staging.attempts where is_recorded and is_pass is distinct from true
 with failing as (

@@ -3,6 +3,7 @@
 -- with a low reward, tasks that nobody passes, tasks that one run always fails on one check, near misses;
 -- first of all runs whose rows are the same to the byte, since other counts hold them several times.
 -- grain: benchmark, finding_no
+-- looks at: run
 -- kind: table
 with modes as (
     select

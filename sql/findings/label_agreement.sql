@@ -1,5 +1,6 @@
 -- How often two persons who read the same rollouts say the same, beyond what chance would give.
 -- grain: benchmark, kind, first_by, second_by
+-- looks at: run
 -- kind: table
 -- needs: main.rollout_labels
 -- computed by: pipeline.analysis.reading.agreements

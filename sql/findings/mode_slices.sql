@@ -1,5 +1,6 @@
 -- Where the failures of a mode concentrate: one value of a slice that holds most of them.
 -- grain: benchmark, mode, slice_key, slice_value
+-- looks at: run
 -- kind: table
 -- needs: staging.attempt_modes
 -- computed by: pipeline.analysis.concentration.concentrations

@@ -1,5 +1,6 @@
 -- The share of all failures that have a mode or cause, by the labels of those that were read.
 -- grain: benchmark, run_id, kind, value
+-- looks at: run
 -- kind: table
 -- needs: main.rollout_labels
 -- computed by: pipeline.analysis.reading.shares

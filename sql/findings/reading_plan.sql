@@ -1,5 +1,6 @@
 -- The failures of a benchmark, and of each run, to read in the order of a random draw within modes.
 -- grain: scope, run_id, task_id, rollout_index
+-- looks at: run
 with failures as (
     select
         runs.benchmark,

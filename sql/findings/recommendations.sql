@@ -2,6 +2,7 @@
 -- What makes the score itself wrong, limits and errors of the harness, then modes by the failures that
 -- they cover.
 -- grain: benchmark, rank
+-- looks at: run
 -- kind: table
 with recursive
 -- What passes at the same tasks say about as often as the failures that say it goes with the task.

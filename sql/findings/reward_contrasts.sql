@@ -1,5 +1,6 @@
 -- What goes with a low reward where rewards are continuous: signs whose bearers rank lower in a run.
 -- grain: benchmark, kind, name, value
+-- looks at: run
 -- kind: table
 -- computed by: pipeline.analysis.sign_contrasts.reward_contrasts
 -- columns: benchmark, kind, name, value, sign, runs, n_with, n_without, reward_with, reward_without, p_adjusted

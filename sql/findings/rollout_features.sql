@@ -1,5 +1,6 @@
 -- What a profile's failure mode may ask of an attempt: what it did, how it ended, how its task fared.
 -- grain: run_id, task_id, rollout_index
+-- looks at: task
 -- kind: table
 with
 -- Rejected lines that still say which rollout they were, where that rollout has no row.

@@ -1,5 +1,6 @@
 -- How an attempt failed: every listed mode that it has, the first of which is primary.
 -- grain: run_id, task_id, rollout_index, mode
+-- looks at: task
 -- kind: table
 with bearing as (
     select

@@ -1,5 +1,6 @@
 -- Why a task fails, where a person, a profile or the record itself says so; nothing is guessed.
 -- grain: run_id, task_id
+-- looks at: task
 -- kind: table
 with tasks as (
     select

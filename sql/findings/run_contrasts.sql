@@ -1,6 +1,7 @@
 -- Signs that clearly more failures of one run bear than of the others, at tasks that both fail.
 -- Tested with the runs shuffled within tasks.
 -- grain: benchmark, run_id, kind, name, value
+-- looks at: run
 -- kind: table
 -- computed by: pipeline.analysis.sign_contrasts.run_contrasts
 -- columns: benchmark, run_id, kind, name, value, sign, n_failures, n_failures_observed, n_other_failures, n_other_failures_observed, n_tasks, p_adjusted

@@ -1,6 +1,7 @@
 -- Literal observations of each rollout: what its record, its checks, its calls and its answer show.
 -- `sign` is their text. Scope: of the rollout, of its task (all attempts of every task agree), of its run.
 -- grain: run_id, task_id, rollout_index, kind, name, value
+-- looks at: run
 -- kind: table
 with rollouts as materialized (
     select

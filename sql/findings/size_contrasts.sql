@@ -1,5 +1,6 @@
 -- How long failures are beside passes of the same tasks: the median difference, as a share of the passes.
 -- grain: benchmark, measure
+-- looks at: run
 -- kind: table
 -- needs: staging.rollouts where is_pass is not null
 -- computed by: pipeline.analysis.concentration.size_contrasts

@@ -1,5 +1,6 @@
 -- Tasks that a run always fails on one and the same check, while another run passes them.
 -- grain: run_id, task_id
+-- looks at: task
 with failed as (
     select
         run_id,

@@ -1,5 +1,6 @@
 -- Everything that the health checks found on single rollouts.
 -- grain: run_id, task_id, rollout_index, check_id, subject
+-- looks at: task
 -- kind: step
 with
 -- Few rollouts give rise to a check of the plain response: only of those is more read.

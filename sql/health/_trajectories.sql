@@ -1,5 +1,6 @@
 -- What each recorded trajectory shows of its rollout: which checks apply, and their findings.
 -- grain: record_id
+-- looks at: rollout
 -- kind: step
 -- needs: raw.records where trajectory is not null
 -- computed by: pipeline.analysis.trajectories.trajectories in batches

@@ -1,5 +1,6 @@
 -- What the health checks found: on rollouts, on tasks over their repeats, on whole runs.
 -- grain: run_id, scope, task_id, rollout_index, check_id, subject
+-- looks at: run
 -- kind: table
 with repeats as (
     select

@@ -1,5 +1,6 @@
 -- Whether the evaluation of each recorded rollout can be trusted, whatever its reward.
 -- grain: run_id, task_id, rollout_index
+-- looks at: task
 -- kind: table
 with findings as (
     select

@@ -1,5 +1,6 @@
 -- The health of each run: its rollouts, what could not be read, what is stale, what disagrees.
 -- grain: run_id
+-- looks at: run
 with counted as (
     select
         run_id,

@@ -1,5 +1,6 @@
 -- The last message of every row that has one: the event is its only copy.
 -- grain: record_id
+-- looks at: rollout
 select
     records.record_id,
     events.words as final_text

@@ -1,5 +1,6 @@
 -- What a harness observed of an attempt from outside: agents it started, compactions, tools, sandboxes.
 -- grain: record_id
+-- looks at: rollout
 -- kind: table
 -- needs: raw.records where agent_observations is not null or trajectory is not null
 with opened as (

@@ -1,5 +1,6 @@
 -- Prompts that others equal but for white space or a key that is not recorded, and the one for all of them.
 -- grain: prompt_sha
+-- looks at: across
 -- kind: step
 with prompts as (
     select

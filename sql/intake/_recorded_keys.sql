@@ -1,5 +1,6 @@
 -- The key of every row by the ids it records: run, task and repeat; of rows that share one, which counts.
 -- grain: record_id
+-- looks at: run
 -- kind: table
 with
 -- If the rows of a name belong to several runs, their agent decides; else all belong to one run.

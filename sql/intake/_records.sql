@@ -1,5 +1,6 @@
 -- Every row of a rollout, inputs or failures file, typed, with its role and its place.
 -- grain: record_id
+-- looks at: rollout
 -- kind: table
 select
     records.record_id,

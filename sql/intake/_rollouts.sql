@@ -1,6 +1,7 @@
 -- One attempt of a run at a task: its reward, its size, and where its row and its texts are.
 -- No items are no record where tokens, seconds or checks are, or where no row of the run has any.
 -- grain: run_id, task_id, rollout_index
+-- looks at: run
 -- kind: table
 with
 -- Rows whose output says something, and how many answers of tools or of the environment report an error.

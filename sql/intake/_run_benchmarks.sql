@@ -1,6 +1,7 @@
 -- The benchmark of each run: as given, else its package, else that of the runs it shares tasks with.
 -- What passes and what trying means holds for all runs of a benchmark.
 -- grain: run_id
+-- looks at: across
 -- kind: table
 with recursive run_questions as materialized (
     select

@@ -1,5 +1,6 @@
 -- Which run a row belongs to, by its file's run name and its agent, or its variant.
 -- grain: run_name, agent_key
+-- looks at: across
 -- kind: table
 with
 -- From the files, not the rows: a run whose file is empty is still a run.

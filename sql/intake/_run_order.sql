@@ -1,5 +1,6 @@
 -- The order of a benchmark's runs: what is alike but for a number together, by that number.
 -- grain: run_id
+-- looks at: across
 -- kind: table
 with settings as (
     select

@@ -1,5 +1,6 @@
 -- Settings and notes in the files of a run: its own first, then those of the nearest folder.
 -- grain: run_id, name
+-- looks at: across
 with folders as (
     select
         run_keys.run_id,

@@ -1,5 +1,6 @@
 -- The questions each run really asked, and a row that holds each; of inputs for lack of rollouts.
 -- grain: run_id, task_id, prompt_sha
+-- looks at: task
 -- kind: table
 with
 -- The question of every row: what its run asked, and for which task.

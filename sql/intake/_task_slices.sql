@@ -1,5 +1,6 @@
 -- What sorts a benchmark's tasks into a few groups: fields that are constant in a task, and pieces of ids.
 -- grain: benchmark, task_id, name
+-- looks at: run
 -- kind: table
 with keys as (
     select

@@ -1,6 +1,7 @@
 -- One question of a benchmark, over all runs that were asked it, and a row that holds it.
 -- `own_start`: the characters with which all of the benchmark begin; null where all are the same.
 -- grain: benchmark, task_id
+-- looks at: run
 -- kind: table
 with counted as (
     select

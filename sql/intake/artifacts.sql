@@ -1,5 +1,6 @@
 -- Every file of the results folder: what it is, and what became of each of its lines.
 -- grain: path
+-- looks at: across
 -- kind: table
 with runs as (
     select

@@ -1,5 +1,6 @@
 -- What happened in a rollout, in order: one row an item of the response's flattened output.
 -- grain: run_id, task_id, rollout_index, seq
+-- looks at: rollout with staging.rollout_keys
 with
 -- Event 0 is the row itself, on its way to raw.records.
 events as (from raw.events where seq > 0),

@@ -1,5 +1,6 @@
 -- What should exist: every task and repeat a run was asked for; inferred ones have no repeat.
 -- grain: run_id, task_id, rollout_index
+-- looks at: run
 -- kind: table
 with inputs as (
     select

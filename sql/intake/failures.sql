@@ -1,5 +1,6 @@
 -- One failed attempt, as the failures file or a merged rollout file recorded it.
 -- grain: run_id, task_id, rollout_index, attempt
+-- looks at: task
 -- kind: table
 -- needs: staging.keys where role = 'failure'
 with keys as (from staging.keys where role = 'failure')

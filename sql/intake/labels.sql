@@ -1,5 +1,6 @@
 -- The root cause a curator gave a task of a run in a labels.jsonl, with the evidence cited.
 -- grain: run_id, task_id
+-- looks at: task
 with labels as (
     select
         labels.*,

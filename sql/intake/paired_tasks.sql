@@ -1,6 +1,7 @@
 -- Tasks that a run records under another id than its benchmark's other runs: paired by question.
 -- A task has the id of the run whose ids most runs share; without an equal in it, of the next.
 -- grain: run_id, task_id
+-- looks at: run
 -- kind: table
 with run_questions as (
     select

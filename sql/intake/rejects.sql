@@ -1,5 +1,6 @@
 -- A line that could not be used, with the reason and its beginning.
 -- grain: source_file, source_line
+-- looks at: run
 -- kind: table
 with
 -- The first thing that a label names and that is not there: a run, a task, a rollout or an event.

@@ -1,5 +1,6 @@
 -- Every reported figure of a run compared with the computed one: equal, different, or why it is unknown.
 -- grain: run_id, agent, task_id, metric, source_file
+-- looks at: run
 -- kind: table
 -- needs: main.reported_metrics
 -- computed by: pipeline.analysis.reported.checked

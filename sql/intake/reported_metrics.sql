@@ -1,5 +1,6 @@
 -- Figures the run reported of itself, to be checked against ours; task_id is null for a whole run.
 -- grain: run_id, agent, task_id, metric, source_file
+-- looks at: run
 with run_keys as (
     select
         *,

@@ -1,5 +1,6 @@
 -- What a person read in a rollout: a mode in their own words, a cause, a note, the evidence cited.
 -- grain: run_id, task_id, rollout_index, said_by
+-- looks at: task
 with recursive lines as (
     select
         labels.*,

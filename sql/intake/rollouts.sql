@@ -1,5 +1,6 @@
 -- One attempt of a run at a task: its reward, its size, its last words and where it came from.
 -- grain: run_id, task_id, rollout_index
+-- looks at: task
 select
     rollouts.* exclude (
         answer, prompt_sha, has_prompt, source_file, source_line, record_id, last_message_seq,

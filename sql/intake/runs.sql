@@ -1,5 +1,6 @@
 -- One model, agent or checkpoint at one benchmark: the rows of one rollout file or its shards.
 -- grain: run_id
+-- looks at: across
 -- kind: table
 -- computed by: pipeline.analysis.run_names.aliases from named_runs
 -- columns: run_id, benchmark, alias

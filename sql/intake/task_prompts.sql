@@ -1,5 +1,6 @@
 -- The questions each run really asked; from its inputs only where the task has no rollout.
 -- grain: run_id, task_id, prompt_sha
+-- looks at: task
 select
     prompts.run_id,
     prompts.task_id,

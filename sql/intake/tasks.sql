@@ -1,5 +1,6 @@
 -- One question of a benchmark, over all runs that were asked it.
 -- grain: benchmark, task_id
+-- looks at: task
 select
     tasks.benchmark,
     tasks.task_id,

@@ -1,5 +1,6 @@
 -- Sometimes-pass tasks whose transcripts, if any, show no difference: a failure and a pass by their checks.
 -- grain: run_id, task_id
+-- looks at: run
 -- needs: main.task_outcomes where bucket = 'sometimes'
 with outcomes as (
     select

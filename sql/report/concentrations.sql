@@ -1,5 +1,6 @@
 -- Modes whose failures lie mostly in one slice of the tasks: the clearest of each mode.
 -- grain: benchmark, mode
+-- looks at: run
 select *
 from main.mode_slices
 where mode <> 'any failure' and share >= 0.6 and lift >= 2 and p_adjusted < 0.05 and n_failures >= 3

@@ -2,6 +2,7 @@
 -- With what the record says of the attempt that came nearest, and a pass of another run where it did
 -- what the failure did not.
 -- grain: run_id, task_id
+-- looks at: run
 -- needs: main.task_outcomes where bucket = 'never'
 with outcomes as (from main.task_outcomes where bucket = 'never'),
 -- The mode that is primary most often, and all attempts that have it.

@@ -1,5 +1,6 @@
 -- Expected beside actual, one row per tool: failures and passes that did not call it as expected.
 -- grain: benchmark, tool
+-- looks at: run
 -- needs: main.expected_calls
 with
 -- The arguments in which failures differ, each with how many of them.

@@ -1,5 +1,6 @@
 -- One line per failure, from what its record says: all of a benchmark with few, else the first three.
 -- grain: run_id, task_id, rollout_index
+-- looks at: run
 -- needs: main.failure_notes
 with failures as (
     select

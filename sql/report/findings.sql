@@ -1,5 +1,6 @@
 -- What matters most in an analysis, ranked by what is at stake in points of the score.
 -- grain: finding_no
+-- looks at: across
 -- kind: table
 with comparisons as (
     select

@@ -1,5 +1,6 @@
 -- The headline row of each run, with what decides how it is worded.
 -- grain: run_id
+-- looks at: run
 select
     metrics.*,
     run_order.place,

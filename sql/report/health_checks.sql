@@ -1,5 +1,6 @@
 -- How often each health check found something in a run, and some of the places.
 -- grain: run_id, scope, check_id
+-- looks at: run
 with places as (
     select
         run_id,

@@ -1,5 +1,6 @@
 -- How many files of each kind were read, and what became of their lines: of all, of a benchmark, of a run.
 -- grain: benchmark, run_id, kind
+-- looks at: across
 with owned as (
     select
         benchmark,

@@ -1,5 +1,6 @@
 -- What was looked at to find modes, and how often what is often suspected occurs.
 -- grain: benchmark
+-- looks at: run
 with rollouts as (
     select
         benchmark,

@@ -1,5 +1,6 @@
 -- What a mode is made of: the values of a field that ends attempts, or what one field says of its bearers.
 -- grain: benchmark, parent, mode
+-- looks at: run
 select
     * exclude (run_id)
 from main.failure_modes

@@ -1,5 +1,6 @@
 -- The modes of a benchmark over all its runs, in their order.
 -- grain: benchmark, mode
+-- looks at: run
 select
     * exclude (run_id, parent)
 from main.failure_modes

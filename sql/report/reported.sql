@@ -1,5 +1,6 @@
 -- How many of the figures a run reported are equal to ours, differ, or cannot be compared, and why.
 -- grain: run_id, status, reason
+-- looks at: run
 -- needs: main.reported_checks
 with counted as (
     select

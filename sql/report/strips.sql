@@ -1,5 +1,6 @@
 -- How each task fared in each run, one mark per repeat, with what it may be filtered by.
 -- grain: benchmark, task_id, run_id
+-- looks at: run
 with outcomes as (
     select
         *,

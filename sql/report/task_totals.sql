@@ -1,5 +1,6 @@
 -- How the tasks of a benchmark fared over all its runs, and how many no attempt of any run passes.
 -- grain: benchmark
+-- looks at: run
 with runs as (
     select
         benchmark,

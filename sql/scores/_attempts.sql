@@ -1,5 +1,6 @@
 -- The grid of what should exist and what does: every expected or recorded rollout, and its end.
 -- grain: run_id, task_id, rollout_index
+-- looks at: task
 -- kind: table
 with grid as (
     select

@@ -1,5 +1,6 @@
 -- A run's figures with both standard errors: for new tasks like these, and for these tasks again.
 -- grain: run_id, slice_key, slice_value, metric, k
+-- looks at: run
 -- kind: table
 -- computed by: pipeline.analysis.intervals.estimates
 -- columns: *, ci_new_tasks_low, ci_new_tasks_high, ci_same_tasks_low, ci_same_tasks_high

@@ -1,5 +1,6 @@
 -- What a run's task has to do with others: the runs that ask the same, their passes, its group.
 -- grain: run_id, task_id
+-- looks at: task
 -- kind: table
 with questions as (
     select

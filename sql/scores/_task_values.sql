@@ -1,5 +1,6 @@
 -- What a task contributes to a run's figures, with the variance its own sampling gives it.
 -- grain: run_id, slice_key, slice_value, metric, k, task_group, n_scored, n_passed, value, sampling_variance
+-- looks at: run
 -- kind: table
 with outcomes as (
     select

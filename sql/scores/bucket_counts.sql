@@ -1,5 +1,6 @@
 -- How many tasks of a run always, sometimes or never passed, or are missing.
 -- grain: run_id, bucket
+-- looks at: run
 with outcomes as (
     select
         run_id,

@@ -1,5 +1,6 @@
 -- How each task of a benchmark does in all its runs, and whether it distinguishes good runs from bad ones.
 -- grain: benchmark, task_id
+-- looks at: task
 -- kind: table
 -- computed by: pipeline.analysis.trends.discriminations from beside_rest
 -- columns: *, q_noisy

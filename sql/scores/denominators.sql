@@ -1,5 +1,6 @@
 -- pass@1 under each way to count what was not scored, with the bounds of what was left out.
 -- grain: run_id, policy
+-- looks at: run
 with
 -- A failure that the verifier never graded has a reward all the same.
 ungraded as (

@@ -1,5 +1,6 @@
 -- Every headline figure with both uncertainties: new tasks like these; these tasks, sampled again.
 -- grain: run_id, metric, k
+-- looks at: run
 select
     run_id,
     metric,

@@ -1,5 +1,6 @@
 -- How many rollouts of a run reached each stage, and where most were lost.
 -- grain: run_id, stage_no
+-- looks at: run
 -- kind: table
 with patterns as (
     select

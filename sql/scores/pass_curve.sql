@@ -1,5 +1,6 @@
 -- What k attempts at a task reach and take, by k: any passes, all pass, the best reward, the majority.
 -- grain: run_id, k
+-- looks at: run
 -- kind: table
 -- computed by: pipeline.analysis.votes.majorities from ballot_counts
 -- columns: run_id, k, maj_at

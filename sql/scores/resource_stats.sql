@@ -1,5 +1,6 @@
 -- What rollouts cost, by how they ended: tokens, turns, tool calls and seconds.
 -- grain: run_id, outcome, measure
+-- looks at: run
 with measured as (
     select
         run_id,

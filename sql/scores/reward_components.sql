@@ -1,6 +1,7 @@
 -- The mean of each score that rows record, over tasks, and apart for pass and fail.
 -- Components of the reward; of other harnesses the score that is the reward, and those beside it.
 -- grain: run_id, component
+-- looks at: run
 with
 -- Most rows have none, and reading JSON is what costs.
 entries as (

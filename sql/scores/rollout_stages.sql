@@ -1,5 +1,6 @@
 -- How far each expected or recorded rollout got: its last stage, and all the facts it showed.
 -- grain: run_id, task_id, rollout_index
+-- looks at: task
 with reached as (
     select
         run_id,

@@ -1,5 +1,6 @@
 -- The headline figures of a run, one column each, with the counts they are made of.
 -- grain: run_id
+-- looks at: run
 -- kind: table
 -- computed by: pipeline.analysis.standings.standings from ranked_tasks
 -- columns: run_id, n_ranked_tasks, rank_low, rank_high, p_best, n_reruns, rerun_sd, rerun_se

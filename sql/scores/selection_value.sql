@@ -1,5 +1,6 @@
 -- What k attempts at a task are worth beside one: to try again, to take the majority, to know the best.
 -- grain: run_id, k
+-- looks at: run
 with rates as (from staging.task_values where slice_key = '' and metric = 'pass_at' and k = 1),
 -- pass@1 of the tasks with at least so many repeats; their number distinguishes them.
 firsts as (

@@ -1,5 +1,6 @@
 -- The figures of each slice of a run's tasks: counts, buckets, pass@1 and its interval.
 -- grain: run_id, slice_key, slice_value
+-- looks at: run
 with counted as (
     select
         outcomes.run_id,

@@ -1,5 +1,6 @@
 -- How each expected or recorded task of a run fared, over its repeats.
 -- grain: run_id, task_id
+-- looks at: task
 -- kind: table
 with counted as (
     select

@@ -1,6 +1,7 @@
 -- Which entrant each run belongs to, and whether several runs of one at a benchmark may be pooled.
 -- A run of one benchmark alone is no suite, unless suite.toml says so.
 -- grain: run_id
+-- looks at: across
 -- kind: table
 with runs as (
     select

@@ -1,5 +1,6 @@
 -- How each task of a benchmark fared with each entrant of the suite, over all runs that are pooled.
 -- grain: benchmark, entrant, task_id
+-- looks at: across
 -- kind: table
 -- needs: staging.suite_runs
 with outcomes as (

@@ -1,6 +1,7 @@
 -- Each two entrants at each benchmark and over the suite: the paired change, how sure it is.
 -- Scope `suite` is over the benchmarks that both have, `common` over those that all compared ones have.
 -- grain: base, candidate, scope, benchmark
+-- looks at: across
 -- kind: table
 -- needs: staging.suite_runs
 -- computed by: pipeline.analysis.suites.comparisons

@@ -1,5 +1,6 @@
 -- Each entrant at each benchmark of the suite: its score, over which tasks and runs; none where it has none.
 -- grain: entrant, benchmark
+-- looks at: across
 -- kind: table
 -- needs: staging.suite_runs
 -- computed by: pipeline.analysis.suites.cells

@@ -1,6 +1,7 @@
 -- What changes from one entrant to another over the suite (benchmark is null) and at each benchmark.
 -- With the baseline where one is named, else between each two.
 -- grain: base, candidate, benchmark
+-- looks at: across
 select
     base,
     candidate,

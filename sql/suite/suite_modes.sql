@@ -1,5 +1,6 @@
 -- Failure modes that several benchmarks of the suite share, each once, with the range of its share.
 -- grain: mode
+-- looks at: across
 with benchmarks as (select distinct benchmark from staging.suite_runs),
 modes as (
     select

@@ -1,5 +1,6 @@
 -- What must be known to read the suite: cells that are missing, unequal or pooled, and what is left out.
 -- grain: kind, entrant, benchmark
+-- looks at: across
 with entrants as (
     select
         entrant,

@@ -1,6 +1,7 @@
 -- The standing of each entrant at each benchmark and over the suite (benchmark is null), with ties.
 -- An entrant comes before another only where their paired change shows it, with all pairs allowed for.
 -- grain: benchmark, entrant
+-- looks at: across
 -- kind: table
 -- needs: staging.suite_runs
 -- computed by: pipeline.analysis.suites.standings
