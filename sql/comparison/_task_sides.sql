@@ -1,6 +1,6 @@
 -- How a task fared in a run that is compared, and how it could have where attempts are missing.
 -- grain: run_id, task_id
--- looks at: task
+-- looks at: run
 -- kind: table
 -- needs: staging.run_pairs
 with compared as (select distinct unnest([base, candidate]) as run_id from staging.run_pairs),
