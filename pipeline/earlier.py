@@ -52,8 +52,7 @@ def inputs(
         [[name, os.path.realpath(path)] for name, path in settings.run_names],
     ]
     choices = [
-        _code(),
-        provenance.versions(),
+        *program(),
         provenance.command(chosen, settings),
         repr(chosen),
         chosen.name and hashlib.sha256(files.content(Path(chosen.name))).hexdigest(),
@@ -148,6 +147,11 @@ def _sha256(artifact: Artifact) -> str | None:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
         return None
+
+
+def program() -> tuple[str, dict[str, str]]:
+    """The program's own digest and the versions of what it is run with."""
+    return _code(), provenance.versions()
 
 
 def _code() -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -17,6 +18,7 @@ from .earlier import Inputs
 from .errors import InputError, address_space_limit, memory_error
 from .profile import Profile
 from .settings import WAREHOUSE_NAME, Settings
+from .user_cache import Parts
 
 T = TypeVar("T")
 Read = Callable[[int, int], None]
@@ -48,6 +50,11 @@ def is_current(inputs: Inputs | None, settings: Settings) -> bool:
     return inputs is not None and earlier.is_current(
         settings.out, inputs, by_content=settings.by_content
     )
+
+
+def parts(settings: Settings) -> Parts | None:
+    """The parts of large files that this program has read before; None if they are not reused."""
+    return Parts(json.dumps(earlier.program())) if settings.use_cache else None
 
 
 @contextmanager

@@ -91,6 +91,7 @@ def run(
                 engine=engines.engine(
                     settings.engine, jobs=settings.threads, address=settings.address
                 ),
+                parts=resources.parts(settings),
             )
             if chosen.name:
                 progress.stage(f"checking {Path(chosen.name).name}")

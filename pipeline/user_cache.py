@@ -12,14 +12,18 @@ import re
 import shutil
 import stat
 import tempfile
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 RECORDS = "outputs"
 PACKAGES = "packages"
-# How many entries of each kind are kept.
-MOST_ENTRIES = {RECORDS: 256, PACKAGES: 8}
+PARTS = "parts"
+# How many entries of each kind are kept, and how many bytes of parts.
+MOST_ENTRIES = {RECORDS: 256, PACKAGES: 8, PARTS: 4096}
+MOST_BYTES = 8 << 30
 ENTRY = re.compile(r"[0-9a-f]{64}(\.json)?")
 
 
@@ -50,34 +54,90 @@ def entry(kind: str, described: Path) -> Path | None:
 def read(described: Path) -> Any:
     """The record for a folder; None if this user has written none."""
     path = entry(RECORDS, described)
-    if path is None:
-        return None
+    content = None if path is None else _content(path.with_suffix(".json"))
     try:
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
-        with os.fdopen(os.open(path.with_suffix(".json"), flags), "rb") as file:
-            state = os.fstat(file.fileno())
-            if not (stat.S_ISREG(state.st_mode) and _is_private(state)):
-                return None
-            return json.load(file)
-    except (OSError, ValueError, RecursionError):
+        return None if content is None else json.loads(content)
+    except (ValueError, RecursionError):
         return None
 
 
 def write(described: Path, record: Any) -> None:
     """Replace the record for a folder; if that fails, there is none."""
     path = entry(RECORDS, described)
-    if path is None:
-        return
+    if path is not None:
+        _put(path.with_suffix(".json"), json.dumps(record).encode())
+        prune(RECORDS)
+
+
+@dataclass
+class Parts:
+    """Tables that were read from parts of files, by what they are of; `program` is what read them.
+
+    One analysis writes no more than is kept.
+    """
+
+    program: str
+    n_bytes: int = 0
+
+    def has(self, key: str, tables: Iterable[str]) -> bool:
+        """Whether there is a file for each table."""
+        paths = [self._path(key, table) for table in tables]
+        return all(path is not None and path.is_file() for path in paths)
+
+    def read(self, key: str, tables: Iterable[str]) -> dict[str, bytes] | None:
+        """The content of each table; None if this user has not written all of them."""
+        contents: dict[str, bytes] = {}
+        for table in tables:
+            path = self._path(key, table)
+            content = None if path is None else _content(path)
+            if path is None or content is None:
+                return None
+            contents[table] = content
+            with suppress(OSError):
+                os.utime(path)  # the oldest are removed first
+        return contents
+
+    def write(self, key: str, tables: Mapping[str, bytes]) -> None:
+        """Keep the tables of a part."""
+        self.n_bytes += sum(map(len, tables.values()))
+        if self.n_bytes > MOST_BYTES:
+            return
+        for table, content in tables.items():
+            path = self._path(key, table)
+            if path is not None:
+                _put(path, content)
+        prune(PARTS)
+
+    def _path(self, key: str, table: str) -> Path | None:
+        place = folder(PARTS)
+        name = hashlib.sha256(json.dumps([self.program, key, table]).encode()).hexdigest()
+        return None if place is None else place / name
+
+
+def _content(path: Path) -> bytes | None:
+    """The bytes of a plain file that no other user could have written."""
+    try:
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+        with os.fdopen(os.open(path, flags), "rb") as file:
+            state = os.fstat(file.fileno())
+            if not (stat.S_ISREG(state.st_mode) and _is_private(state)):
+                return None
+            return file.read()
+    except OSError:
+        return None
+
+
+def _put(path: Path, content: bytes) -> None:
+    """Replace a file at once; if that fails, there is none."""
     with suppress(OSError):
         # A new file with a random name, readable by this user only.
         opened, name = tempfile.mkstemp(dir=path.parent)
         try:
-            with os.fdopen(opened, "w", encoding="utf-8") as file:
-                json.dump(record, file)
-            Path(name).replace(path.with_suffix(".json"))
+            with os.fdopen(opened, "wb") as file:
+                file.write(content)
+            Path(name).replace(path)
         finally:
             Path(name).unlink(missing_ok=True)
-        prune(RECORDS)
 
 
 def prune(kind: str) -> None:
@@ -88,8 +148,11 @@ def prune(kind: str) -> None:
     with suppress(OSError):
         entries = [path for path in place.iterdir() if ENTRY.fullmatch(path.name)]
         entries.sort(key=lambda path: path.lstat().st_mtime_ns, reverse=True)
-        for path in entries[MOST_ENTRIES[kind] :]:
-            remove(path)
+        n_bytes = 0
+        for number, path in enumerate(entries):
+            n_bytes += path.lstat().st_size
+            if number >= MOST_ENTRIES[kind] or n_bytes > MOST_BYTES:
+                remove(path)
 
 
 def remove(path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import subprocess
 import sys
 import time
@@ -23,6 +24,7 @@ from pipeline.ingest import discover, load
 from pipeline.ingest.load import shards
 from pipeline.ingest.load.lines import Span
 from pipeline.settings import SQL_DIR, Settings
+from pipeline.user_cache import Parts
 from tests.conftest import DEMO
 from tests.results import BLADE, rollout, write
 
@@ -43,14 +45,17 @@ def in_turn(work: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
     return map(work, items)
 
 
-def loaded(results: Path, path: Path, engine: Any) -> dict[str, list[tuple[Any, ...]]]:
+def loaded(
+    results: Path, path: Path, engine: Any, parts: Any = None
+) -> dict[str, list[tuple[Any, ...]]]:
     """The raw tables, as one stream or an engine reads them."""
     path.unlink(missing_ok=True)
     settings = Settings((results,), path.parent, max_line_bytes=1000)
     actual = discover.artifacts((results,))
     with warehouse.build(path, threads=1) as db:
         warehouse.create_macros(db, SQL_DIR)
-        load.artifacts(db, actual, settings, spool=path.parent / "spool", engine=engine)
+        spool = path.parent / "spool"
+        load.artifacts(db, actual, settings, spool=spool, engine=engine, parts=parts)
     return raw(path)
 
 
@@ -73,6 +78,80 @@ def test_shards_give_the_rows_of_one_stream(tmp_path: Path, size: int) -> None:
         assert loaded(results, tmp_path / "parts.duckdb", in_turn) == whole
     # Of one a mark in its midst, `{]` and `\\xff`; of the other also two rows in a line, two marks.
     assert len(whole["rejects"]) == 3 + 5
+
+
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder for parts of files; the files are old enough, and their shards small."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+    monkeypatch.setattr(shards, "SETTLED_NS", -1)
+    monkeypatch.setattr(shards, "SHARD_BYTES", 700)
+    return tmp_path / "caches/blade/parts"
+
+
+@pytest.mark.usefixtures("kept")
+def test_parts_are_read_once(tmp_path: Path) -> None:
+    """What is appended is read, with what follows the last part; the rows are those of a stream."""
+    path = tmp_path / "results/a_rollouts.jsonl"
+    results = write(path.parent, {path.name: b"".join([*ODD, b"\n"] * 2)})
+    read: list[str] = []
+
+    def counted(work: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
+        read.extend(str(item) for item in items if isinstance(item, shards.Shard))
+        return map(work, items)
+
+    def read_again(program: str = "this") -> int:
+        read.clear()
+        rows = loaded(results, tmp_path / "parts.duckdb", counted, Parts(program))
+        assert rows == loaded(results, tmp_path / "whole.duckdb", None)
+        return len(read)
+
+    n_shards = read_again()
+    assert n_shards > 2
+    assert read_again() == 1
+    with path.open("ab") as file:
+        file.write(json.dumps(rollout(9, 0)).encode() + b"\n")
+    assert read_again() <= 2 < n_shards
+    assert read_again("another program") >= n_shards
+    # A change is in all parts from there on.
+    path.write_bytes(path.read_bytes().replace(b"question 0", b"question 7", 1))
+    assert read_again() >= n_shards
+
+
+@pytest.mark.parametrize("harm", ["garbage", "columns", "mode", "link"])
+def test_parts_that_are_not_as_written_are_ignored(tmp_path: Path, kept: Path, harm: str) -> None:
+    """Other bytes, other columns, what others may write, and links are read from the file again."""
+    results = write(tmp_path / "results", {"a_rollouts.jsonl": b"".join([*ODD, b"\n"] * 2)})
+    whole = loaded(results, tmp_path / "parts.duckdb", in_turn, Parts(""))
+    assert {stat.S_IMODE(path.stat().st_mode) for path in kept.iterdir()} == {0o600}
+    other = tmp_path / "other"
+    with duckdb.connect() as db:
+        db.execute(f"copy (select 1 as n_lines, 'x' as said) to '{other}' (format parquet)")
+    for path in kept.iterdir():
+        if harm == "garbage":
+            path.write_bytes(path.read_bytes()[:-9])
+        elif harm == "columns":
+            path.write_bytes(other.read_bytes())
+        elif harm == "mode":
+            path.chmod(0o620)
+        else:
+            path.rename(tmp_path / path.name)
+            path.symlink_to(tmp_path / path.name)
+    assert loaded(results, tmp_path / "parts.duckdb", in_turn, Parts("")) == whole
+
+
+def test_parts_of_a_file_that_changes_are_not_kept(tmp_path: Path, kept: Path) -> None:
+    """Where it is written to while it is read, nobody knows which lines were."""
+    path = tmp_path / "results/a_rollouts.jsonl"
+    write(path.parent, {path.name: b"".join([*ODD, b"\n"] * 2)})
+
+    def meanwhile(work: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
+        for item in items:
+            yield work(item)
+            os.utime(path, ns=(0, 0))
+
+    loaded(path.parent, tmp_path / "parts.duckdb", meanwhile, Parts(""))
+    assert not kept.exists() or not list(kept.iterdir())
 
 
 def test_a_file_is_cut_where_lines_end(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pipeline import user_cache
-from pipeline.user_cache import PACKAGES, RECORDS
+from pipeline.user_cache import PACKAGES, PARTS, RECORDS
 
 
 @pytest.fixture
@@ -116,3 +116,20 @@ def test_the_entries_used_last_stay(tmp_path: Path) -> None:
     ]
     assert there == list(range(2, 10))
     assert other.is_dir()
+
+
+def test_parts_are_bounded(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The oldest go first, what was used counts as new, and one analysis writes no more."""
+    monkeypatch.setattr(user_cache, "MOST_BYTES", 100)
+    for number in range(3):
+        user_cache.Parts("").write(str(number), {"x": bytes(40)})
+        for path in (home / "blade" / PARTS).iterdir():
+            os.utime(path, ns=(0, path.stat().st_mtime_ns - 10**9))
+        if number == 1:
+            assert user_cache.Parts("").read("0", ["x"]) == {"x": bytes(40)}
+    parts = user_cache.Parts("")
+    assert [parts.has(str(number), ["x"]) for number in range(3)] == [True, False, True]
+    for number in range(3):
+        parts.write(f"later {number}", {"x": bytes(40)})
+    assert [parts.has(f"later {number}", ["x"]) for number in range(3)] == [True, True, False]
+    assert not user_cache.Parts("other").has("0", ["x"])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable
+from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
@@ -252,8 +253,13 @@ def mean(values: Numbers) -> float:
 
 def log_factorial(n: Counts) -> Numbers:
     """The logarithm of n!."""
-    table = np.array([math.lgamma(i + 1) for i in range(int(n.max(initial=0)) + 1)])
-    return table[n]
+    return _log_factorials(int(n.max(initial=0)).bit_length())[n]
+
+
+@cache
+def _log_factorials(n_bits: int) -> Numbers:
+    """The logarithms of the factorials of all numbers of so many bits."""
+    return np.array([math.lgamma(i + 1) for i in range(1 << n_bits)])
 
 
 def log_choose(n: Counts | int, k: Counts) -> Numbers:

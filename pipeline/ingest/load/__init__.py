@@ -13,7 +13,7 @@ from ...settings import Settings
 from ..formats import gym
 from . import record_sql, records, shards, sidecars
 from .lines import FileTally
-from .records import Engine, Read
+from .records import Engine, Parts, Read
 
 FILES = (
     "file_no int, path varchar, folder varchar, kind varchar, run_name varchar, seed int, "
@@ -31,11 +31,12 @@ def artifacts(
     spool: Path,
     read: Read = lambda _read, _all: None,
     engine: Engine | None = None,
+    parts: Parts | None = None,
 ) -> None:
     """Read all artifacts into the schema `raw` of the open warehouse.
 
     Files of other formats are converted into the folder `spool`, which the caller removes. If an
-    engine is given, it reads the files of Gym.
+    engine is given, it reads the files of Gym, but for the parts that were read before.
     """
     create_table(db, "raw.rejects", record_sql.REJECTS)
     numbered = list(enumerate(discovered))
@@ -46,7 +47,7 @@ def artifacts(
         if artifact.kind in ROW_KINDS or artifact.format is not None
     ]
     reading = records.Reading(
-        settings.max_line_bytes, read, spool, settings.is_growing, engine=engine
+        settings.max_line_bytes, read, spool, settings.is_growing, engine=engine, parts=parts
     )
     by_stream, by_shard = shards.split_by_engine(by_row, reading)
     converted = records.load(db, by_stream, tallies, reading)

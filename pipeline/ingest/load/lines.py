@@ -63,9 +63,10 @@ def read_blocks(
 ) -> Iterator[tuple[bytearray, int, int]]:
     """Buffers of file bytes, each with `n_carried()` free bytes in front for a carried-over line.
 
-    Yields (buffer, start, end). The hash is of the bytes on disk.
+    Yields (buffer, start, end). The hash is of the bytes on disk; parts of a file have none.
     """
     digest = hashlib.sha256()
+    is_hashed = artifact.compression is None and span == WHOLE
     n_read = 0
     try:
         with pa.OSFile(os.fsencode(artifact.path)) as raw:
@@ -81,7 +82,7 @@ def read_blocks(
                 n_got, error = _fill(
                     stream, view[start:], is_packed=artifact.compression is not None
                 )
-                if artifact.compression is None:
+                if is_hashed:
                     digest.update(view[start : start + n_got])
                 if n_got:
                     n_read += n_got
@@ -98,7 +99,7 @@ def read_blocks(
         if artifact.compression is not None:
             with artifact.path.open("rb") as file:
                 digest = hashlib.file_digest(file, "sha256")
-        tally.sha256 = digest.hexdigest()
+        tally.sha256 = digest.hexdigest() if span == WHOLE else None
     except OSError as error:
         # Without the path: messages must not contain paths of this machine.
         tally.damage = os.strerror(error.errno) if error.errno else str(error)

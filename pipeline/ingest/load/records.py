@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import duckdb
 import pyarrow as pa
@@ -33,6 +33,20 @@ Read = Callable[[int, int], None]  # bytes just read, bytes in all
 # Calls a function for each value, on any machine, and yields the answers in order.
 Engine = Callable[[Callable[[Any], Any], Sequence[Any]], Iterator[Any]]
 
+
+class Parts(Protocol):
+    """Tables of parts of files that were read before, by a key."""
+
+    def has(self, key: str, tables: Iterable[str]) -> bool:
+        """Whether there is something for each table."""
+
+    def read(self, key: str, tables: Iterable[str]) -> dict[str, bytes] | None:
+        """The content of each table, or None."""
+
+    def write(self, key: str, tables: Mapping[str, bytes]) -> None:
+        """Keep the tables of a part."""
+
+
 FETCH_ROWS = 1024
 # For smaller files, looking at the first rows costs more than it saves.
 LARGE_FILE = 8 << 20
@@ -45,7 +59,7 @@ MOST_ORDERS = 8
 
 @dataclass(frozen=True)
 class Reading:
-    """How lines are read: limits, progress, the folder for spools, spans of files, and engine."""
+    """How lines are read: limits, progress, folder for spools, spans of files, engine and parts."""
 
     max_line_bytes: int
     read: Read
@@ -53,6 +67,7 @@ class Reading:
     is_growing: bool = False
     spans: Mapping[int, Span] = field(default_factory=dict)
     engine: Engine | None = None
+    parts: Parts | None = None
 
 
 def load(

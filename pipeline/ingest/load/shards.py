@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import io
+import sys
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,9 +24,11 @@ from ...errors import InputError
 from ...files import reason_of
 from ...settings import SQL_DIR
 from . import record_sql, records
-from .lines import WHOLE, FileTally, Span, record_id
+from .lines import BLOCK_BYTES, WHOLE, FileTally, Span, record_id
 
 SHARD_BYTES = 256 << 20
+# A file that was written later than this may change once more without showing it.
+SETTLED_NS = 2 * 10**9
 TABLES = ("raw.events", "raw.rejects")
 # Several workers share a machine: what exceeds the memory is written to disk.
 WORKER_CONFIG: dict[str, Any] = {
@@ -32,12 +36,19 @@ WORKER_CONFIG: dict[str, Any] = {
     "memory_limit": "1GB",
     "autoinstall_known_extensions": False,
 }
+# For long texts: zstd would halve them, and take twice as long.
+CODECS = dict.fromkeys(("arguments", "text", "words", "verifier", "prompt"), "snappy")
+TALLY = pa.schema([("n_lines", pa.int64()), ("n_blank", pa.int64())])
+PART = (*TABLES, "tally")
 SAME_PATH_HINT = "Results must have the same path on all machines."
 
 
 @dataclass(frozen=True)
 class Shard:
-    """Whole lines of a file. Only the first shard may begin with a byte order mark."""
+    """Whole lines of a file. Only the first shard may begin with a byte order mark.
+
+    The key is of its content, if others follow it.
+    """
 
     artifact: Artifact
     file_no: int
@@ -45,9 +56,21 @@ class Shard:
     is_first: bool
     max_line_bytes: int
     is_growing: bool = False
+    key: str | None = None
 
     def __str__(self) -> str:
         return f"{self.artifact.name}, from byte {self.span.start:,}"
+
+
+@dataclass(frozen=True)
+class Divided:
+    """A file and the spans of its shards."""
+
+    artifact: Artifact
+    spans: list[Span]
+
+    def __str__(self) -> str:
+        return self.artifact.name
 
 
 @dataclass
@@ -95,41 +118,73 @@ def load(
     tallies: dict[int, FileTally],
     reading: records.Reading,
 ) -> None:
-    """Read files shard by shard with the engine."""
+    """Read files shard by shard with the engine, except shards that were read before."""
     if reading.engine is None:
         return
-    shards = list(_shards(files, reading))
+    divided = {no: Divided(artifact, cut(artifact)) for no, artifact in files}
+    several = {no: file for no, file in divided.items() if len(file.spans) > 1}
+    states = {no: _state(file.artifact) for no, file in several.items()}
+    hashed = dict(zip(several, reading.engine(digests, list(several.values())), strict=True))
+    shards = [
+        shard
+        for no, file in divided.items()
+        for shard in _shards(no, file, hashed.get(no, []), reading)
+    ]
+    parts = reading.parts
+    is_kept = [bool(parts and shard.key and parts.has(shard.key, PART)) for shard in shards]
+    missing = [shard for shard, kept in zip(shards, is_kept, strict=True) if not kept]
+    made = reading.engine(gather, missing)
+    schemas = {table: db.table(table).limit(0).to_arrow_table().schema for table in TABLES}
     n_bytes = sum(artifact.n_bytes for _, artifact in files)
-    for shard, gathered in zip(shards, reading.engine(gather, shards), strict=True):
+    for shard, kept in zip(shards, is_kept, strict=True):
+        if kept:
+            gathered = _kept(parts, shard, schemas) or gather(shard)
+        else:
+            gathered = next(made)
+            state = _state(shard.artifact)
+            is_unchanged = state is not None and state == states.get(shard.file_no)
+            if parts and shard.key and is_unchanged and gathered.tally.damage is None:
+                parts.write(shard.key, _packed(gathered))
+        read = gathered.tally
         tally = tallies.setdefault(shard.file_no, FileTally())
         n_before = 0 if shard.is_first else 1
         offset = record_id(shard.file_no, tally.n_lines - n_before)
         for table in TABLES:
             _insert(db, table, gathered.tables[table], offset)
-        read = gathered.tally
         tally.n_lines += read.n_lines - n_before
         tally.n_blank += read.n_blank
         tally.n_bytes, tally.sha256 = read.n_bytes, read.sha256
         reading.read(min(SHARD_BYTES, read.n_bytes), n_bytes)
-    # The hash of a file with several shards.
-    numbers = [shard.file_no for shard in shards]
-    divided = [(no, artifact) for no, artifact in files if numbers.count(no) > 1]
-    hashes = reading.engine(digest, [artifact for _, artifact in divided])
-    for (file_no, _), sha256 in zip(divided, hashes, strict=True):
-        tallies[file_no].sha256 = sha256
+    for no, of_parts in hashed.items():
+        tallies[no].sha256 = of_parts[-1]
 
 
-def _shards(files: records.NumberedFiles, reading: records.Reading) -> Iterator[Shard]:
-    for file_no, artifact in files:
-        for span in cut(artifact):
-            yield Shard(
-                artifact,
-                file_no,
-                span,
-                span.start == 0,
-                reading.max_line_bytes,
-                reading.is_growing,
-            )
+def _shards(
+    file_no: int, file: Divided, hashed: list[str], reading: records.Reading
+) -> Iterator[Shard]:
+    for place, span in enumerate(file.spans):
+        # What precedes the end of a shard, and where it begins, say what it contains.
+        content = f"{hashed[place]} {span.start} {reading.max_line_bytes}" if span.end else None
+        yield Shard(
+            file.artifact,
+            file_no,
+            span,
+            span.start == 0,
+            reading.max_line_bytes,
+            reading.is_growing,
+            content,
+        )
+
+
+def _state(artifact: Artifact) -> tuple[int, ...] | None:
+    """What changes with the content of a file; None if it was written a moment ago."""
+    try:
+        state = artifact.path.stat()
+    except OSError:
+        return None
+    changed_ns = max(state.st_mtime_ns, state.st_ctime_ns)
+    is_old = time.time_ns() - changed_ns > SETTLED_NS
+    return (state.st_ino, state.st_size, changed_ns) if is_old else None
 
 
 def gather(shard: Shard) -> Gathered:
@@ -158,13 +213,50 @@ def gather(shard: Shard) -> Gathered:
     return Gathered(tallies[0], tables)
 
 
-def digest(artifact: Artifact) -> str | None:
-    """The hash of a whole file."""
+def digests(file: Divided) -> list[str]:
+    """The hash of a file up to the end of each of its spans; the last is that of the file."""
+    digest = hashlib.sha256()
+    hashed: list[str] = []
     try:
-        with artifact.path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        with file.artifact.path.open("rb") as content:
+            for span in file.spans:
+                left = sys.maxsize if span.end is None else span.end - span.start
+                while left and (block := content.read(min(left, BLOCK_BYTES))):
+                    digest.update(block)
+                    left -= len(block)
+                hashed.append(digest.hexdigest())
     except OSError as error:
-        raise InputError(f"{artifact.name}: cannot be read ({reason_of(error)}).") from error
+        raise InputError(f"{file}: cannot be read ({reason_of(error)}).") from error
+    return hashed
+
+
+def _packed(gathered: Gathered) -> dict[str, bytes]:
+    """What is kept of a shard: its tables, and its counts as another."""
+    import pyarrow.parquet as pq
+
+    sink = io.BytesIO()
+    counts = [[gathered.tally.n_lines], [gathered.tally.n_blank]]
+    pq.write_table(pa.table(counts, schema=TALLY), sink)
+    return {**gathered.tables, "tally": sink.getvalue()}
+
+
+def _kept(
+    parts: records.Parts | None, shard: Shard, schemas: Mapping[str, pa.Schema]
+) -> Gathered | None:
+    """A shard that was read before; None if what is kept of it has other columns."""
+    import pyarrow.parquet as pq
+
+    contents = parts.read(shard.key, PART) if parts and shard.key else None
+    if contents is None:
+        return None
+    try:
+        for table, schema in {**schemas, "tally": TALLY}.items():
+            if not pq.read_schema(pa.BufferReader(contents[table])).equals(schema):
+                return None
+        (counts,) = pq.read_table(pa.BufferReader(contents.pop("tally"))).to_pylist()
+    except (pa.ArrowException, ValueError):
+        return None
+    return Gathered(FileTally(n_bytes=shard.artifact.n_bytes, **counts), contents)
 
 
 def _parquet(table: duckdb.DuckDBPyRelation) -> bytes:
@@ -172,7 +264,8 @@ def _parquet(table: duckdb.DuckDBPyRelation) -> bytes:
 
     sink = io.BytesIO()
     stream = table.to_arrow_reader()
-    with pq.ParquetWriter(sink, stream.schema, compression="zstd") as writer:
+    codecs = {name: CODECS.get(name, "zstd") for name in stream.schema.names}
+    with pq.ParquetWriter(sink, stream.schema, compression=codecs) as writer:
         for batch in stream:
             writer.write_batch(batch)
     return sink.getvalue()
