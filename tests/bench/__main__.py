@@ -7,7 +7,7 @@ import json
 import tempfile
 from pathlib import Path
 
-from tests.bench import decisions, findings, pairs, scale, suites
+from tests.bench import decisions, findings, goals, pairs, scale, suites
 from tests.bench.scale import BLADE, measured
 from tests.simulated import simulator
 
@@ -51,6 +51,7 @@ def main() -> None:
         bench_metrics(folder)
         pairs.main(folder / "pairs")
         suites.bench(folder / "suites")
+    goals.main(min(1000, max(sizes)))
     scale.main(sizes)
 
 

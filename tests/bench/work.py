@@ -81,8 +81,8 @@ def ndjson(path: str) -> None:
     polars.read_ndjson(path, infer_schema_length=None, ignore_errors=True)
 
 
-def stages(path: str, out: str) -> None:
-    """Print the CPU seconds of an analysis, stage by stage."""
+def stages(path: str, out: str, engine: str = "local") -> None:
+    """Print the CPU seconds of an analysis, stage by stage, and of this process in all."""
     from pipeline.run import Progress, run
     from pipeline.settings import Settings
 
@@ -91,18 +91,37 @@ def stages(path: str, out: str) -> None:
     def stage(words: str) -> None:
         began.append((words.split()[0], time.process_time()))
 
-    run(Settings((Path(path),), Path(out)), progress=Progress(stage=stage))
+    settings = Settings((Path(path),), Path(out), engine=engine)
+    run(settings, progress=Progress(stage=stage))
     began.append(("end", time.process_time()))
     spent = {name: after - at for (name, at), (_, after) in itertools.pairwise(began)}
     print(
         json.dumps(
             {
                 "load": spent.get("reading", 0),
-                "relations": spent.get("making", 0) + spent.get("checking", 0),
+                "relations": spent.get("creating", 0) + spent.get("checking", 0),
                 "report": spent.get("writing", 0),
+                "process": time.process_time(),
             }
         )
     )
+
+
+def tasks(path: str) -> None:
+    """All tasks of an engine, one after the other; print how many bytes they hand back."""
+    from pipeline.ingest import discover
+    from pipeline.ingest.load import shards
+    from pipeline.settings import DEFAULT_MAX_LINE_BYTES
+
+    (artifact,) = discover.artifacts((Path(path),))
+    spans = shards.cut(artifact)
+    if len(spans) > 1:
+        shards.digests(shards.Divided(artifact, spans))
+    n_bytes = 0
+    for span in spans:
+        shard = shards.Shard(artifact, 0, span, span.start == 0, DEFAULT_MAX_LINE_BYTES)
+        n_bytes += sum(map(len, shards.gather(shard).tables.values()))
+    print(json.dumps({"n_bytes": n_bytes}))
 
 
 if __name__ == "__main__":
