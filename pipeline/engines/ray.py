@@ -29,6 +29,8 @@ def answers(
     work: Callable[[Item], Answer], items: Sequence[Item], *, address: str
 ) -> Iterator[Answer]:
     """The answers of the tasks. If one fails for good, all are stopped."""
+    if not items:
+        return
     try:
         # A cluster that we start sends no usage statistics.
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")

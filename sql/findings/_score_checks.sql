@@ -1,6 +1,7 @@
 -- Checks that explain no verdict: they say the score again, or measure what passes lack too.
 -- `is_verdict`: the only one of its source, at several tasks or as a number, and always the verdict of the attempt.
 -- grain: benchmark, name
+-- looks at: run
 select
     benchmark,
     name,

@@ -1,5 +1,6 @@
 -- What three or more runs of a benchmark differ in beside who was run: what is counted over all of them pools it.
 -- grain: benchmark, setting
+-- looks at: run
 with settings as (
     select
         benchmark,

@@ -65,12 +65,12 @@ def engines(path: Path, folder: Path, loop: float) -> None:
 
 def _append(path: Path) -> None:
     """Rows from the beginning of a file, as repeats that it does not have."""
-    left = APPENDED * path.stat().st_size
+    n_bytes = APPENDED * path.stat().st_size
     with path.open(encoding="utf-8") as rows:
         beginning = []
-        while left > 0:
+        while n_bytes > 0:
             beginning.append(rows.readline())
-            left -= len(beginning[-1])
+            n_bytes -= len(beginning[-1])
     with path.open("a", encoding="utf-8") as file:
         file.writelines(
             row.replace('"_ng_rollout_index":', '"_ng_rollout_index":100', 1) for row in beginning

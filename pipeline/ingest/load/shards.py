@@ -131,16 +131,16 @@ def load(
         for shard in _shards(no, file, hashed.get(no, []), reading)
     ]
     parts = reading.parts
-    is_kept = [bool(parts and shard.key and parts.has(shard.key, PART)) for shard in shards]
-    missing = [shard for shard, kept in zip(shards, is_kept, strict=True) if not kept]
-    made = reading.engine(gather, missing)
+    is_cached = [bool(parts and shard.key and parts.has(shard.key, PART)) for shard in shards]
+    new = [shard for shard, cached in zip(shards, is_cached, strict=True) if not cached]
+    answers = reading.engine(gather, new)
     schemas = {table: db.table(table).limit(0).to_arrow_table().schema for table in TABLES}
     n_bytes = sum(artifact.n_bytes for _, artifact in files)
-    for shard, kept in zip(shards, is_kept, strict=True):
-        if kept:
-            gathered = _kept(parts, shard, schemas) or gather(shard)
+    for shard, cached in zip(shards, is_cached, strict=True):
+        if cached:
+            gathered = _cached(parts, shard, schemas) or gather(shard)
         else:
-            gathered = next(made)
+            gathered = next(answers)
             state = _state(shard.artifact)
             is_unchanged = state is not None and state == states.get(shard.file_no)
             if parts and shard.key and is_unchanged and gathered.tally.damage is None:
@@ -220,10 +220,10 @@ def digests(file: Divided) -> list[str]:
     try:
         with file.artifact.path.open("rb") as content:
             for span in file.spans:
-                left = sys.maxsize if span.end is None else span.end - span.start
-                while left and (block := content.read(min(left, BLOCK_BYTES))):
+                n_bytes = sys.maxsize if span.end is None else span.end - span.start
+                while n_bytes and (block := content.read(min(n_bytes, BLOCK_BYTES))):
                     digest.update(block)
-                    left -= len(block)
+                    n_bytes -= len(block)
                 hashed.append(digest.hexdigest())
     except OSError as error:
         raise InputError(f"{file}: cannot be read ({reason_of(error)}).") from error
@@ -240,7 +240,7 @@ def _packed(gathered: Gathered) -> dict[str, bytes]:
     return {**gathered.tables, "tally": sink.getvalue()}
 
 
-def _kept(
+def _cached(
     parts: records.Parts | None, shard: Shard, schemas: Mapping[str, pa.Schema]
 ) -> Gathered | None:
     """A shard that was read before; None if what is kept of it has other columns."""
