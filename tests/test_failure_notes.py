@@ -659,3 +659,13 @@ def test_passes_that_make_no_expected_call(is_called: bool, n_found: int) -> Bat
     found = yield rows
     query = "select reason, n_passes, n_passes_observed from findings where kind = 'unmade'"
     assert found.rows(query) == [("call", n_found, 5)] * bool(n_found)
+
+
+@together
+def test_a_call_is_an_answer() -> Batch:
+    """Where a call is all that is asked for; after its result there should be words."""
+    rows = [rollout(0, 0, output=called("add", {"a": 1}, None)), rollout(1, 0, output=[])]
+    rows += [rollout(2, 0, output=called("add", {"a": 1})), rollout(3, 0, output=said("3"))]
+    found = yield rows
+    query = "select task_id from signs where sign = 'answer is empty' order by all"
+    assert found.column(query) == ["1", "2"]

@@ -144,6 +144,7 @@ def test_scores_as_numbers(value: Any, number: float | None, tmp_path: Path) -> 
     """Letters, words and numbers by declared rules; all else is unscored, never 0."""
     (row,) = rows(read(tmp_path, archive(log(sample(1, 1, value)))))
     assert row["reward"] == number
+    assert row.get("grade") == ("who knows" if value == "who knows" else None)
 
 
 def test_what_users_say_besides_the_input(tmp_path: Path) -> None:

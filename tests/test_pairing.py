@@ -127,6 +127,15 @@ def test_recorded_ids_can_be_asked() -> Batch:
 
 
 @together
+def test_an_id_for_another_question_is_another_task() -> Batch:
+    """A run that numbers otherwise, and asks some questions in other words."""
+    reworded = {number: f"Reserve seat {number}." for number in range(12, N_TASKS)}
+    results = yield pair(run(RENUMBERED["from 1"], is_base=False, ask=reworded))
+    assert pass_counts(results) == counts(range(12))
+    assert results.one("select count(*) from bucket_matrix") == N_TASKS + len(reworded)
+
+
+@together
 def test_ids_that_agree_decide() -> Batch:
     """Where each id asks one question, tasks are paired by id; nothing is renamed."""
     results = yield pair(run({n: n for n in range(4, N_TASKS)}, is_base=False))

@@ -264,7 +264,7 @@ select
     run_id as subject,
     n_unscored || ' of ' || n_rollouts || if(n_rollouts = 1, ' rollout ', ' rollouts ')
         || if(n_unscored = 1, 'has no usable reward and is', 'have no usable reward and are')
-        || ' kept as unscored' as message,
+        || ' kept as unscored' || coalesce('; grades are words: ' || words, '') as message,
     'blade sql "from rollouts where not is_scored"' as hint
 from (
     select
@@ -274,6 +274,22 @@ from (
     from staging.rollouts
     group by all
 )
+left join (
+    select
+        run_id,
+        array_to_string(list(value || ' (' || n || ')' order by n desc, value)[:4], ', ') as words
+    from (
+        select
+            run_id,
+            left(value, 40) as value,
+            count(*) as n
+        from staging.entries
+        inner join staging.rollouts using (record_id)
+        where path = 'grade' and item_no = 0 and entries.kind = 'VARCHAR' and not is_scored
+        group by all
+    )
+    group by run_id
+) using (run_id)
 where n_unscored > 0
 union all by name
 -- Labels that were refused: the first of each file, with the reason. Corrected ones are not listed.

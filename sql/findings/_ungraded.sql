@@ -100,7 +100,11 @@ ungraded as (
     select
         rollouts.*,
         -- Of another harness a reward may be recorded that says nothing: a 0 beside an error.
-        coalesce(lacking.reason, if(format is null, 'reward', 'grade') || ' is not recorded') as reason
+        case
+            when format is not null and not is_scored and not coalesce(ends_with(lacking.reason, ' is null'), false)
+                then 'grade is not recorded'
+            else coalesce(lacking.reason, 'reward is not recorded')
+        end as reason
     from rollouts
     left join lacking using (record_id)
     where

@@ -129,10 +129,15 @@ members as (
         parent as source,
         name as check_name,
         value,
-        kind,
+        entries.kind,
         key <> '' as is_map
     from staging.entries
-    where item_no = 0 and parent <> ''
+    inner join raw.files on files.file_no = record_id // 1099511627776
+    where
+        item_no = 0
+        and parent <> ''
+        -- Metadata of another harness's sample is its task's.
+        and not (files.format is not null and regexp_matches(parent, '^metadata(\.|$)'))
 ),
 objects as (
     select

@@ -400,6 +400,7 @@ words as (
         trim(final_texts.final_text) as final_text,
         trim(regexp_replace(final_texts.final_text, '\s+', ' ', 'g')) as spaced,
         regexp_matches(records.outline, '[cr]$') as ends_on_tool,
+        coalesce(regexp_matches(records.outline, 'c$'), false) as is_call,
         answers.key,
         answers.answer as compared
     from rollouts
@@ -432,7 +433,8 @@ shapes as (
         'answer' as kind,
         'answer' as name,
         unnest(list_filter([
-            case when is_observed and coalesce(final_text, '') = '' then 'is empty' end,
+            -- A call that nothing follows is the answer itself.
+            case when is_observed and coalesce(final_text, '') = '' and not is_call then 'is empty' end,
             case when ends_on_tool and final_text <> '' then 'is missing after the last tool call' end,
             case
                 when (benchmark, md5(spaced)) in (from repeated) and length(final_text) >= 20

@@ -94,7 +94,8 @@ placed as (
     select
         tasks.*,
         moved.new_id,
-        renumbered.run_id is not null as is_renumbered
+        renumbered.run_id is not null as is_renumbered,
+        min(tasks.question) over same_id < max(tasks.question) over same_id as is_contradicted
     from tasks
     left join moved
         on tasks.is_single
@@ -102,6 +103,7 @@ placed as (
         and moved.question = tasks.question
     left join renumbered on renumbered.run_id = tasks.run_id
     where tasks.benchmark in (select moved.benchmark from moved)
+    window same_id as (partition by tasks.benchmark, tasks.task_id)
 ),
 -- Tasks that keep no id of their own, because a question of their run now has it.
 crowded as (
@@ -123,6 +125,9 @@ settled as (
         task_id,
         case
             when new_id is not null then new_id
+            -- Of a run that numbers otherwise, an id that another has for another question is not its task.
+            when is_renumbered and is_single and is_contradicted
+                then task_id || '~' || left(question, 6)
             when is_single and (benchmark, question) in (select (benchmark, question) from crowded)
                 then task_id || '~' || left(question, 6)
             when

@@ -102,9 +102,10 @@ def row(sample: Any, log: Log) -> Row:
         "total_run_time": number(sample.get("total_time")) or _seconds(sample),
         "working_time": number(sample.get("working_time")),
     }
-    answer = {"extracted_answer": chosen.pop("answer")} if chosen and "answer" in chosen else {}
+    own = {"answer": "extracted_answer", "grade": "grade"}
+    details = {named: chosen.pop(name) for name, named in own.items() if chosen and name in chosen}
     return Row(
-        {**value, **answer}, benchmark=log.task, limit_reached=_limit_type(sample.get("limit"))
+        {**value, **details}, benchmark=log.task, limit_reached=_limit_type(sample.get("limit"))
     )
 
 
@@ -152,8 +153,11 @@ def _scores(sample: dict[str, Any], log: Log) -> list[dict[str, Any]]:
                 "explanation": text(get(score, "explanation")),
                 "answer": text(get(score, "answer")),
             }
-            named = {"name": name if key is None else f"{name}.{key}", "score": _number(part)}
-            listed.append(named | without_empty(details))
+            number_ = _number(part)
+            named = {"name": name if key is None else f"{name}.{key}", "score": number_}
+            # A word that is no number, such as a category.
+            word = {"grade": text(part)} if number_ is None else {}
+            listed.append(named | without_empty(details | word))
     return listed
 
 
