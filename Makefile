@@ -54,12 +54,14 @@ analyze: $(ANALYZE) ## analyze RESULTS (a folder or file) into OUT
 view: $(VENV)/.view ## open OUT in the browser
 	$(BIN)/blade view "$(OUT)"
 
-gallery: $(ANALYZE) ## write finished reports of the samples to GALLERY
+gallery: $(VENV)/.view ## write finished reports of the samples, and pages of the explorer, to GALLERY
 	$(BIN)/blade analyze data_samples/demo --out build/gallery
 	mkdir -p "$(GALLERY)"
 	cd build/gallery && tar -cf - $$(find . -name report.html) | tar -xf - -C "$(abspath $(GALLERY))"
 	$(BIN)/blade report --html data_samples/benchmarks/office_desk/golden_reports/aster-8b_golden_report.md \
 	  --out "$(GALLERY)/curated.html"
+	$(BIN)/blade analyze data_samples/benchmarks/office_desk --out build/explorer
+	$(BIN)/blade view build/explorer --bundle "$(GALLERY)/explorer"
 
 # With --quiet a dead link would be no error.
 site: $(VENV)/.site gallery ## build docs and the gallery into site/, with search; a dead link is an error
