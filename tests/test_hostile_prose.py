@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import base64
+import json
 import re
 import time
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -16,7 +18,7 @@ from pipeline.text import ACTIVE, neutral
 from pipeline.view import prose
 from tests import browser
 from tests.lean import without_pages
-from tests.results import analyzed, rollout
+from tests.results import analyzed, call, rollout
 from tests.test_hostile import TEXTS
 from tests.viewed import viewed
 
@@ -214,29 +216,131 @@ def test_no_shape_takes_long(shape: str) -> None:
     assert time.process_time() - started < 1.0
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(browser.PATH is None, reason="no Chromium is installed")
-def test_a_browser_loads_nothing_of_a_transcript(tmp_path: Path) -> None:
-    """As prose and as written, side by side, every event open: no request, dialog or message."""
-    items = [
+def items(payloads: list[str]) -> list[dict[str, Any]]:
+    """Each as a message, a thought, a call, its result, and as the address of media."""
+    return [
         item
-        for number, text in enumerate(PAYLOADS)
+        for number, text in enumerate(payloads)
         for item in (
             {"type": "message", "role": ("assistant", "user")[number % 2], "content": text},
             {"type": "reasoning", "summary": [{"type": "summary_text", "text": text}]},
             {"type": "function_call", "name": text, "call_id": f"{number}", "arguments": text},
             {"type": "function_call_output", "call_id": f"{number}", "output": text},
+            {
+                "type": "message",
+                "role": "user",
+                "content": [
+                    {"type": "input_image", "image_url": text},
+                    {"type": text, "image_url": {"url": f"data:image/png;base64,{text}"}},
+                    {"type": "input_audio", "input_audio": {"data": text, "format": text}},
+                    {"type": "input_text", "text": text},
+                ],
+            },
         )
     ]
-    rows = [rollout(0, 0, ask=text, reward=0.0, output=items[:200]) for text in PAYLOADS[:1]]
-    rows += [rollout(0, 1, ask=PAYLOADS[0], reward=1.0, output=items[200:])]
+
+
+@pytest.fixture(scope="module")
+def bad(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Payloads in transcripts, questions, file names, fields, and labels of the analysis."""
+    folder = tmp_path_factory.mktemp("bad")
+    middle = len(PAYLOADS) // 2
+    rows = [
+        rollout(0, 0, ask=PAYLOADS[0], reward=0.0, output=items(PAYLOADS[:middle])),
+        rollout(0, 1, ask=PAYLOADS[0], reward=1.0, output=items(PAYLOADS[middle:])),
+    ]
+    named = re.sub(r"[/\\\0]", "_", " ".join(TAGGED))
+    files = {
+        "bad_rollouts.jsonl": rows,
+        **{f"{named[start : start + 120]}_rollouts.jsonl": rows for start in (0, 300)},
+        "labels.jsonl": [
+            {**TASK, "cause": "KG", "note": " ".join(PAYLOADS), "by": TAGGED[0]},
+            *labels(),
+        ],
+    }
     with without_pages():
-        warehouse = analyzed(tmp_path, {"bad_rollouts.jsonl": rows}).path
-    paths = ["at=bad/0:0", "at=bad/0:1", "at=bad/0:0&raw=1", "at=bad/0:1&raw=1"]
-    pages = ["/", *(f"/rollout?{path}" for path in paths), "/diff?at=bad/0:0&with=bad/0:1&all=1"]
+        return analyzed(folder, files).path
+
+
+TASK = {"run": "bad", "task": 0}
+
+
+def labels() -> list[dict[str, Any]]:
+    """Payloads as the modes, notes and names of readers of one rollout."""
+    return [
+        {**TASK, "rollout": 0, "mode": f"x {text}"[:100], "note": text, "by": f"{number} {text}"}
+        for number, text in enumerate(PAYLOADS)
+    ]
+
+
+PAGES = [
+    *("/", "/rollouts", "/labels", "/compare", "/task?benchmark={}&task=0"),
+    *(f"/rollout?at=bad/0:{index}{more}" for index in (0, 1) for more in ("", "&raw=1", "&page=2")),
+    "/diff?at=bad/0:0&with=bad/0:1&all=1",
+    *(f"/event?at=bad/0:0%23{seq}" for seq in (1, 5, 60, 160)),
+]
+
+
+def acting(page: str) -> set[tuple[str, str, str]]:
+    """What would load, run, submit or lead elsewhere."""
+    return {
+        (tag, name, value)
+        for tag, name, value in Elements(page).elements
+        if tag in ("iframe", "object", "embed", "base", "style", "link", "video", "use", "!--")
+        or name.startswith("on")
+        or name in ("style", "srcdoc", "ping", "http-equiv", "formaction")
+        or (name in ("src", "href", "action", "data") and not _is_ours(value))
+    } - OURS
+
+
+OURS = {
+    ("link", "rel", "icon"),
+    ("link", "rel", "stylesheet"),
+    ("meta", "http-equiv", "Content-Security-Policy"),
+    *(("link", "href", address) for address in ("data:,", "/view.css", "view.css", "../view.css")),
+}
+
+
+def _is_ours(address: str) -> bool:
+    is_file = re.fullmatch(r"(\.\./)?([a-z-]+/)?[0-9a-z]+\.(html|js)(#.*)?", address)
+    return bool(address[:1] == "#" or prose.MEDIA.fullmatch(address) or is_file) or (
+        address[:1] == "/" and address[:2] != "//"
+    )
+
+
+@pytest.mark.slow
+def test_payloads_are_inert_on_every_page(bad: Path, tmp_path: Path) -> None:
+    """Of the server, with labels of a file too, and of a bundle."""
+    file = tmp_path / "labels.jsonl"
+    file.write_text("".join(json.dumps(label) + "\n" for label in labels()), encoding="utf-8")
+    with viewed(bad, file) as reader:
+        home = reader.get("/")
+        benchmark = next(each for each in home.links if "benchmark=" in each).partition("=")[2]
+        texts = [reader.get(path.format(benchmark.partition("&")[0])) for path in PAGES]
+    assert [page.status for page in texts] == [200] * len(PAGES)
+    transcript = next(page for path, page in zip(PAGES, texts, strict=True) if "/rollout?" in path)
+    assert transcript.text.count('<p class="words">') >= len(PAYLOADS)
+    assert call("view", bad, "--bundle", tmp_path / "bundle").code == 0
+    bundled = sorted((tmp_path / "bundle").rglob("*.html"))
+    assert len(bundled) > 20
+    for page in (*(each.text for each in texts), *(each.read_text("utf-8") for each in bundled)):
+        assert acting(page) == set()
+        assert not ACTIVE.search(page)
+        assert page.count("<script") == 1
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(browser.PATH is None, reason="no Chromium is installed")
+def test_a_browser_loads_nothing_of_a_transcript(bad: Path, tmp_path: Path) -> None:
+    """As prose and as written, side by side, every event open: no request, dialog or message."""
+    file = tmp_path / "labels.jsonl"
+    file.write_text("".join(json.dumps(label) + "\n" for label in labels()), encoding="utf-8")
+    assert call("view", bad, "--bundle", tmp_path / "bundle").code == 0
+    bundled = [each.as_uri() for each in sorted((tmp_path / "bundle").rglob("*.html"))[::4]]
     profile = tmp_path / "browser"
-    with viewed(warehouse) as reader, browser.tab(profile) as tab:
-        for page in (reader.explorer.url, *(reader.base + page for page in pages)):
+    with viewed(bad, file) as reader, browser.tab(profile) as tab:
+        served = [reader.base + page for page in PAGES if "{" not in page]
+        for page in (reader.explorer.url, *served, *bundled):
             tab.ask("Page.navigate", url=page)
             tab.wait_for("Page.loadEventFired")
             tab.run("for (const each of document.querySelectorAll('details')) each.open = true")
@@ -246,4 +350,5 @@ def test_a_browser_loads_nothing_of_a_transcript(tmp_path: Path) -> None:
             assert all(prose.MEDIA.fullmatch(unescape(source)) for source in sources), page
             assert tab.run("document.scripts.length") == 1
         assert tab.complaints == []
-        assert all(url.startswith((reader.base, "data:", "about:")) for url in tab.requests)
+        ours = (reader.base, "data:", "about:", (tmp_path / "bundle").as_uri())
+        assert all(url.startswith(ours) for url in tab.requests)

@@ -173,8 +173,8 @@ def test_agents_are_nested_and_turns_have_costs(reader: Reader) -> None:
         "<ul><li>root 2 turns 2,600 tokens in, 27 out, 9 s"
         "<ul><li>searcher 1 turn 3 out<ul><li>below</li></ul></li></ul></li></ul>"
     )
-    assert "turn 1 1,100 tokens in, 20 out" in event(page, "e1")
-    assert "turn 2 1,500 tokens in, 7 out, 2.5 s" in event(page, "e3")
+    assert "turn 1 · 1,100 tokens in, 20 out" in event(page, "e1")
+    assert "turn 2 · 1,500 tokens in, 7 out, 2.5 s" in event(page, "e3")
 
 
 def test_agents_of_any_shape_are_read() -> None:
