@@ -93,7 +93,10 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
             rollout(0, 1, ask="odd", output=[*called("z", 0), *called("a", 1), *called("b", 3)]),
         ],
         "seen_rollouts.jsonl": [rollout(0, 0, ask="seen", reward=0.0, output=SEEN)],
-        "labels.jsonl": [{"run": "many", "task": 4, "cause": "KG", "note": "n", "by": "b"}],
+        "labels.jsonl": [
+            {"run": "many", "task": 4, "cause": "KG", "note": "n", "by": "b"},
+            {"run": "many", "task": 4, "rollout": 0, "mode": "slow", "by": "c"},
+        ],
     }
     with without_pages():
         return analyzed(tmp_path_factory.mktemp("small"), files).path
@@ -655,7 +658,18 @@ def test_labels_of_the_analysis_are_kept(small: Path, tmp_path: Path) -> None:
         reader.post({"run": "many", "task": "2", "cause": "BI"})
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     first = {"run": "many", "task": "4", "cause": "KG", "note": "n", "by": "b"}
-    assert lines == [first, {"run": "many", "task": "2", "cause": "BI"}]
+    second = {"run": "many", "task": "4", "rollout": 0, "mode": "slow", "by": "c"}
+    assert lines == [first, second, {"run": "many", "task": "2", "cause": "BI"}]
+
+
+def test_labels_of_the_analysis_are_shown(small: Path, tmp_path: Path) -> None:
+    """At the transcript, until there is a file, which replaces them."""
+    with viewed(small, tmp_path / "labels.jsonl") as reader:
+        words = reader.get("/rollout", at="many/4:0").words
+        assert "task: knowledge gap (KG) , labelled by b: n line 1 of labels.jsonl" in words
+        assert "rollout: slow , labelled by c" in words
+        (tmp_path / "labels.jsonl").write_text("")
+        assert ", labelled" not in reader.get("/rollout", at="many/4:0").words
 
 
 def test_labels_appended_at_once_are_all_there(

@@ -76,7 +76,7 @@ def _read(path: Path) -> list[Row]:
         reader = None if label.is_of_task else label.said_by
         key = (label.run_id, label.task_id, label.rollout_index, reader)
         labels.pop(key, None)
-        labels[key] = {**_row(label), "line_no": line_no}
+        labels[key] = {**_row(label), "line_no": line_no, "source_file": path.name}
     for old, new in renames:
         for row in labels.values():
             row["mode"] = new if row["mode"] == old else row["mode"]

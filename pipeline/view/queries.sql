@@ -550,6 +550,24 @@ select trajectory
 from raw.records
 where record_id = $record;
 
+-- analysis_labels: the labels that the analysis read of a task and of one of its rollouts
+select
+    rollout_index,
+    mode,
+    cause,
+    note,
+    nullif(said_by, '') as said_by,
+    coalesce(evidence, []) as evidence,
+    source_file,
+    source_line as line_no
+from (
+    from labels
+    union all by name
+    from rollout_labels
+)
+where run_id = $run and task_id = $task and coalesce(rollout_index, $index) = $index
+order by rollout_index nulls first, said_by;
+
 -- media: the images and sounds of the request (event 0) and of the messages of an attempt
 select
     seq,

@@ -129,7 +129,7 @@ def reader(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> Page:
         "q": q,
         "page": page,
         "n_pages": n_pages,
-        "labels": [*labels.of(*citation.rollout[:2]), *labels.of(*citation.rollout)],
+        "labels": _labels(labels, opened, key),
         "verifier": json_text(parsed(fields), indent=2) if len(fields) < LAID_OUT else fields,
     }
 
@@ -162,6 +162,13 @@ def shown(events: list[Row], *, is_raw: bool, cited_seq: int | None = None) -> l
             }
         )
     return rows
+
+
+def _labels(labels: LabelFile, opened: Opened, key: Row) -> list[Row]:
+    """Of the task and of the rollout: those of the file, or of the analysis if there is none."""
+    if not labels.path.is_file():
+        return opened.rows("analysis_labels", **key)
+    return [*labels.of(key["run"], key["task"]), *labels.of(*key.values())]
 
 
 def _media(opened: Opened, record: int, *, first: int, last: int) -> dict[int, list[str]]:
