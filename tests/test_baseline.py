@@ -9,11 +9,12 @@ from unittest import mock
 import pytest
 
 import pipeline
+from pipeline.answers.recomputed import COMPARED
 from pipeline.errors import InputError, UsageError
 from pipeline.profile import Profile, read
 from pipeline.provenance import command
 from pipeline.settings import Settings
-from tests.lean import CHECKED, only, without_pages
+from tests.lean import CHECKED, only
 from tests.results import Content, Results, analyzed, call, rollout
 
 
@@ -38,8 +39,7 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for model, n_first in (("new", 1), ("old", 2))
     }
     files["blade.toml"] = 'baseline = ["hills_old", "nobody"]\n'
-    with without_pages():
-        return analyzed(tmp_path_factory.mktemp("baseline"), files).path
+    return analyzed(tmp_path_factory.mktemp("baseline"), files, needs=COMPARED).path
 
 
 @pytest.mark.slow

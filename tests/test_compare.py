@@ -14,15 +14,16 @@ import pyarrow as pa
 import pytest
 
 from pipeline import run
+from pipeline.answers.recomputed import COMPARED, FOLLOWED
 from pipeline.settings import Settings
 from pipeline.warehouse import Warehouse
 from tests import compare_runs
 from tests.case_files import cases
-from tests.lean import without_pages
 from tests.results import Outcome, Row, analyzed, asked, call, called, rollout, said, write
 
 Say = Callable[..., Outcome]
 ASTER, BIRCH = "quick_math_aster-8b", "quick_math_birch-70b"
+NEEDS = (*COMPARED, *FOLLOWED, "rollouts", "events")
 CONTRACT = (
     "base candidate metric n_common_tasks pairing delta se_new_tasks se_same_tasks ci_new_tasks "
     "ci_same_tasks p_value mde bounds verdict transitions ledgers".split()
@@ -32,8 +33,7 @@ CONTRACT = (
 @pytest.fixture(scope="module")
 def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Runs that improved, regressed, lost rows, ask other questions, are unsettled or hostile."""
-    with without_pages():
-        return analyzed(tmp_path_factory.mktemp("compare"), compare_runs.files()).path
+    return analyzed(tmp_path_factory.mktemp("compare"), compare_runs.files(), needs=NEEDS).path
 
 
 class Shared(Warehouse):
@@ -333,8 +333,7 @@ def crashing(tmp_path_factory: pytest.TempPathFactory) -> Path:
         files[f"desk_{name}_rollouts_materialized_inputs.jsonl"] = [
             asked(task, index) for task in range(n_tasks) for index in range(2)
         ]
-    with without_pages():
-        return analyzed(tmp_path_factory.mktemp("crashing"), files).path
+    return analyzed(tmp_path_factory.mktemp("crashing"), files, needs=NEEDS).path
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.fact_files import Fact, facts
-from tests.lean import CHECKED
+from tests.lean import RECORDED
 from tests.mutations import check_mutations
 from tests.results import Content, Results, Row, analyzed, lines
 
@@ -83,7 +83,7 @@ FILES: dict[str, Content] = {
 def loaded(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """Four models, one with a line that cannot be read."""
     folder = tmp_path_factory.mktemp("bfcl")
-    return analyzed(folder, FILES, needs=(*CHECKED, "events"))
+    return analyzed(folder, FILES, needs=(*RECORDED, "events"))
 
 
 @facts("bfcl")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.fact_files import Fact, facts
-from tests.lean import CHECKED
+from tests.lean import RECORDED
 from tests.mutations import check_mutations
 from tests.results import Content, Results, Row, analyzed, lines
 
@@ -96,7 +96,7 @@ FILES: dict[str, Content] = {
 def loaded(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """Two subsets, repeats, and a dataset without a report."""
     folder = tmp_path_factory.mktemp("evalscope")
-    return analyzed(folder, FILES, needs=(*CHECKED, "events", "checks"))
+    return analyzed(folder, FILES, needs=(*RECORDED, "events", "checks"))
 
 
 @facts("evalscope")

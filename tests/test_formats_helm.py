@@ -10,7 +10,7 @@ import pytest
 
 from pipeline.ingest.formats import helm
 from tests.fact_files import Fact, facts
-from tests.lean import CHECKED
+from tests.lean import RECORDED
 from tests.mutations import check_mutations
 from tests.results import Content, Results, Row, analyzed
 
@@ -124,7 +124,7 @@ FILES: dict[str, Content] = {
 def loaded(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """A run with trials, splits and a perturbation, and one with a request for each choice."""
     folder = tmp_path_factory.mktemp("helm")
-    return analyzed(folder, FILES, needs=(*CHECKED, "events", "checks"))
+    return analyzed(folder, FILES, needs=(*RECORDED, "events", "checks"))
 
 
 @facts("helm")

@@ -19,10 +19,10 @@ from pipeline.ingest import formats
 from pipeline.ingest.formats import Expected, Reject, Row, inspect_ai, packed
 from tests.case_files import filled
 from tests.fact_files import Fact, check, facts
-from tests.lean import CHECKED
+from tests.lean import RECORDED
 from tests.results import Results, analyzed, rollout
 
-NEEDS = (*CHECKED, "checks", "events")
+NEEDS = (*RECORDED, "checks", "events")
 
 
 def sample(task: Any, epoch: int = 1, value: Any = "C", **more: Any) -> dict[str, Any]:
@@ -222,7 +222,7 @@ def test_figures_of_a_log_that_was_cut_down(tmp_path: Path) -> None:
     """Where not all samples are in the log, its figures are not compared with those that are."""
     results = {"total_samples": 9, "scores": [published("match", accuracy=0.25)]}
     cut = {**header("a", "b", "c", results=results), "samples": [sample("a")]}
-    actual = analyzed(tmp_path, {"cut.json": json.dumps(cut)}, needs=CHECKED)
+    actual = analyzed(tmp_path, {"cut.json": json.dumps(cut)}, needs=RECORDED)
     check(actual, "inspect_cut")
     # What was taken out of the log is not missing, though it lists it.
     assert actual.one("select n_expected from runs") is None
@@ -245,7 +245,7 @@ def test_a_run_of_gym_and_one_of_inspect_compare(tmp_path: Path) -> None:
     samples = [sample(f"s{n}", value="C" if n < 3 else "I") for n in (2, 0, 1, 3)]
     ids = header("s0", "s1", "s2", "s3", "lost")
     files = {"gym_rollouts.jsonl": own, "other.eval": archive(log(*samples, head=ids))}
-    results = analyzed(tmp_path, files, needs=(*CHECKED, "comparisons", "comparison_tasks"))
+    results = analyzed(tmp_path, files, needs=(*RECORDED, "comparisons", "comparison_tasks"))
     check(results, "inspect_compared")
 
 

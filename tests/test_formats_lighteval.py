@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.fact_files import Fact, facts
-from tests.lean import CHECKED
+from tests.lean import RECORDED
 from tests.mutations import check_mutations
 from tests.results import Content, Results, Row, analyzed
 
@@ -103,7 +103,7 @@ FILES: dict[str, Content] = {
 def loaded(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """Two evaluations of one model."""
     folder = tmp_path_factory.mktemp("lighteval")
-    return analyzed(folder, FILES, needs=(*CHECKED, "events", "checks"))
+    return analyzed(folder, FILES, needs=(*RECORDED, "events", "checks"))
 
 
 @facts("lighteval")

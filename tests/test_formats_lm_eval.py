@@ -13,11 +13,11 @@ from pipeline.ingest import formats
 from pipeline.ingest.formats import lm_eval, lm_eval_sample
 from tests.case_files import filled
 from tests.fact_files import Fact, check, facts
-from tests.lean import CHECKED
+from tests.lean import RECORDED
 from tests.results import Results, Row, analyzed, lines, write
 
 TIME = "2026-01-02T03-04-05.678"
-NEEDS = (*CHECKED, "checks")
+NEEDS = (*RECORDED, "checks")
 
 
 def sample(doc: int, score: Any, of_filter: str = "none", **more: Any) -> Row:

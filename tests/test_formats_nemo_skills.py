@@ -11,10 +11,10 @@ import pytest
 from pipeline.artifact import Artifact, Kind
 from pipeline.ingest.formats import Figure, nemo_skills
 from tests.fact_files import Fact, facts
-from tests.lean import CHECKED
+from tests.lean import RECORDED
 from tests.results import Results, Row, analyzed, lines, write
 
-NEEDS = (*CHECKED, "checks")
+NEEDS = (*RECORDED, "checks")
 
 
 def row(task: int, answer: str | None, *, is_correct: bool | None, **more: Any) -> Row:

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from tests.fact_files import Fact, facts
-from tests.lean import CHECKED
+from tests.lean import RECORDED
 from tests.results import Results, Row, analyzed
 
-NEEDS = (*CHECKED, "checks")
+NEEDS = (*RECORDED, "checks")
 
 
 def prediction(instance: str, patch: str | None = "diff --git a/x b/x", **more: Any) -> Row:

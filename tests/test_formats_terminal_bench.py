@@ -8,10 +8,10 @@ import pytest
 
 from tests.case_files import filled
 from tests.fact_files import Fact, facts
-from tests.lean import CHECKED
+from tests.lean import RECORDED
 from tests.results import Results, Row, analyzed
 
-NEEDS = (*CHECKED, "checks")
+NEEDS = (*RECORDED, "checks")
 
 
 def trial(task: str, nth: int, verdict: Any, **more: Any) -> Row:

@@ -13,10 +13,10 @@ from pipeline.ingest import formats
 from pipeline.ingest.formats import verifiers_v0
 from tests.case_files import cases, filled
 from tests.fact_files import Fact, check, facts
-from tests.lean import CHECKED
+from tests.lean import RECORDED
 from tests.results import Results, Row, analyzed, lines, write
 
-NEEDS = (*CHECKED, "checks", "events", "expected")
+NEEDS = (*RECORDED, "checks", "events", "expected")
 
 
 def rollout(example: Any, reward: Any, start: float, **more: Any) -> Row:
