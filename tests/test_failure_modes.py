@@ -194,7 +194,7 @@ def test_recommendations(found: Results) -> None:
 
 @with_pages.each(
     *(
-        (models, answers, expected if models == "xyy" else [])
+        (models, answers, expected if models == "xyy" or answers.endswith("AAA") else [])
         for models in ("xxx", "xyy")
         for answers, expected in (
             # Tasks 0 and 1 get one wrong answer three times, task 2 two of them.
@@ -211,7 +211,7 @@ def test_keys_that_every_attempt_contradicts(
 ) -> Batch:
     """Tasks that nobody passes, all attempts of which agree on an answer other than the key.
 
-    One model that says the same again and again is no witness.
+    One model that says the same again and again is no witness, unless there is one key for all.
     """
     tasks = answers.split()
     keys = ["A"] * 3 + [tasks[3][0]]

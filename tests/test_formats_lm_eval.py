@@ -154,3 +154,39 @@ def test_figures_of_groups_and_of_functions(tmp_path: Path) -> None:
         "f1,none": "defined otherwise: an aggregate (span_f1) of all rows",
         "all_sums/acc,none": "of a group of tasks",
     }
+
+
+@pytest.mark.parametrize(
+    ("target", "metric", "reward", "shown"),
+    [
+        # The likeliest is B; C has the highest likelihood per character.
+        (0, "acc", 0.0, ("B", "A")),
+        ("1", "acc", 1.0, ("B", "B")),
+        ("C long", "acc_norm", 1.0, ("C long", "C long")),
+        # What the score contradicts is not what it was made of; nor is another metric.
+        (1, "acc", 0.0, (None, None)),
+        (0, "brier_score", 0.3, (None, None)),
+        (7, "acc", 0.0, (None, None)),
+    ],
+)
+def test_the_choice_and_the_right_one(
+    target: Any, metric: str, reward: float, shown: tuple[str | None, str | None]
+) -> None:
+    """By the likelihoods of the choices, as the metric takes them."""
+    arguments = {
+        f"gen_args_{n}": {"arg_0": "Which?", "arg_1": f" {choice}"}
+        for n, choice in enumerate(("A", "B", "C long"))
+    }
+    likelihoods = [["-9.0", "False"], ["-3.0", "False"], ["-4.0", "False"]]
+    one = {
+        "doc_id": 0,
+        "target": target,
+        "arguments": arguments,
+        "filtered_resps": likelihoods,
+        "metrics": [metric],
+        metric: reward,
+    }
+    row = lm_eval_sample.row(one, {"output_type": "multiple_choice"}, "m")
+    answer, key = shown
+    assert row.get("extracted_answer") == answer
+    assert row["target"] == (target if key is None else key)

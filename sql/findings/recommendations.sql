@@ -77,7 +77,7 @@ answered as (
         task_id,
         count(*) as n_attempts,
         count(distinct comparable(answers.answer)) as n_answers,
-        count(distinct runs.model) as n_models,
+        count(distinct coalesce(records.model, runs.model)) as n_models,
         bool_or(is_pass) as is_solved,
         bool_and(
             length(answers.answer) <= 80
@@ -87,12 +87,13 @@ answered as (
         arg_min(run_id || '/' || task_id || ':' || rollout_index, (run_id, rollout_index)) as citation
     from staging.rollouts
     inner join staging.run_benchmarks using (run_id)
+    inner join (select record_id, model from staging.records) as records using (record_id)
     inner join (select run_id, model from main.runs) as runs using (run_id)
     left join staging.answers using (record_id)
     where is_scored
     group by all
 ),
--- That one model gives one answer again and again says nothing about the key.
+-- One model may repeat its own mistake, which says nothing about the key; unless all tasks have the same one.
 keys as (
     select
         benchmark,
@@ -101,7 +102,7 @@ keys as (
         list(
             {citation: citation, n: n_attempts}
             order by n_attempts desc, try_cast(task_id as bigint), task_id
-        ) filter (where not is_solved and n_models > 1 and n_attempts > 2 and is_wrong and n_answers = 1) as alike,
+        ) filter (where not is_solved and n_attempts > 2 and is_wrong and n_answers = 1) as alike,
         case when count(distinct key) = 1 and count(key) = count(*) then min(key) end as only_key
     from answered
     -- Where nearly all answers are one of two, the wrong ones are the same anyway.
@@ -120,7 +121,7 @@ keys as (
         having list_sum(max(n, 2)) < 0.9 * sum(n)
     ) as varied using (benchmark)
     group by all
-    having len(alike) > 0
+    having len(alike) > 0 and (only_key is not null or bool_or(n_models > 1))
 ),
 every as (
     from modes

@@ -55,7 +55,10 @@ def row(sample: dict[str, Any], config: dict[str, Any], model: str | None) -> di
     scores, own = _scores(sample, config)
     question, arguments = _request(sample.get("arguments"))
     is_choice = text(config.get("output_type")) in LIKELIHOODS or isinstance(arguments, str)
-    answer = None if is_choice else _answer(sample.get("filtered_resps"))
+    likelihoods = [number(get(one, 0)) for one in items(sample.get("filtered_resps"))]
+    reward = next((score["score"] for score in scores if score["name"] == own), None)
+    chosen, gold = _choice(sample, likelihoods, own, reward) if is_choice else (None, None)
+    answer = chosen if is_choice else _answer(sample.get("filtered_resps"))
     request = {
         "input": question,
         "model": model,
@@ -67,17 +70,14 @@ def row(sample: dict[str, Any], config: dict[str, Any], model: str | None) -> di
         "_ng_rollout_index": 0,
         "responses_create_params": without_empty(request),
         "response": _response(sample, model, answer, is_choice=is_choice),
-        "target": sample.get("target"),
+        "target": sample.get("target") if gold is None else gold,
         **scores_of(scores, own),
         # The log probability of each choice, in order.
-        "choice_likelihoods": [number(get(one, 0)) for one in items(sample.get("filtered_resps"))]
-        if is_choice
-        else None,
+        "choice_likelihoods": likelihoods if is_choice else None,
         "metadata": sample.get("doc"),
         "doc_hash": sample.get("doc_hash"),
         "prompt_hash": sample.get("prompt_hash"),
     }
-    reward = next((score["score"] for score in scores if score["name"] == own), None)
     # A text that is too long to be an answer does not show whether there is one.
     valid_answer = None if answer == INVALID else answer
     extracted = {} if answer is None else {"extracted_answer": valid_answer}
@@ -124,6 +124,31 @@ def _request(arguments: Any) -> tuple[list[dict[str, Any]], Any]:
     messages = _messages(question)
     words = question if isinstance(question, str) else ""
     return messages or [message(words, "user")], arguments_of_it
+
+
+def _choice(
+    sample: dict[str, Any], likelihoods: list[float | None], metric: str | None, reward: Any
+) -> tuple[str | None, str | None]:
+    """The likeliest of several choices and the right one, where the score agrees with them."""
+    arguments = sample.get("arguments")
+    each = arguments.values() if isinstance(arguments, dict) else items(arguments)
+    choices = [text(get(one, "arg_1") if isinstance(one, dict) else get(one, 1)) for one in each]
+    words = [choice.strip() for choice in choices if choice and choice.strip()]
+    known = [value for value in likelihoods if value is not None]
+    if not 1 < len(words) == len(choices) == len(known) or metric not in ("acc", "acc_norm"):
+        return None, None
+    lengths = [len(choice or "") if metric == "acc_norm" else 1 for choice in choices]
+    worth = [value / length for value, length in zip(known, lengths, strict=True)]
+    target = str(sample.get("target")).strip()
+    if target.isdigit() and int(target) < len(words):
+        gold = int(target)
+    elif target in words:
+        gold = words.index(target)
+    else:
+        return None, None
+    chosen = worth.index(max(worth))
+    is_agreed = reward == float(chosen == gold)
+    return (words[chosen], words[gold]) if is_agreed else (None, None)
 
 
 def _messages(question: Any) -> list[dict[str, Any]]:
