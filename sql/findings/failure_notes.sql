@@ -329,7 +329,7 @@ rare as (
     left join answers using (record_id)
     where
         signs.kind in ('ungraded', 'profile', 'limit', 'answer', 'error', 'field')
-        and (scope = 'rollout' or signs.kind in ('answer', 'limit', 'ungraded'))
+        and (scope = 'rollout' or signs.kind in ('answer', 'limit', 'ungraded', 'error'))
         and (n_passes <= 0.1 * n_all_passes or signs.kind in ('ungraded', 'limit'))
         -- Nor does what all attempts at the task bear say anything of one.
         and (n_of_task < n_task_attempts or n_task_attempts = 1 or signs.kind <> 'field')

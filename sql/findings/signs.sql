@@ -86,6 +86,19 @@ answer_fields as (
     group by benchmark, path
     having count(*) filter (where value = answer) >= 0.5 * count(*)
 ),
+-- One name in two spellings with the same values is one field.
+spelled as (
+    select
+        benchmark,
+        path
+    from others
+    inner join staging.rollouts using (record_id)
+    inner join staging.run_benchmarks using (run_id)
+    group by benchmark, path
+    qualify row_number() over (
+        partition by benchmark, bare_text(path), bit_xor(hash(record_id, value)), count(*) order by path
+    ) = 1
+),
 field_values as (
     select distinct
         benchmark,
@@ -96,6 +109,7 @@ field_values as (
     inner join staging.rollouts using (record_id)
     inner join staging.run_benchmarks using (run_id)
     inner join field_paths using (benchmark, path)
+    semi join spelled using (benchmark, path)
     anti join answer_fields using (benchmark, path)
     where
         value in ('is null', 'is empty')
