@@ -449,6 +449,29 @@ def test_a_verdict_of_one_run_is_a_verdict() -> None:
     assert same_as_score([graded], both) == {graded.field}
 
 
+@pytest.mark.parametrize("is_graded", [True, False])
+def test_who_broke_down_left_out_no_call(is_graded: bool) -> None:
+    """A call that attempts without a grade did not come to make goes with no failure."""
+    signs = [sign("look = called", [*range(1, N_FAILURES, 2), *PASSES], kind="call")]
+    if not is_graded:
+        signs.append(sign("reward = is not recorded", range(0, N_FAILURES, 2), kind="ungraded"))
+    # Each task has an attempt that makes the call, and one that does not.
+    fails = np.arange(N) < N_FAILURES
+    tasks = np.concatenate([np.arange(N_FAILURES), np.arange(N_FAILURES)])
+    tried = Attempts(np.zeros(N, dtype=np.int64), tasks, fails, ~fails)
+    behaviours = [mode.sign.text for mode in modes(signs, tried) if mode.reason == "behaviour"]
+    assert behaviours == (["never look = called"] if is_graded else [])
+
+
+def test_a_call_of_the_run_that_fails_more_goes_with_no_failure() -> None:
+    """Where tasks are tried once by each run, it is compared within runs, too."""
+    places = np.arange(N)
+    fails = (places < 15) | (places >= 38)
+    tried = Attempts(places // 20, places % 20, fails, ~fails)
+    assert modes([sign("look = called", range(20), kind="call")], tried) == []
+    assert texts(modes([sign("look = called", range(14), kind="call")], tried)) != []
+
+
 @pytest.mark.parametrize("n_won", [0, 12])
 def test_words_that_say_how_it_came_out(n_won: int) -> None:
     """A text that several tasks get is a mode, unless passes get texts of this kind as often."""

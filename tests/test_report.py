@@ -235,7 +235,7 @@ def test_odd_runs_have_their_own_words(mixed: Path) -> None:
         "no pass threshold is set and rewards go from -19 to 0, so pass figures are n/a.",
         "`empty` has no scored attempt.",
         "What was expected is not recorded, so missing attempts are unknown.",
-        "Set a pass threshold first: nothing can be called a failure without one.",
+        "Set a pass threshold first: nothing can be called a failure without one (`blade analyze",
         "One attempt passes 50.0% of the time.",
         "The mean reward is 0.5; one attempt passes 25.0% of the time, at least one of 4 attempts",
         "1 of 2 tasks passed in the only scored attempt, 1 failed.",

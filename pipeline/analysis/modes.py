@@ -197,7 +197,16 @@ def modes(signs: Sequence[Sign], attempts: Attempts) -> list[Mode]:
     listed += _recorded_errors(signs, attempts, listed)
     signs = [sign for sign in signs if not _is_recorded_error(sign)]
     listed += _descriptions(signs, attempts, listed)
-    return listed + usual + _behaviours(signs, attempts)
+    return listed + usual + _behaviours(_of_graded(signs), attempts)
+
+
+def _of_graded(signs: Sequence[Sign]) -> list[Sign]:
+    """The signs as far as attempts were graded: who broke down left out every call after it."""
+    broken = [sign.bears for sign in signs if sign.kind == "ungraded"]
+    if not broken:
+        return list(signs)
+    graded = ~np.any(broken, axis=0)
+    return [replace(sign, bears=sign.bears & graded, known=sign.known & graded) for sign in signs]
 
 
 def _limits(
@@ -475,7 +484,11 @@ def _behaviours(signs: Sequence[Sign], attempts: Attempts) -> list[Mode]:
     listed = [
         Mode(sign, "behaviour", p_adjusted=float(p_value))
         for sign, p_value in zip(tested, max_t(tested, strata, attempts.fails), strict=True)
-        if p_value < LEVEL and n_failing(sign, attempts) >= 3 and contrast(sign, attempts) >= 0.2
+        if p_value < LEVEL
+        and n_failing(sign, attempts) >= 3
+        and contrast(sign, attempts) >= 0.2
+        # Over several runs a call may only go with the run that fails more.
+        and _is_of_failures(sign, attempts)
     ]
     listed.sort(key=lambda mode: (-contrast(mode.sign, attempts), mode.sign.text))
     return listed[:2]

@@ -52,6 +52,8 @@ signs as (
     semi join (from main.signs where kind = 'call') as tools using (run_id, name)
     anti join (from main.signs where kind = 'call') as called
         using (run_id, task_id, rollout_index, name)
+    -- Who broke down left out every call after it.
+    anti join staging.ungraded using (record_id)
     where modes.value = 'never called' and modes.kind = 'call'
 ),
 -- Of several limits the one that most attempts of the benchmark reach.
