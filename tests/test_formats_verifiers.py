@@ -61,16 +61,19 @@ def old(tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 
 def test_a_score_that_always_is_the_reward_is_the_reward(tmp_path: Path) -> None:
-    """Though averages that differ in their last digit do not show it."""
-    rows = [rollout(n, n / 2, 1.0, metrics={"judge": n / 2, "neat": 1.0}) for n in range(3)]
-    metadata = {**METADATA, "avg_reward": 0.5, "avg_metrics": {"judge": 0.5000001, "neat": 1.0}}
-    files = {"sums--org--m/run7/results.jsonl": rows, "sums--org--m/run7/metadata.json": [metadata]}
-    results = analyzed(tmp_path, files, needs=["reward_components"])
-    assert results.rows("select component, is_reward from reward_components") == [
-        ("judge", True),
-        ("neat", False),
-        ("reward", True),
+    """Though by the averages a counter is; where the reward is listed, another is beside it."""
+    rows = [
+        rollout(n, n / 2, 1.0, metrics={"judge": n / 2, "neat": 1.0, "num_turns": n})
+        for n in range(3)
     ]
+    for name, average in (("run7", 0.5), ("run8", 1.0)):
+        averages = {"judge": 0.5000001, "num_turns": average}
+        metadata = {**METADATA, "avg_reward": 0.5, "avg_metrics": averages}
+        folder = f"{name}/sums--org--m/{name}"
+        files = {f"{folder}/results.jsonl": rows, f"{folder}/metadata.json": [metadata]}
+        results = analyzed(tmp_path / name, files, needs=["reward_components"])
+        rewards = results.column("select component from reward_components where is_reward")
+        assert rewards == ["judge" if average == 0.5 else "reward"]
 
 
 @facts("verifiers")

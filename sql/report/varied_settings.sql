@@ -64,7 +64,9 @@ from (
         count(*) as n_tasks,
         [] as examples
     from prompts
-    group by all
+    group by benchmark
+    -- What few tasks are asked otherwise is no setting.
+    having 2 * count(*) >= (select count(*) from main.tasks where tasks.benchmark = prompts.benchmark)
 )
 semi join (select benchmark from main.runs group by all having count(*) > 2) as several using (benchmark)
 order by benchmark, setting

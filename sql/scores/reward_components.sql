@@ -29,9 +29,12 @@ numbers as materialized (
         is_pass,
         bounded_name(json_field(item, 'name')) as component,
         json_field_number(item, 'score') as value,
-        -- What one reader names as the score, another may list with all others.
-        entries.path = 'score' or bool_and(json_field_number(item, 'score') = reward) over (
-            partition by run_id, json_field(item, 'name')
+        -- Where none is named as the score, the one that always is the reward.
+        entries.path = 'score' or (
+            not bool_or(entries.path = 'score' or json_field(item, 'name') = 'reward') over (partition by run_id)
+            and bool_and(json_field_number(item, 'score') = reward) over (
+                partition by run_id, json_field(item, 'name')
+            )
         ) as is_reward
     from staging.entries
     inner join staging.rollouts using (record_id)
