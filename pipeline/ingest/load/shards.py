@@ -11,8 +11,9 @@ import io
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,9 @@ WORKER_CONFIG: dict[str, Any] = {
 CODECS = dict.fromkeys(("arguments", "text", "words", "verifier", "prompt"), "snappy")
 TALLY = pa.schema([("n_lines", pa.int64()), ("n_blank", pa.int64())])
 PART = (*TABLES, "tally")
+# Rows that are in memory at a time, uncompressed.
+GROUP_ROWS = 16384
+State = tuple[int, ...]
 SAME_PATH_HINT = "Results must have the same path on all machines."
 
 
@@ -130,33 +134,50 @@ def load(
         for no, file in divided.items()
         for shard in _shards(no, file, hashed.get(no, []), reading)
     ]
-    parts = reading.parts
-    is_cached = [bool(parts and shard.key and parts.has(shard.key, PART)) for shard in shards]
-    new = [shard for shard, cached in zip(shards, is_cached, strict=True) if not cached]
-    answers = reading.engine(gather, new)
     schemas = {table: db.table(table).limit(0).to_arrow_table().schema for table in TABLES}
     n_bytes = sum(artifact.n_bytes for _, artifact in files)
-    for shard, cached in zip(shards, is_cached, strict=True):
-        if cached:
-            gathered = _cached(parts, shard, schemas) or gather(shard)
-        else:
-            gathered = next(answers)
-            state = _state(shard.artifact)
-            is_unchanged = state is not None and state == states.get(shard.file_no)
-            if parts and shard.key and is_unchanged and gathered.tally.damage is None:
-                parts.write(shard.key, _packed(gathered))
+    for shard, gathered in _gathered(shards, states, schemas, reading):
         read = gathered.tally
         tally = tallies.setdefault(shard.file_no, FileTally())
         n_before = 0 if shard.is_first else 1
         offset = record_id(shard.file_no, tally.n_lines - n_before)
         for table in TABLES:
-            _insert(db, table, gathered.tables[table], offset)
+            n_read = min(SHARD_BYTES, read.n_bytes) if table == "raw.events" else 0
+            count = partial(_count, reading.read, n_read, n_bytes)
+            _insert(db, table, gathered.tables[table], offset, count)
         tally.n_lines += read.n_lines - n_before
         tally.n_blank += read.n_blank
         tally.n_bytes, tally.sha256 = read.n_bytes, read.sha256
-        reading.read(min(SHARD_BYTES, read.n_bytes), n_bytes)
     for no, of_parts in hashed.items():
         tallies[no].sha256 = of_parts[-1]
+
+
+def _count(read: records.Read, n_read: int, n_bytes: int, share: float) -> None:
+    read(int(share * n_read), n_bytes)
+
+
+def _gathered(
+    shards: list[Shard],
+    states: Mapping[int, State | None],
+    schemas: Mapping[str, pa.Schema],
+    reading: records.Reading,
+) -> Iterator[tuple[Shard, Gathered]]:
+    """The contents of all shards in order: from the cache, or as the engine reads them."""
+    assert reading.engine is not None
+    parts = reading.parts
+    is_cached = [bool(parts and shard.key and parts.has(shard.key, PART)) for shard in shards]
+    new = [shard for shard, cached in zip(shards, is_cached, strict=True) if not cached]
+    answers = reading.engine(gather, new)
+    for shard, cached in zip(shards, is_cached, strict=True):
+        if cached:
+            yield shard, _cached(parts, shard, schemas) or gather(shard)
+            continue
+        gathered = next(answers)
+        state = _state(shard.artifact)
+        is_unchanged = state is not None and state == states.get(shard.file_no)
+        if parts and shard.key and is_unchanged and gathered.tally.damage is None:
+            parts.write(shard.key, _packed(gathered))
+        yield shard, gathered
 
 
 def _shards(
@@ -176,7 +197,7 @@ def _shards(
         )
 
 
-def _state(artifact: Artifact) -> tuple[int, ...] | None:
+def _state(artifact: Artifact) -> State | None:
     """What changes with the content of a file; None if it was written a moment ago."""
     try:
         state = artifact.path.stat()
@@ -263,7 +284,7 @@ def _parquet(table: duckdb.DuckDBPyRelation) -> bytes:
     import pyarrow.parquet as pq  # slow to import, and rarely needed
 
     sink = io.BytesIO()
-    stream = table.to_arrow_reader()
+    stream = table.to_arrow_reader(GROUP_ROWS)
     codecs = {name: CODECS.get(name, "zstd") for name in stream.schema.names}
     with pq.ParquetWriter(sink, stream.schema, compression=codecs) as writer:
         for batch in stream:
@@ -271,13 +292,26 @@ def _parquet(table: duckdb.DuckDBPyRelation) -> bytes:
     return sink.getvalue()
 
 
-def _insert(db: duckdb.DuckDBPyConnection, table: str, content: bytes, offset: int) -> None:
+def _insert(
+    db: duckdb.DuckDBPyConnection,
+    table: str,
+    content: bytes,
+    offset: int,
+    count: Callable[[float], None],
+) -> None:
+    """Insert the rows of a shard; `count` is called with the share of them that was inserted."""
     import pyarrow.parquet as pq
 
     file = pq.ParquetFile(pa.BufferReader(content))
     if not file.num_row_groups:  # which older versions of pyarrow cannot iterate
         return
-    stream = pa.RecordBatchReader.from_batches(file.schema_arrow, file.iter_batches())
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        for batch in file.iter_batches(GROUP_ROWS):
+            yield batch
+            count(batch.num_rows / file.metadata.num_rows)
+
+    stream = pa.RecordBatchReader.from_batches(file.schema_arrow, batches())
     db.register("gathered", stream)
     db.execute(
         f"insert into {table} select * replace (record_id + {offset} as record_id) from gathered"
