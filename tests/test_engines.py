@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -23,10 +24,11 @@ from pipeline.errors import InputError, UsageError
 from pipeline.ingest import discover, load
 from pipeline.ingest.load import shards
 from pipeline.ingest.load.lines import Span
+from pipeline.run import run
 from pipeline.settings import SQL_DIR, Settings
 from pipeline.user_cache import Parts
 from tests.conftest import DEMO
-from tests.results import BLADE, rollout, write
+from tests.results import BLADE, contents, rollout, write
 
 ODD = [
     b"\xef\xbb\xbf" + json.dumps(rollout(0, 0)).encode() + b"\n",
@@ -116,6 +118,31 @@ def test_parts_are_read_once(tmp_path: Path) -> None:
     # A change is in all parts from there on.
     path.write_bytes(path.read_bytes().replace(b"question 0", b"question 7", 1))
     assert read_again() >= n_shards
+
+
+@pytest.mark.slow
+def test_reports_from_parts_are_the_same_to_the_byte(
+    tmp_path: Path, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some of the demo, then more of it: parts and stream, with the cache and without."""
+    monkeypatch.setattr(shards, "SHARD_BYTES", 200_000)
+    results = Path(shutil.copytree(DEMO, tmp_path / "results"))
+    path = max(results.glob("*_rollouts.jsonl"), key=lambda each: each.stat().st_size)
+    rows = path.read_bytes().splitlines(keepends=True)
+
+    def reports(name: str, engine: Any, *, use_cache: bool) -> dict[str, bytes]:
+        with mock.patch.object(engines, "engine", lambda *_, **__: engine):
+            run(Settings((results,), tmp_path / name, use_cache=use_cache))
+        files = contents(tmp_path / name)
+        return {name: content for name, content in files.items() if "duckdb" not in name}
+
+    for n_rows in (len(rows) - 5, len(rows)):
+        path.write_bytes(b"".join(rows[:n_rows]))
+        n_parts = len(list(kept.iterdir())) if kept.exists() else 0
+        by_parts = reports("parts", in_turn, use_cache=True)
+        assert (n_parts > 0) == (n_rows == len(rows))
+        assert by_parts == reports("stream", None, use_cache=False)
+        assert by_parts == reports("again", in_turn, use_cache=False)
 
 
 @pytest.mark.parametrize("harm", ["garbage", "columns", "mode", "link"])
