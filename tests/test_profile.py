@@ -291,14 +291,14 @@ SQL_SOUP = st.lists(
 
 @settings(quick, max_examples=30)
 @given(SQL_SOUP)
-def test_any_text_is_a_predicate_or_refused(when: str) -> None:
+def test_any_text_is_a_predicate_or_refused(columns: duckdb.DuckDBPyConnection, when: str) -> None:
     """Whatever the text: it passes and can be asked in parentheses, or there is a clean error."""
     try:
         check(when)
     except UsageError as error:
         assert str(error).startswith('blade.toml: funnel[0].when: funnel stage "called a tool": ')
     else:
-        test_predicates_that_pass(when)
+        test_predicates_that_pass(when, columns)
 
 
 def test_callable_functions_are_stable() -> None:
