@@ -16,11 +16,11 @@ from pipeline.ingest.formats import every_eval_ever
 from tests.case_files import filled
 from tests.conftest import ROOT
 from tests.fact_files import Fact, facts
-from tests.lean import RECORDED, only
+from tests.lean import CHECKED, only
 from tests.results import Results, Row, analyzed, blade, lines, rollout, write
 
 CORPUS = ROOT.parent / "shared" / "formats_corpus" / "every_eval_ever" / "public"
-NEEDS = (*RECORDED, "checks")
+NEEDS = (*CHECKED, "checks")
 NAME = "f3a1c0de-4b2e-4c1a-9f6d-1b7e5a2c8d40"
 
 

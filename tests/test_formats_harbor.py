@@ -11,10 +11,10 @@ import pytest
 from pipeline.ingest.formats import harbor
 from tests.case_files import cases, filled
 from tests.fact_files import Fact, check, facts
-from tests.lean import RECORDED
+from tests.lean import CHECKED
 from tests.results import Results, Row, analyzed
 
-NEEDS = (*RECORDED, "checks", "events", "expected", "task_prompts")
+NEEDS = (*CHECKED, "checks", "events", "expected", "task_prompts")
 
 
 def trial(task: str, name: str, reward: Any, *, agent: str = "solver", **more: Any) -> Row:
