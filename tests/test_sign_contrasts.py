@@ -41,6 +41,8 @@ def test_the_sign_of_one_runs_failures() -> None:
     (row,) = _differing_runs([field("end", bears)], attempts)
     assert row[:5] == ("a", "field", "end", "x", "end = x")
     assert [each[1] for each in _differing_runs([error], attempts)] == ["error"]
+    # Attempts without a grade are listed before all else.
+    assert not list(_differing_runs([replace(error, kind="ungraded")], attempts))
     assert row[5:10] == (20, 24, 2, 24, N_TASKS)
 
 

@@ -40,10 +40,13 @@ def run_contrasts(rows: pa.Table) -> pa.Table:
 
 def _differing_runs(signs: Sequence[Sign], attempts: Attempts) -> Iterator[Row]:
     # How a text begins is a model's manner, and the largest of a run is another number in each.
+    # Attempts without a grade are listed before all else.
     signs = [
         one
         for one in _telling(signs, attempts)
-        if not one.value.startswith("begins with") and "the largest of the run" not in one.text
+        if one.kind != "ungraded"
+        and not one.value.startswith("begins with")
+        and "the largest of the run" not in one.text
     ]
     n_runs = len(attempts.run_names)
     for run, run_id in enumerate(attempts.run_names):
