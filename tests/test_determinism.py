@@ -131,6 +131,7 @@ TIMED = {
     "pipeline/earlier.py",
     "pipeline/engines/ray.py",
     "pipeline/files.py",
+    "pipeline/ingest/load/shards.py",
     "pipeline/query_worker.py",
     "pipeline/watch.py",
     "pipeline/view/protocol.py",
