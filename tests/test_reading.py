@@ -302,6 +302,24 @@ def test_digests_are_short_and_cite(copied: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_digest_is_of_its_own_attempt(tmp_path: Path) -> None:
+    """Its own words, and results by the last call before them where an id is used again."""
+    refused, made = called("book", {"seat": 1}, "Error: taken"), called("book", {"seat": 2})
+    for item in made:
+        item["call_id"] = refused[0]["call_id"]
+    rows = [
+        rollout(0, 0, ask="Book me a seat.", output=[*refused, *made, *said("ok")], reward=0.0),
+        rollout(0, 1, ask="A seat, please.", output=said("no"), reward=0.0),
+    ]
+    analyzed(tmp_path, {"a_rollouts.jsonl": rows})
+    first, second = (
+        call("read", f"a/0:{index}", "--warehouse", tmp_path / "out").stdout for index in (0, 1)
+    )
+    assert "Book me a seat." in first and "A seat, please." in second
+    assert "book x2" in first and "1 in error" in first
+
+
+@pytest.mark.slow
 def test_the_loop_on_the_command_line(copied: Path) -> None:
     """The plan, a digest, labels, a renaming, and what they say."""
     where = ("--warehouse", copied)

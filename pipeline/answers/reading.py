@@ -87,8 +87,9 @@ def digest(warehouse: Warehouse, citation: str) -> Row:
         raise UsageError(f"{one_line(citation)} is a task: its attempts are read.", hint=hint)
     attempt = story["attempts"][0]
     key = (story["run_id"], story["task_id"], story["rollout_index"])
+    own = [row["prompt"] for row in warehouse.rows(QUERIES["asked"], *key)]
     parts = {
-        "asked": (story["question"] or {}).get("text"),
+        "asked": own[0] if own else (story["question"] or {}).get("text"),
         "expected": _expected(warehouse, story, key),
         "did": _did(warehouse, attempt, key),
         "left": _divergence(story["contrast"], key[2]),

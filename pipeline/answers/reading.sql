@@ -82,14 +82,29 @@ select
     calls.seq,
     calls.tool,
     coalesce(bool_or(results.is_error), false) as is_error
-from (from events where run_id = $1 and task_id = $2 and rollout_index = $3) as calls
+from (
+    select
+        *,
+        -- An id may be used again: a result belongs to the last call before it.
+        lead(seq) over (partition by call_id order by seq) as next_seq
+    from events
+    where run_id = $1 and task_id = $2 and rollout_index = $3 and kind = 'tool_call'
+) as calls
 left join (
     from events
     where run_id = $1 and task_id = $2 and rollout_index = $3 and kind = 'tool_result'
-) as results on results.call_id = calls.call_id
-where calls.kind = 'tool_call'
+) as results
+    on results.call_id = calls.call_id
+    and results.seq > calls.seq
+    and (calls.next_seq is null or results.seq < calls.next_seq)
 group by all
 order by calls.seq;
+
+-- asked: what this attempt was asked, where attempts at a task are asked in several ways
+select task_prompts.prompt
+from rollouts
+inner join task_prompts using (run_id, task_id, prompt_sha)
+where run_id = ? and task_id = ? and rollout_index = ?;
 
 -- last: the last words of a rollout
 select

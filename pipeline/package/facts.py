@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from .. import citation
 from ..citation import Citation
 from ..errors import InputError
 from ..files import UnreadableError
+from ..report.filters import literal
 from ..text import json_text, one_line
 from . import blocks, evidence
 from .answers import Answering
@@ -89,6 +90,23 @@ class FactsFile:
         """All that they cite, where it has the form of a citation."""
         parsed = (citation.parse(each) for _, fact in self.facts for each in cites(fact))
         return (each for each in parsed if each is not None)
+
+
+def with_full_names(file: FactsFile, full_names: Mapping[str, str]) -> FactsFile:
+    """The same facts of runs by their full names: a fact may be of a report that has aliases."""
+
+    def renamed(fact: Fact) -> Fact:
+        sql = fact.sql
+        for alias, run in full_names.items():
+            sql = sql.replace(literal(alias), literal(run)) if sql else sql
+        cited = [citation.parse(each) for each in cites(fact)]
+        known = [
+            str(replace(each, run_id=full_names.get(each.run_id, each.run_id))) if each else text
+            for text, each in zip(cites(fact), cited, strict=True)
+        ]
+        return replace(fact, sql=sql, citations=tuple(known))
+
+    return replace(file, facts=tuple((line, renamed(fact)) for line, fact in file.facts))
 
 
 def facts_file(path: Path) -> FactsFile:

@@ -344,6 +344,8 @@ def _tools(
         """Label a rollout that you have read: how it failed in a few words, a cause, evidence.
 
         Give the same words to the same thing, cite events as evidence, and say who you are (by).
+        Causes: KG knowledge gap, UK unreliable knowledge, BI behaviour, TI task or verifier,
+        IR infrastructure, DA data.
         To rename or merge a mode everywhere, leave citation empty and give mode and rename_to.
         The label is appended to labels.jsonl; nothing else is ever written.
         """
