@@ -2,10 +2,10 @@
 RESULTS ?= data_samples/demo
 OUT ?= blade_out
 GALLERY ?= docs/gallery
-PYTHON ?= python3
-
 VENV := .venv
 BIN := $(VENV)/bin
+# Not the one of this environment, which has no pip and may be first on the PATH.
+PYTHON ?= $(shell PATH="$$(printf %s "$$PATH" | tr : '\n' | grep -vxF "$(abspath $(BIN))" | tr '\n' :)" command -v python3 || echo python3)
 # One mark for each set of libraries that is installed: an analysis needs few of them.
 ANALYZE := $(VENV)/.analyze
 EXTRAS := view ray remote site

@@ -303,6 +303,14 @@ def test_no_score(tmp_path: Path) -> None:
     assert len(attempts(tmp_path, score="is_right")) == N_ROWS
 
 
+def test_a_named_score_makes_tables_of_a_folder(tmp_path: Path) -> None:
+    """Columns of names that say nothing: a folder with the score's name is read like its file."""
+    write_lines(tmp_path / "r.jsonl", [{"q": "1+1?", "a": "2", "ok": True}])
+    for results in (tmp_path, tmp_path / "r.jsonl"):
+        (found,) = discover.artifacts((results,), table_fields={"score": "ok"})
+        assert found.format == "own_table"
+
+
 def test_beside_results(tmp_path: Path) -> None:
     """A table beside results of a harness is not a run: it may be a summary of them."""
     (tmp_path / "a_rollouts.jsonl").write_text('{"responses_create_params": {}, "reward": 1}\n')

@@ -191,7 +191,9 @@ def compare(
         print_gate(gates)
         _print_comparisons(gate.with_verdicts(compared, gates), is_full=full)
         print_page("alarms", alarms=alarms)
-        if commands := _next_commands(compared, path, is_full=full):
+        # What was analyzed for this comparison alone is gone.
+        is_kept = path.exists()
+        if is_kept and (commands := _next_commands(compared, path, is_full=full)):
             click.echo()
             print_next(commands)
     # FAIL comes before INCONCLUSIVE.

@@ -160,7 +160,8 @@ def _own_tables(
     unnamed = [file for file in candidates if file not in named]
     tables = [
         *own_table.claims(named, chosen, is_named=True),
-        *own_table.claims([] if has_results else unnamed, chosen, is_named=False),
+        # Who names a column says that these are tables of results.
+        *own_table.claims([] if has_results else unnamed, chosen, is_named="score" in chosen),
     ]
     is_known = any(kinds[file] in NOT_ROWS and unread.reason(file) for file in candidates)
     if not tables and not has_results and candidates and not is_known:
