@@ -20,6 +20,7 @@ from pipeline.cli.options import shown_progress
 from pipeline.cli.terminal import PLAIN, print_page
 from pipeline.report import filters, sentences
 from pipeline.report.comparisons import Comparison
+from pipeline.report.content import Benchmark
 from pipeline.report.figures import Row
 from pipeline.run import Progress, run
 from pipeline.settings import SQL_DIR, Settings
@@ -28,33 +29,52 @@ from pipeline.warehouse import create_macros
 from tests.case_files import cases
 from tests.lean import only
 from tests.results import Results, asked, called, rollout, said, write
-from tests.together import Batch, with_pages
 
 MARKER = re.compile(r"<!--.*?-->")
 LONGEST = 220
-# What a finding may hold, all null; a test names what it is about.
-NOTHING: dict[str, Any] = dict.fromkeys(
-    "subject title base verdict value ours low high n_concerned n_total share n_tasks "
-    "n_alike example".split()
+# The columns of a doubt or change, and of a finding on failures; a test names what it is about.
+OF_RUNS = (
+    "subject base verdict value ours low high n_concerned n_total n_tasks n_alike example".split()
 )
+OF_FAILURES = (
+    "mode reason n_failures n_failures_observed n_passes n_passes_observed n_tasks n_all_tasks "
+    "n_not_run_tasks n_attempts n_all_attempts reward_with reward_without example_task citation"
+).split()
+ALONE = Benchmark(runs=[None], modes=[], mode_parts=[], concentrations=[])
 
 
 def finding(kind: str, **values: Any) -> Row:
-    """A finding by hand."""
-    given = {**NOTHING, "finding_no": 1, "kind": kind, "run_id": "a", "metric": "pass_at_1"}
-    return Row("report.findings", ("finding_no",), {**given, **values})
+    """A doubt or a change by hand."""
+    common = {"finding_no": 1, "tier": 1, "kind": kind, "run_id": "a", "metric": "pass_at_1"}
+    return Row("report.findings", ("finding_no",), dict.fromkeys(OF_RUNS) | common | values)
 
 
-SENTENCES = cases("sentences", "sentences")
-KINDS = [case["kind"] for case in SENTENCES]
+def observation(kind: str, **values: Any) -> Row:
+    """A finding on the failures of a benchmark, by hand."""
+    common = {"finding_no": 1, "kind": kind, "benchmark": "desk", "run_id": None}
+    flags = {"is_graded": True, "is_of_some": False, "is_of_runs": False}
+    given = dict.fromkeys(OF_FAILURES) | common | flags | {"top_tasks": [], "other_runs": []}
+    return Row("findings", ("benchmark", "finding_no"), given | values)
 
 
-@pytest.mark.parametrize("case", SENTENCES, ids=KINDS)
-def test_sentence(case: dict[str, Any]) -> None:
+MADE = {"sentences": finding, "observations": observation}
+SENTENCES = [(made, case) for made in MADE for case in cases("sentences", made)]
+
+
+@pytest.mark.parametrize(("made", "case"), SENTENCES, ids=[each["kind"] for _, each in SENTENCES])
+def test_sentence(made: str, case: dict[str, Any]) -> None:
     """One sentence with the denominator of every share, and what to run to see more."""
-    row, words = finding(case["kind"], **case["values"]), case["command"]
-    assert PLAIN.finding(row) == case["said"]
+    row, words = MADE[made](case["kind"], **case["values"]), case["command"]
+    assert PLAIN.finding(row, ALONE) == case["said"]
     assert finding_command(row) == (words.split(" ", 1) if words[:3] == "sql" else words.split())
+
+
+def test_beside_other_benchmarks_a_finding_names_its_own() -> None:
+    """Where its sentence names no run."""
+    row = observation("slice", mode="part = b", n_failures=2, n_failures_observed=3)
+    assert PLAIN.finding(row, ALONE, is_of_several=True).startswith("desk: 2 of 3 failures")
+    of_run = finding("unscored", n_total=1, n_alike=0)
+    assert PLAIN.finding(of_run, ALONE, is_of_several=True) == "a has no scored attempt."
 
 
 def test_what_holds_for_other_runs_is_said_once() -> None:
@@ -62,19 +82,34 @@ def test_what_holds_for_other_runs_is_said_once() -> None:
     ranked = [
         finding(kind, run_id=name)
         for name in ("a", "b")
-        for kind in ("unscored", "reported", "mode")
+        for kind in ("unscored", "reported", "change")
     ]
-    told = [(row.kind, row.run_id) for row in sentences.foremost(ranked, 5)]
-    assert told == [("unscored", "a"), ("reported", "a"), ("mode", "a"), ("mode", "b")]
-    assert len(sentences.foremost(ranked, 2)) == 2
+    shown = [(row.kind, row.run_id) for row in sentences.foremost(ranked, [], 5)]
+    assert shown == [("unscored", "a"), ("reported", "a"), ("change", "a"), ("change", "b")]
+    assert len(sentences.foremost(ranked, [], 2)) == 2
 
 
-def test_every_kind_has_a_sentence() -> None:
+def test_doubts_leave_a_place_to_what_failures_show() -> None:
+    """Benchmarks take turns; doubts and changes of the last tier come after."""
+    ranked = [finding("change", run_id=name) for name in ("a", "b", "c")]
+    small = finding("missing", tier=3)
+    seen = [
+        observation("never", benchmark=name, finding_no=no) for name in ("x", "y") for no in (1, 2)
+    ]
+    shown = sentences.foremost([*ranked, small], seen, 3)
+    assert shown == [ranked[0], ranked[1], seen[0]]
+    every = sentences.foremost([ranked[0], small], seen, 9)
+    assert every == [ranked[0], seen[0], seen[2], seen[1], seen[3], small]
+
+
+@pytest.mark.parametrize(
+    ("relation", "made"), [("report/findings", "sentences"), ("findings/findings", "observations")]
+)
+def test_every_kind_has_a_sentence(relation: str, made: str) -> None:
     """The kinds of the relation and of the sentences are the same, and each is tried above."""
-    query = (SQL_DIR / "report" / "findings.sql").read_text(encoding="utf-8")
-    (listed,) = re.findall(r"list_position\(\s*\[([^]]*)\],\s*found.kind", query)
-    kinds = re.findall(r"'(\w+)'", listed)
-    assert sorted(kinds) == sorted(set(KINDS))
+    query = (SQL_DIR / f"{relation}.sql").read_text(encoding="utf-8")
+    kinds = set(re.findall(r"'(\w+)' as kind,", query))
+    assert kinds == {case["kind"] for case in cases("sentences", made)}
 
 
 @pytest.fixture(scope="module")
@@ -86,19 +121,22 @@ def content(demo: Path) -> Iterator[report.Content]:
 
 def test_a_page_says_what_a_terminal_says(content: report.Content) -> None:
     """The same words but for markup, short enough to be read, each figure with its place."""
-    for row in content.findings:
-        told = filters.VOICE.finding(row)
-        plain = PLAIN.finding(row)
-        assert re.sub(r"[`\\]", "", MARKER.sub("", told)) == plain
+    for row in [*content.findings, *content.observations]:
+        beside = content.of_benchmark(row.benchmark)
+        page = filters.VOICE.finding(row, beside)
+        plain = PLAIN.finding(row, beside)
+        assert re.sub(r"[`\\]", "", MARKER.sub("", page)) == plain
         assert len(plain) <= LONGEST and plain.count(". ") == 0
-        assert f"report.findings?kind={row.values['kind']}&" in told
+        assert f"{row.relation}?" in page
 
 
 def test_examples_can_be_opened(content: report.Content, demo: Path) -> None:
     """Every rollout that a finding cites was recorded."""
-    cited = {row.example.partition("#")[0] for row in content.findings if row.values["example"]}
+    examples = [row.values["example"] for row in content.findings]
+    examples += [row.values["citation"] for row in content.observations]
+    cited = {each.partition("#")[0] for each in examples if each}
     known = set(Results(demo.parent).column("select run_id || '/' || rollout_id from rollouts"))
-    assert len(cited) > 10 and cited <= known
+    assert len(cited) > 5 and cited <= known
 
 
 def summary(content: report.Content) -> str:
@@ -179,17 +217,18 @@ def test_the_end_names_three_findings(
     content: report.Content, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Numbered, each with a command; for a program there are all of them."""
-    ranked = sentences.foremost(content.findings, 3)
-    print_page("findings", findings=with_commands(ranked, " --warehouse w"))
+    ranked = sentences.foremost(content.findings, content.observations, 3)
+    beside = {name: content.of_benchmark(name) for name in content.benchmarks}
+    print_page("findings", findings=with_commands(ranked, beside, " --warehouse w"))
     lines = capsys.readouterr().out.splitlines()
     assert lines[1] == "What matters most" and max(map(len, lines)) <= 100
     assert [line[:2] for line in lines if line[:1].isdigit()] == ["1.", "2.", "3."]
     assert (
         lines.count("    blade compare quick_math_aster-8b quick_math_birch-70b --warehouse w") == 1
     )
-    objects = finding_objects(content.findings)
-    assert len(objects) == len(content.findings)
-    assert list(objects[0]) == ["kind", "run_id", "stake", "sentence", "example"]
+    objects = finding_objects([*content.findings, *content.observations], beside)
+    assert len(objects) == len(content.findings) + len(content.observations)
+    assert list(objects[0]) == ["kind", "benchmark", "run_id", "sentence", "example"]
     assert json.loads(json.dumps(objects)) == objects
 
 
@@ -218,28 +257,6 @@ def acted(task: int, index: int) -> list[dict[str, Any]]:
     return [*called("look", {"x": [task, 0]}), *said(f"answer {task}{index}")]
 
 
-def talked(task: int, index: int) -> list[dict[str, Any]]:
-    """The first two tasks as they should be, the others without a call."""
-    return acted(task, index) if task < 2 else said(f"answer {task}{index}")
-
-
-def circled(task: int, index: int) -> list[dict[str, Any]]:
-    """The first two tasks as they should be, the others with three calls."""
-    more = [] if task < 2 else [*called("look", {"x": 1}), *called("look", {"x": 2})]
-    return [*more, *acted(task, index)]
-
-
-PROFILE = """
-baseline = "hills_old"
-[[failure_mode]]
-mode = "CIRCLED"
-title = "called three times"
-when = "n_tool_calls = 3"
-cause = "BI"
-intervention = "prompt"
-"""
-
-
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Results, list[str]]:
     """Runs with one thing each that matters most, and what was said while they were analyzed."""
@@ -248,9 +265,7 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Results, list[str
     lossy["lossy_rollouts.jsonl"] = [row for row in recorded if row["_ng_task_index"] < 4]
     reported = [{"agent_ref": {"name": "agent"}, "agent_metrics": {"mean/reward": 0.9}}]
     files = {
-        **attempts("circling", lambda task: float(task < 2), circled),
         **attempts("odd", lambda task: float(task < 2), acted),
-        **attempts("talking", lambda task: float(task < 2), talked),
         **lossy,
         **attempts("lying", lambda task: float(task < 4), acted),
         "lying_rollouts_aggregate_metrics.json": json.dumps(reported),
@@ -258,7 +273,7 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Results, list[str
         "empty_rollouts.jsonl": "",
         **attempts("hills_old", lambda task: float(task > 0), acted, question="hills"),
         **attempts("hills_new", lambda task: float(task > 6), acted, question="hills"),
-        "blade.toml": PROFILE,
+        "blade.toml": 'baseline = "hills_old"\n',
     }
     folder, stages = tmp_path_factory.mktemp("planted"), list[str]()
     settings = Settings(results=(write(folder / "results", files),), out=folder / "out")
@@ -268,8 +283,6 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Results, list[str
 
 
 PLANTED = {
-    "circling": "mode",
-    "talking": "funnel",
     "lossy": "missing",
     "lying": "reported",
     "loose": "unsettled",
@@ -280,10 +293,9 @@ PLANTED = {
 
 @pytest.mark.slow
 def test_what_is_planted_comes_first(planted: tuple[Results, list[str]]) -> None:
-    """Of each run what was planted, of odd failures nothing; of all doubt, of three kinds."""
+    """Of each run what was planted, of odd failures nothing; of all the three doubts."""
     results, _ = planted
-    found = results.rows("select run_id, kind from report.findings where run_rank = 1")
-    assert dict(found) == PLANTED
+    assert dict(results.rows("select run_id, kind from report.findings")) == PLANTED
     first = results.column("select kind from report.findings where finding_no <= 3")
     assert first == ["unscored", "unsettled", "reported"]
 
@@ -316,14 +328,3 @@ def test_an_analysis_tells_its_stages(planted: tuple[Results, list[str]]) -> Non
         "checking them",
         "writing the report",
     ]
-
-
-@with_pages
-def test_a_selector_chooses_among_the_attempts_there_are() -> Batch:
-    """Over all scored tasks, also those with fewer attempts: one of three can pass."""
-    rows = [rollout(1, 0, reward=1.0), rollout(1, 1, reward=0.0), rollout(2, 0, reward=0.0)]
-    rows += [rollout(3, repeat, reward=0.0) for repeat in (0, 1)]
-    found = yield rows
-    query = "select value, n_concerned, n_total from report.findings where kind = 'retries'"
-    ((value, n_concerned, n_total),) = found.rows(query)
-    assert (value, n_concerned, n_total) == (pytest.approx(1 / 3 - 1 / 6), 1, 3)

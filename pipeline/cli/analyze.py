@@ -16,10 +16,11 @@ from .. import engines, remote, report
 from ..answers.runs import first_comparisons, inventory
 from ..errors import UsageError, is_interrupt
 from ..report import sentences, sidecar, tables
+from ..report.content import Benchmark
 from ..report.figures import Row as Finding
 from ..settings import DEFAULT_MAX_LINE_BYTES, Settings
 from ..text import json_text, neutral, one_line
-from ..warehouse import open_warehouse
+from ..warehouse import Warehouse, open_warehouse
 from .options import (
     DEFAULT_OUT,
     PATH,
@@ -60,11 +61,10 @@ FINDING_COMMANDS = {
     "reported": ["sql", "from reported_checks where status = 'differs'"],
     "unscored": ["health", "{run_id}"],
     "missing": ["health", "{run_id}"],
-    "unhealthy": ["health", "{run_id}"],
     "unknown": ["health", "{run_id}"],
     # The sentence of this finding already says what to do.
     "unsettled": [],
-    "other": ["failures", "{run_id}"],
+    "other": ["failures"],
 }
 # The event of a citation, which `blade why` does not accept.
 EVENT = re.compile(r"#[0-9]+$")
@@ -268,9 +268,9 @@ def print_summary(analysis: Analysis) -> None:
         kinds = inventory(warehouse)
         runs = [row.values for row in tables.rows(warehouse, report.TABLES["headlines"])]
         compared = first_comparisons(warehouse, MOST_COMPARED)
-        findings = tables.rows(warehouse, report.TABLES["findings"])
+        ranked = sentences.foremost(*_findings(warehouse), MOST_FINDINGS)
+        beside = report.benchmarks(warehouse)
         show_aliases(warehouse)
-    ranked = sentences.foremost(findings, MOST_FINDINGS)
     rest = neutral(where(analysis.warehouse))
     shown_pairs = {(row.base, row.run_id) for row in ranked if row.kind == "change"}
     print_page(
@@ -278,7 +278,7 @@ def print_summary(analysis: Analysis) -> None:
         kinds=kinds,
         runs=runs,
         compared=[row for row in compared if (row["base"], row["candidate"]) not in shown_pairs],
-        findings=with_commands(ranked, rest),
+        findings=with_commands(ranked, beside, rest),
         bar=_bar,
         **_columns(runs),
     )
@@ -310,7 +310,9 @@ def print_json(analysis: Analysis) -> None:
         content = {
             "warehouse": str(analysis.warehouse),
             "runs": [sidecar.run_object(run) for run in report.runs(warehouse)],
-            "findings": finding_objects(tables.rows(warehouse, report.TABLES["findings"])),
+            "findings": finding_objects(
+                [row for part in _findings(warehouse) for row in part], report.benchmarks(warehouse)
+            ),
             "inventory": inventory(warehouse),
             "warnings": [vars(warning) for warning in analysis.warnings],
         }
@@ -346,30 +348,44 @@ def _print_warnings(analysis: Analysis, rest: str) -> None:
         click.echo(f"! and {n_hidden} more; the report lists all", err=True)
 
 
-def with_commands(ranked: Sequence[Finding], rest: str) -> list[tuple[str, str]]:
+def _findings(warehouse: Warehouse) -> tuple[list[Finding], list[Finding]]:
+    """Doubts and changes of runs, and what the failures of each benchmark show."""
+    return (
+        tables.rows(warehouse, report.TABLES["findings"]),
+        tables.rows(warehouse, report.TABLES["observations"]),
+    )
+
+
+def with_commands(
+    ranked: Sequence[Finding], beside: Mapping[str, Benchmark], rest: str
+) -> list[tuple[str, str]]:
     """The sentence of each finding and a command to see more; `rest` is appended to it."""
-    sentences_and_commands = [(PLAIN.finding(row), finding_command(row)) for row in ranked]
-    return [
-        (sentence, f"blade {shlex.join(run)}{rest}" if run else "")
-        for sentence, run in sentences_and_commands
-    ]
+    lines = []
+    for row in ranked:
+        command = finding_command(row)
+        sentence = PLAIN.finding(row, beside[row.benchmark], is_of_several=len(beside) > 1)
+        lines.append((sentence, f"blade {shlex.join(command)}{rest}" if command else ""))
+    return lines
 
 
 def finding_command(row: Finding) -> list[str]:
     """The command that shows more of a finding; empty if its sentence says what to do."""
-    if row.kind not in FINDING_COMMANDS and isinstance(row.example, str):
-        return ["why", EVENT.sub("", row.example)]
+    citation = row.values.get("citation")
+    if citation is not None:
+        return ["why", EVENT.sub("", citation)]
     words = FINDING_COMMANDS.get(row.kind, FINDING_COMMANDS["other"])
     return [word.format_map(row.values) for word in words]
 
 
-def finding_objects(ranked: Sequence[Finding]) -> list[dict[str, Any]]:
+def finding_objects(
+    findings: Sequence[Finding], beside: Mapping[str, Benchmark]
+) -> list[dict[str, Any]]:
     """All findings as JSON values."""
     return [
         {
-            **{name: row.values[name] for name in ("kind", "run_id", "stake")},
-            "sentence": PLAIN.finding(row),
-            "example": row.values["example"],
+            **{name: row.values[name] for name in ("kind", "benchmark", "run_id")},
+            "sentence": PLAIN.finding(row, beside[row.benchmark]),
+            "example": row.values.get("example", row.values.get("citation")),
         }
-        for row in ranked
+        for row in findings
     ]

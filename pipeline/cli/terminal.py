@@ -61,7 +61,9 @@ def run_name(text: str) -> str:
 
 
 # Figures without sources, which only pages have.
-PLAIN = sentences.Voice(defined, name=lambda text: one_line(run_name(text)), text=one_line)
+PLAIN = sentences.Voice(
+    defined, name=lambda text: one_line(run_name(text)), text=one_line, excerpt=one_line
+)
 FORMS = {**PLAIN.formats, "signed_amount": defined(wording.signed_amount)}
 
 

@@ -12,6 +12,7 @@ from .comparisons import Comparison as Comparison
 from .comparisons import comparisons as comparisons
 from .content import Content as Content
 from .content import RunContent as RunContent
+from .content import benchmarks as benchmarks
 from .content import collect as collect
 from .content import notices as notices
 from .content import runs as runs

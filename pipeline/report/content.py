@@ -21,11 +21,11 @@ UNPLAIN = re.compile(r"[^A-Za-z0-9._-]")
 # What is said of single runs, and the runs it is said of; of notices what they are about.
 NAMED: Mapping[str, Callable[[Any], Iterable[str]]] = {
     "runs": lambda run: [run.run_id],
-    "findings": lambda row: [row.run_id],
     "comparisons": lambda comparison: [comparison.candidate, comparison.base],
     "inputs": lambda row: row.values["run_ids"] or [],
     "notices": lambda row: [row.subject],
 }
+BESIDE_FINDINGS = ("modes", "mode_parts", "concentrations")
 
 
 @dataclass(frozen=True)
@@ -135,22 +135,18 @@ class Content:
         is_one = len(names) == 1
         if not is_one and names >= set(self._placed["runs"]):
             return self
-        runs, inputs, findings, comparisons = (
-            self._of(kind, names) for kind in ("runs", "inputs", "findings", "comparisons")
+        runs, inputs, comparisons = (
+            self._of(kind, names) for kind in ("runs", "inputs", "comparisons")
         )
         subjects = {*names, *(run.benchmark for run in runs)}
         subjects |= {row.values["path"] for row in inputs}
-        if is_one:
-            findings.sort(key=lambda row: row.values["run_rank"])
-        else:
-            findings = [row for row in findings if row.values["base"] in (None, *names)]
+        if not is_one:
             comparisons = [each for each in comparisons if {each.base, each.candidate} <= names]
         # What is said across several runs holds where all of them are here.
         series, totals = ([], []) if is_one else (self.series, self.totals)
         apart = {row.series for row in series if row.run_id not in names}
         others = {run.benchmark for run in self.runs if run.run_id not in names} if totals else ()
         own = {
-            "findings": findings,
             "series": [row for row in series if row.series not in apart],
             "totals": [row for row in totals if row.benchmark not in others],
             "inputs": inputs,
@@ -210,6 +206,27 @@ def collect(source: Source, noticed: list[Row] | None = None) -> Content:
         sources=Sources(tables),
         aliases=aliases.read(source),
     )
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """What sentences on findings read of a benchmark: its runs, modes, and where these are."""
+
+    runs: Sequence[Row]
+    modes: list[Row]
+    mode_parts: list[Row]
+    concentrations: list[Row]
+
+
+def benchmarks(source: Source) -> dict[str, Benchmark]:
+    """Every benchmark by name, where only findings are shown."""
+    tables = read(source, [EVERY["headlines"], *(EVERY[name] for name in BESIDE_FINDINGS)])
+    heads = grouped(tables["headlines"], "benchmark")
+    beside = {name: grouped(tables[name], "benchmark") for name in BESIDE_FINDINGS}
+    return {
+        name: Benchmark(runs, **{table: rows[name] for table, rows in beside.items()})
+        for name, runs in heads.items()
+    }
 
 
 def notices(values: Iterable[Mapping[str, Any]]) -> list[Row]:

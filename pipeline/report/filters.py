@@ -23,7 +23,7 @@ from .sentences import Voice, agree, foremost, parts
 
 # Characters of a text, a name, an id or what a curator is asked; and names of a list.
 SHORT, EXCERPT, LONGEST_PLACEHOLDER, LONGEST = 120, 140, 100, 400
-LONGEST_NAME, LONGEST_ID, LONGEST_TASK, MOST_NAMES = 200, 200, 300, 8
+LONGEST_NAME, LONGEST_ID, LONGEST_TASK = 200, 200, 300
 # What a table's row and a comment would take for their own, until a text is written or shown.
 PIPE, OPENING = "\ue000", "\ue001"
 BACKQUOTES = re.compile("`+")
@@ -60,13 +60,6 @@ def span(low: Figure, high: Figure, form: str) -> str:
     """An interval in the format of its figures; n/a once where it is undefined."""
     formatted = VOICE.formats[form]
     return formatted(low) if low.value is None else f"{formatted(low)} to {formatted(high)}"
-
-
-def listed(names: list[str]) -> str:
-    """A few names, the rest counted."""
-    shown = ", ".join(ref(name) for name in names[:MOST_NAMES])
-    rest = len(names) - MOST_NAMES
-    return f"{shown} and {rest} more" if rest > 0 else shown
 
 
 @lru_cache(maxsize=10_000)
@@ -235,19 +228,21 @@ def shell(text: str) -> str:
     return neutral(shlex.quote(text))
 
 
-VOICE = Voice(marked, name=ref, text=label, answer=answer)
+VOICE = Voice(marked, name=ref, text=label, excerpt=excerpt, answer=answer)
 FILTERS: Mapping[str, Callable[..., Any]] = {
     **VOICE.formats,
+    "counts": VOICE.counts,
     "decided": VOICE.says("decided"),
     "finding": VOICE.finding,
     "line_name": VOICE.says("line_name"),
     "lines_of": VOICE.says("by"),
+    "listed": VOICE.listed,
     "many": VOICE.many,
     "statements": VOICE.statements,
     **{
         each.__name__: each
         for each in (
-            *(agree, cause, cell, code, excerpt, foremost, label, leading, listed),
+            *(agree, cause, cell, code, excerpt, foremost, label, leading),
             *(parts, points, points_apart, ref, text_of, spaced, from_query, literal),
         )
     },

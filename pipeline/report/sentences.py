@@ -7,20 +7,44 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, Protocol
 
 from ..text import one_line
 from . import templates, wording
 from .comparisons import Change, Ledger
 from .figures import Figure, Row
 
+# How many names a sentence lists.
+MOST_NAMES = 8
 EFFECTS = wording.WORDS["effects"]
 # What one metric says, each label with the macro of its name.
 LABELS = (
     "verdict, change, new tasks, same tasks, missing, significance, decided by, pairing, why"
 ).split(", ")
 # Kinds of findings whose sentence counts the other runs that it holds for.
-OF_OTHERS = ("unscored", "unsettled", "unknown", "reported")
+OF_OTHERS = ("unscored", "unsettled", "unknown", "reported", "missing")
+# Doubts and changes of the last tier come after what failures show.
+LAST_TIER = 3
+
+
+class Benchmark(Protocol):
+    """What a sentence on a benchmark's failures reads besides its own row."""
+
+    @property
+    def runs(self) -> Sequence[Any]:
+        """The runs of the benchmark."""
+
+    @property
+    def modes(self) -> list[Row]:
+        """Their failure modes, run by run."""
+
+    @property
+    def mode_parts(self) -> list[Row]:
+        """What else failures of a mode have."""
+
+    @property
+    def concentrations(self) -> list[Row]:
+        """Slices that hold most failures of a mode."""
 
 
 class Voice:
@@ -35,10 +59,14 @@ class Voice:
         *,
         name: Callable[[str], str],
         text: Callable[[str], str],
+        excerpt: Callable[[str, int], str],
         answer: Callable[[str, Row, str], str] = lambda word, _row, _expression: word,
     ) -> None:
         self.formats = {form: shown(formatted) for form, formatted in wording.FORMATS.items()}
-        self.name, self.text, self.answer = name, text, answer
+        self.name = name
+        self.text = text
+        self.excerpt = excerpt
+        self.answer = answer
 
     def __getattr__(self, form: str) -> Callable[[Figure], str]:
         if form not in wording.FORMATS:
@@ -64,6 +92,12 @@ class Voice:
             return self.num(low)
         return f"{self.bare(of, low)} to {self.change(of, high)}"
 
+    def listed(self, names: Sequence[str]) -> str:
+        """A few names, the rest counted."""
+        shown = ", ".join(self.name(name) for name in names[:MOST_NAMES])
+        rest = len(names) - MOST_NAMES
+        return f"{shown} and {rest} more" if rest > 0 else shown
+
     def many(self, figure: Figure, noun: str) -> str:
         """A count of things: 1 task, 2 tasks."""
         return f"{self.count(figure)} {noun}{'' if figure.value == 1 else 's'}"
@@ -76,6 +110,8 @@ class Voice:
             **self.formats,
             "name": self.name,
             "text": self.text,
+            "excerpt": self.excerpt,
+            "listed": self.listed,
             "many": self.many,
             "answer": self.answer,
             "agree": agree,
@@ -94,9 +130,18 @@ class Voice:
         }
         return environment.get_template(f"{name}.j2").module
 
-    def finding(self, row: Row) -> str:
-        """A finding in one sentence, with the denominator of every share."""
-        return str(getattr(self.macros("findings"), row.kind)(row))
+    def finding(self, row: Row, beside: Benchmark, *, is_of_several: bool = False) -> str:
+        """A finding in one sentence, with the denominator of every share.
+
+        Beside findings of other benchmarks one that names no run begins with its benchmark.
+        """
+        sentence = str(getattr(self.macros("findings"), row.kind)(row, beside))
+        is_named = not is_of_several or row.values["run_id"] is not None
+        return sentence if is_named else f"{self.name(row.benchmark)}: {sentence}"
+
+    def counts(self, row: Row) -> str:
+        """How many failures and passes have a mode, of how many that record it."""
+        return str(self.macros("findings").counts(row))
 
     def statements(self, change: Change) -> list[tuple[str, str]]:
         """All that one metric says, a labelled sentence each; what is undefined says why."""
@@ -116,13 +161,22 @@ def agree(figure: Figure, one: str, several: str) -> str:
     return one if figure.value == 1 else several
 
 
-def foremost(ranked: Iterable[Row], most: int) -> list[Row]:
-    """The first findings; what one says of other runs too is not said again of each."""
-    chosen: list[Row] = []
+def foremost(ranked: Iterable[Row], observations: Iterable[Row], most: int) -> list[Row]:
+    """What matters most: doubts and changes, what failures show, then lesser doubts and changes.
+
+    What one doubt says of other runs too is not repeated for each. Doubts and changes leave a place
+    to what failures show, and benchmarks take turns.
+    """
+    of_runs: list[Row] = []
     for row in ranked:
-        if row.kind not in OF_OTHERS or all(row.kind != each.kind for each in chosen):
-            chosen.append(row)
-    return chosen[:most]
+        if row.kind not in OF_OTHERS or all(row.kind != each.kind for each in of_runs):
+            of_runs.append(row)
+    first = [row for row in of_runs if row.values["tier"] < LAST_TIER]
+    last = [row for row in of_runs if row.values["tier"] == LAST_TIER]
+    by_turns = sorted(
+        observations, key=lambda row: (row.values["finding_no"], row.values["benchmark"])
+    )
+    return [*first[: most - 1 if by_turns else most], *by_turns, *last][:most]
 
 
 def moving(lines: Sequence[Row], delta: Figure) -> list[Row]:

@@ -8,7 +8,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from ..citation import parse
-from ..report import TABLES
+from ..report import TABLES, benchmarks
 from ..report.sentences import Voice, foremost
 from ..report.tables import rows
 from ..text import one_line
@@ -19,9 +19,9 @@ MOST_FINDINGS = 5
 # The fields of a finding that lead to its rollouts, tasks or comparison, by its kind.
 LEADS: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "change": ("/compare", {"pair": "{base}/{run_id}"}),
-    "mode": ("/rollouts", {"run": "{run_id}", "mode": "{subject}"}),
-    "unhealthy": ("/rollouts", {"run": "{run_id}", "health": "{subject}"}),
-    "retries": ("/", {"run": "{run_id}", "bucket": "sometimes", "fragment": "tasks"}),
+    "mode": ("/rollouts", {"mode": "{mode}"}),
+    "never": ("/", {"bucket": "never", "fragment": "tasks"}),
+    "runs": ("/rollouts", {"run": "{run_id}", "sign": "{mode}"}),
 }
 
 
@@ -39,14 +39,23 @@ def suite(opened: Opened) -> Page:
 
 def _findings(opened: Opened, benchmark: str | None = None) -> list[dict[str, Any]]:
     """What matters most, in one benchmark or in all."""
-    ranked = [
-        row
-        for row in rows(opened.warehouse, TABLES["findings"])
-        if benchmark in (None, row.values["benchmark"])
-    ]
+    ranked, observations = (
+        [
+            row
+            for row in rows(opened.warehouse, TABLES[table])
+            if benchmark in (None, row.values["benchmark"])
+        ]
+        for table in ("findings", "observations")
+    )
+    beside = benchmarks(opened.warehouse)
     return [
-        {"sentence": Markup(VOICE.finding(row)), "leads_to": _leads_to(row.values)}
-        for row in foremost(ranked, MOST_FINDINGS)
+        {
+            "sentence": Markup(
+                VOICE.finding(row, beside[row.benchmark], is_of_several=benchmark is None)
+            ),
+            "leads_to": _leads_to(row.values),
+        }
+        for row in foremost(ranked, observations, MOST_FINDINGS)
     ]
 
 
@@ -64,7 +73,7 @@ def _leads_to(finding: Mapping[str, Any]) -> tuple[str, dict[str, str]] | None:
     if finding["kind"] not in LEADS:
         return None
     path, parameters = LEADS[finding["kind"]]
-    if path == "/rollouts" and finding["example"] is None:
+    if finding["kind"] == "mode" and finding["citation"] is None:
         # Attempts that left no record are seen at their tasks alone.
         path, parameters = "/", {**parameters, "fragment": "tasks"}
     # Not str.format: names of runs and modes may contain braces.
@@ -92,4 +101,9 @@ def _name(text: str) -> str:
     return str(Markup('<a class="cite" href="{}">{}</a>').format(address, words))
 
 
-VOICE = Voice(_shown, name=_name, text=lambda text: str(escape(one_line(text))))
+VOICE = Voice(
+    _shown,
+    name=_name,
+    text=lambda text: str(escape(one_line(text))),
+    excerpt=lambda text, limit: str(Markup("<code>{}</code>").format(one_line(text, limit))),
+)

@@ -1,4 +1,5 @@
--- What matters most in an analysis, ranked by what is at stake in points of the score.
+-- Doubts about the scores of runs and changes between runs, ranked by what is at stake in points of the score.
+-- What failures have in common is in `main.findings`.
 -- grain: finding_no
 -- looks at: across
 -- kind: table
@@ -72,9 +73,10 @@ unsettled as (
         'unsettled' as kind,
         true as is_overturning,
         1 as stake,
-        min_reward as low,
-        max_reward as high,
-        n_scored as n_total
+        -- Rewards of all runs of a benchmark decide what its scale is.
+        min(min_reward) over (partition by benchmark) as low,
+        max(max_reward) over (partition by benchmark) as high,
+        sum(n_scored) over (partition by benchmark) as n_total
     from report.headlines as heads
     where is_unsettled
 ),
@@ -93,7 +95,6 @@ unknown as (
     select
         heads.run_id,
         'unknown' as kind,
-        true as is_overturning,
         greatest(
             coalesce(failed.n_failed, 0) / nullif(heads.n_rollouts + coalesce(failed.n_failed, 0), 0),
             coalesce(heads.n_inferred_missing_tasks, 0)
@@ -101,7 +102,9 @@ unknown as (
         ) as stake,
         coalesce(failed.n_failed, 0) as n_concerned,
         coalesce(heads.n_inferred_missing_tasks, 0) as n_tasks,
-        heads.n_rollouts as n_total
+        heads.n_rollouts as n_total,
+        -- A task or two of hundreds overturn nothing.
+        stake >= 0.05 as is_overturning
     from report.headlines as heads
     left join failed using (run_id)
     where
@@ -165,132 +168,6 @@ misreported as (
     from reported
     where rank = 1 and status = 'differs'
 ),
--- Of recorded rollouts: a check may also find what left no row to open.
-unhealthy_found as (
-    select
-        run_id,
-        unnest(findings) as check_id,
-        run_id || '/' || task_id || ':' || rollout_index as example
-    from main.rollout_health
-    where health = 'unhealthy'
-),
-checks as (
-    select
-        run_id,
-        check_id,
-        count(*) as n_rollouts,
-        arg_min(example, (length(example), example)) as example
-    from unhealthy_found
-    group by all
-),
-commonest as (
-    select
-        run_id,
-        arg_min(check_id, (-n_rollouts, check_id)) as subject,
-        arg_min(example, (-n_rollouts, check_id)) as example
-    from checks
-    group by all
-),
--- How much of a run a health check found something in, and what most often.
-unhealthy as (
-    select
-        health.run_id,
-        'unhealthy' as kind,
-        false as is_overturning,
-        1 - health.clean_rate as stake,
-        commonest.subject,
-        health.n_unhealthy as n_concerned,
-        health.n_rollouts as n_total,
-        1 - health.clean_rate as share,
-        commonest.example
-    from main.run_health as health
-    inner join commonest using (run_id)
-    where health.n_unhealthy > 0
-),
-attempts as (
-    select
-        run_id,
-        max(n_reached) as n_attempts
-    from main.funnel
-    group by all
-),
--- Where a run loses most: stage, mode, retries; and what to look into first. The stake is half of what
--- is lost there.
-stages as (
-    select
-        run_id,
-        stage,
-        n_lost,
-        n_reached + n_lost as n_before,
-        max(n_reached) over (partition by run_id) as n_attempts,
-        lag(stage_no) over (partition by run_id order by stage_no) as stage_before,
-        row_number() over (
-            partition by run_id
-            order by stage in ('recorded', 'passed') or drop_rank is null, drop_rank, stage_no
-        ) as rank
-    from main.funnel
-),
-lost as (
-    select
-        stages.run_id,
-        stages.stage,
-        min(run_id || '/' || ends.task_id || ':' || ends.rollout_index) as example
-    from stages
-    inner join main.rollout_stages as ends using (run_id)
-    where stages.rank = 1 and ends.last_stage_no = stages.stage_before
-    group by all
-),
-funnel as (
-    select
-        stages.run_id,
-        'funnel' as kind,
-        stages.n_lost / nullif(2 * stages.n_attempts, 0) as stake,
-        stages.stage as subject,
-        stages.n_lost as n_concerned,
-        stages.n_before as n_total,
-        stages.n_lost / nullif(stages.n_before, 0) as share,
-        lost.example
-    from stages
-    left join lost using (run_id, stage)
-    where stages.rank = 1 and stages.n_lost > 0 and stages.stage not in ('recorded', 'passed')
-),
--- The first mode of a run, with how many passes bear it.
-modes as (
-    select
-        run_id,
-        'mode' as kind,
-        n_failures / nullif(2 * n_attempts, 0) as stake,
-        mode as subject,
-        n_failures as n_concerned,
-        n_failures_observed as n_total,
-        n_passes as n_beside,
-        n_passes_observed as n_beside_of,
-        is_graded,
-        share_of_failures as share,
-        citations[1] as example
-    from main.failure_modes
-    inner join attempts using (run_id)
-    where is_told and parent is null and n_failures > 0 and reason <> 'behaviour'
-    qualify row_number() over (partition by run_id order by rank, mode) = 1
-),
-retries as (
-    select
-        heads.run_id,
-        'retries' as kind,
-        -- Of the attempts that there are, over all scored tasks, as the sentence counts them.
-        difference(heads.any_pass_rate, heads.pass_at_1) as value,
-        value / 2 as stake,
-        heads.pass_at_1 as low,
-        heads.any_pass_rate as high,
-        heads.n_sometimes_tasks as n_concerned,
-        heads.n_scored_tasks as n_total,
-        contrasts.failing as example
-    from report.headlines as heads
-    left join report.contrasts
-        on contrasts.run_id = heads.run_id
-        and contrasts.rank = 1
-    where not heads.is_single_repeat
-),
 found as (
     select * from changes
     union all by name
@@ -303,29 +180,18 @@ found as (
     select * from missing
     union all by name
     select * from misreported
-    union all by name
-    select * from unhealthy
-    union all by name
-    select * from funnel
-    union all by name
-    select * from modes
-    union all by name
-    select * from retries
 ),
--- Doubt that could overturn the rest comes first, then a change between runs that is settled.
+-- Doubt that could overturn the rest comes first, then what changed, or could by five points.
 weighed as (
     select
         found.* exclude (is_decided, is_overturning),
         case
             when found.is_overturning then 1
-            when found.is_decided then 2
+            when found.is_decided or (found.kind = 'missing' and found.stake >= 0.05) then 2
             else 3
         end as tier,
         list_position(
-            [
-                'unscored', 'unsettled', 'unknown', 'reported', 'change', 'missing',
-                'unhealthy', 'funnel', 'mode', 'retries'
-            ],
+            ['unscored', 'unsettled', 'unknown', 'reported', 'change', 'missing'],
             found.kind
         ) as kind_no,
         runs.benchmark,
@@ -335,36 +201,18 @@ weighed as (
     inner join main.runs using (run_id)
     inner join staging.run_order using (run_id)
     where found.is_overturning or found.verdict is not null or round(found.stake, 9) > 0
-),
-ranked as (
-    select
-        *,
-        row_number() over (
-            partition by run_id order by tier, round(stake, 9) desc, kind_no
-        ) as run_rank,
-        row_number() over (
-            partition by kind order by tier, round(stake, 9) desc, benchmark, run_place, run_id
-        ) as kind_rank
-    from weighed
-),
--- The first three are of different kinds where there are so many: each kind sends its foremost.
-opening as (
-    select
-        *,
-        row_number() over (
-            order by kind_rank > 1, tier, round(stake, 9) desc, kind_no
-        ) as opening_rank
-    from ranked
 )
 select
     row_number() over (
         order by
-            kind_rank > 1 or opening_rank > 3,
             tier,
             round(stake, 9) desc,
-            kind_no, benchmark, run_place, run_id
+            kind_no,
+            benchmark,
+            run_place,
+            run_id
     ) as finding_no,
-    run_rank,
+    tier,
     kind,
     run_id,
     benchmark,
@@ -379,12 +227,8 @@ select
     high,
     n_concerned,
     n_total,
-    n_beside,
-    n_beside_of,
-    is_graded,
-    share,
     n_tasks,
     n_alike,
     example
-from opening
+from weighed
 order by finding_no

@@ -378,5 +378,5 @@ def _cell(row: Row, name: str) -> str:
         form = METRICS[name].format if name in METRICS else "num"
         return "" if value.value is None else str(filters.FILTERS[form](value))
     if isinstance(value, list):
-        return filters.listed(value)
+        return filters.VOICE.listed(value)
     return (filters.cell if value == "" or name in PLAIN else filters.ref)(str(value))
