@@ -188,3 +188,26 @@ def test_a_baseline_that_nothing_is_compared_with_is_named(tmp_path: Path, ask: 
     )
     assert together.rows(query) == []
     assert together.one("select max(n_common_tasks) from comparisons") == 4
+
+
+@pytest.mark.slow
+def test_parts_of_one_run_are_named(tmp_path: Path) -> None:
+    """Runs of one model without a task in common: a notice says how to pool them."""
+    files: dict[str, Content] = {
+        f"{run}_rollouts.jsonl": [rollout(task, 0, model=model) for task in tasks]
+        for run, model, tasks in (
+            ("a", "m", (0, 1)),
+            ("b", "m", (2, 3)),
+            ("other", "n", (0, 1)),
+            ("same", "n", (1, 2)),
+        )
+    }
+    query = "select subject, message, hint from assertions.warn where check_name = 'warn_parts'"
+    ((subject, message, hint),) = analyzed(
+        tmp_path / "parts", files, needs=CHECKED, benchmark="x"
+    ).rows(query)
+    assert (subject, message) == (
+        "a",
+        "is of the same model as b; no two of these runs have a task in common",
+    )
+    assert "--run NAME=FOLDER" in hint

@@ -312,3 +312,26 @@ from main.artifacts
 where kind = 'rollouts' and n_rows > 0
 group by sha256
 having count(*) > 1
+union all by name
+-- Runs of one model and agent that share no task may be parts of one run.
+select
+    'warn_parts' as check_name,
+    names[1] as subject,
+    'is of the same model as ' || array_to_string(names[2:4], ', ') || if(n_runs > 4, ' and others', '')
+        || '; no two of these runs have a task in common' as message,
+    'If they are parts of one run, pool them: blade analyze --run NAME=FOLDER --run NAME=FOLDER ...' as hint
+from (
+    select
+        benchmark,
+        model,
+        agent,
+        count(distinct run_id) as n_runs,
+        list(distinct run_id order by run_id) as names,
+        count(distinct task_id) as n_tasks,
+        count(distinct (run_id, task_id)) as n_run_tasks
+    from main.rollouts
+    inner join staging.run_benchmarks using (run_id)
+    where model is not null
+    group by all
+)
+where n_runs > 1 and n_run_tasks = n_tasks
