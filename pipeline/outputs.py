@@ -5,13 +5,15 @@ other file is replaced by a link through `.blade/now`, which points to the old f
 rename makes it point to the new ones. Then the links are replaced by the files, and stale files
 are removed. If the process is killed, the folder shows all old files or all new ones, possibly
 together with files that only the other output has, and no link is broken; the next command cleans
-up.
+up. A report that is not as an analysis wrote it is copied before it is replaced or removed.
 """
 
 from __future__ import annotations
 
 import errno
 import fcntl
+import hashlib
+import itertools
 import json
 import os
 import re
@@ -19,6 +21,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from . import files
 from .errors import InputError, UsageError
@@ -50,13 +53,23 @@ def refuse_unusable(out: Path) -> None:
 
 def listed(out: Path) -> set[str]:
     """The files of blade that the manifest of this user's earlier analysis lists."""
-    if not files.is_own(out / MANIFEST_NAME):
-        return set()
+    known = _written(out) if files.is_own(out / MANIFEST_NAME) else {}
+    return set(filter(OURS.fullmatch, known))
+
+
+def sha256s(texts: Mapping[str, str]) -> dict[str, str]:
+    """The hash of each text as it is written: a file with another one was edited."""
+    return {name: hashlib.sha256(_encoded(text)).hexdigest() for name, text in texts.items()}
+
+
+def _written(out: Path) -> dict[str, Any]:
+    """The files that a manifest lists, with the hashes that it has of them."""
     try:
         manifest = json.loads(files.content(out / MANIFEST_NAME))
-        return {name for name in manifest["outputs"] if OURS.fullmatch(name)}
+        names = [name for name in manifest["outputs"] if OURS.fullmatch(name)]
+        return dict.fromkeys(names) | dict(manifest.get("outputs_sha256", {}))
     except (files.UnreadableError, ValueError, KeyError, TypeError, RecursionError):
-        return set()
+        return {}
 
 
 @contextmanager
@@ -79,7 +92,10 @@ def replaced(
                 new.mkdir(parents=True)
             yield new
             with explained(out):
-                _switch(out, stale(out))
+                stale_names = set(stale(out))
+                for name, copy in _copy_edited(out, files.below(new) | stale_names):
+                    note(f"{name} had been edited: the edited file is now {copy}")
+                _switch(out, stale_names)
         finally:
             finish(out)
 
@@ -90,8 +106,12 @@ def write(folder: Path, texts: Mapping[str, str]) -> None:
         path = folder / name
         with explained(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-            # Templates of the user may contain characters that UTF-8 cannot encode.
-            path.write_bytes(text.encode("utf-8", errors="backslashreplace"))
+            path.write_bytes(_encoded(text))
+
+
+def _encoded(text: str) -> bytes:
+    # Templates of the user may contain characters that UTF-8 cannot encode.
+    return text.encode("utf-8", errors="backslashreplace")
 
 
 @contextmanager
@@ -127,6 +147,34 @@ def locked(folder: Path, by: str = "analysis") -> Iterator[None]:
         yield
     finally:
         os.close(lock)
+
+
+def _copy_edited(out: Path, names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Copy those of these files that somebody edited or wrote; names and names of the copies."""
+    written = _written(out)
+    for name in sorted(filter(OURS.fullmatch, names)):
+        path = out / name
+        # A link is replaced without touching the file that it leads to.
+        if not files.is_inside(out, name) or path.is_symlink() or not path.is_file():
+            continue
+        # Earlier versions list outputs without hashes.
+        if name in written and written[name] in (None, _sha256(path)):
+            continue
+        # An output that was moved here without its manifest loses nothing.
+        new = out / WORK_FOLDER / NEW / name
+        if new.is_file() and _sha256(new) == _sha256(path):
+            continue
+        copy = path.with_name(f"{path.stem}.edited{path.suffix}")
+        numbers = itertools.count(2)
+        while os.path.lexists(copy):
+            copy = path.with_name(f"{path.stem}.edited-{next(numbers)}{path.suffix}")
+        shutil.copy2(path, copy)
+        yield name, copy.relative_to(out).as_posix()
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _switch(out: Path, stale: Iterable[str]) -> None:

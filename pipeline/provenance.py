@@ -6,7 +6,7 @@ import hashlib
 import json
 import shlex
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
@@ -122,11 +122,11 @@ def manifest(
     db: duckdb.DuckDBPyConnection,
     chosen: Profile,
     settings: Settings,
-    texts: Iterable[str],
+    hashes: Mapping[str, str],
     *,
     templates: Sequence[Mapping[str, str]],
 ) -> str:
-    """The manifest: version, settings, outputs, and inputs with their hashes."""
+    """The manifest: version, settings, outputs and inputs with their hashes."""
     query = "select path, kind, n_bytes, sha256 from main.artifacts order by path"
     content = {
         "tool": "blade",
@@ -140,7 +140,8 @@ def manifest(
             "run_names": [name for name, _ in settings.run_names],
             "templates": list(templates),
         },
-        "outputs": sorted([*texts, MANIFEST_NAME]),
+        "outputs": sorted([*hashes, MANIFEST_NAME]),
+        "outputs_sha256": dict(sorted(hashes.items())),
         "inputs": db.sql(query).to_arrow_table().to_pylist(),
     }
     return json.dumps(content, indent=2) + "\n"

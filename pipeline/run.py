@@ -137,7 +137,11 @@ def _texts(db: duckdb.DuckDBPyConnection, chosen: Profile, settings: Settings) -
             lambda: report.texts(db, report.collect(db), folder=settings.templates),
         )
     own = report.replaced(settings.templates)
-    return {**texts, MANIFEST_NAME: provenance.manifest(db, chosen, settings, texts, templates=own)}
+    hashes = outputs.sha256s(texts)
+    return {
+        **texts,
+        MANIFEST_NAME: provenance.manifest(db, chosen, settings, hashes, templates=own),
+    }
 
 
 def computed_relations(chosen: Profile) -> list[Relation | Compute]:

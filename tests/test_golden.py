@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import hashlib
 import html
 import json
 import os
@@ -51,8 +52,15 @@ def test_analyze(demo: Path) -> None:
 
 
 def test_manifest(demo: Path) -> None:
-    """The manifest lists the inputs with their hashes, and no clock, host or absolute path."""
-    compare("manifest.json", demo.with_name("manifest.json").read_text(encoding="utf-8"))
+    """The manifest lists inputs and outputs with their hashes, and no clock, host or full path."""
+    manifest = json.loads(demo.with_name("manifest.json").read_text(encoding="utf-8"))
+    hashes = manifest.pop("outputs_sha256")
+    assert hashes == {
+        name: hashlib.sha256((demo.parent / name).read_bytes()).hexdigest()
+        for name in manifest["outputs"]
+        if name != "manifest.json"
+    }
+    compare("manifest.json", json.dumps(manifest, indent=2) + "\n")
 
 
 @pytest.mark.parametrize("name", ["report.md", "benchmarks/office_desk/report.md"])

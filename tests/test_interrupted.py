@@ -207,6 +207,44 @@ def test_reports_of_runs_that_are_gone_go_too(out: Path, tmp_path: Path) -> None
     ]
 
 
+def test_an_edited_report_is_never_lost(out: Path, tmp_path: Path) -> None:
+    """It is copied, one line says so, and the new outputs are those of a folder without it."""
+    results = write(tmp_path / "new", {"new_rollouts.jsonl": [rollout(0, 0)]})
+    fresh = tmp_path / "fresh"
+    pipeline.analyze(results, out=fresh)
+    (out / "report.md").write_text("first words")
+    (out / "runs" / "old" / "report.md").write_text("on a run that is gone")
+    outcome = call("analyze", results, "--out", out)
+    assert "report.md had been edited: the edited file is now report.edited.md\n" in outcome.stderr
+    assert outcome.stderr.count("had been edited") == 2
+    (out / "report.md").write_text("second words")
+    call("analyze", results, "--out", out)
+    copies = {
+        "report.edited.md": b"first words",
+        "report.edited-2.md": b"second words",
+        "runs/old/report.edited.md": b"on a run that is gone",
+    }
+    shown = {name: text for name, text in contents(out).items() if not name.endswith(".duckdb")}
+    expected = {n: text for n, text in contents(fresh).items() if not n.endswith(".duckdb")}
+    assert shown == expected | copies
+    assert "edited" not in call("analyze", results, "--out", out, "--no-cache").stderr
+
+
+def test_a_report_of_someone_else_is_copied_but_one_of_an_earlier_version_is_not(
+    out: Path, tmp_path: Path
+) -> None:
+    """Where no manifest lists a report, a person wrote it; without a hash nothing is known."""
+    results = write(tmp_path / "new", {"new_rollouts.jsonl": [rollout(0, 0)]})
+    mine = write(tmp_path / "mine", {"report.md": "my own"})
+    pipeline.analyze(results, out=mine)
+    assert (mine / "report.edited.md").read_text() == "my own"
+    manifest = json.loads((out / "manifest.json").read_text())
+    del manifest["outputs_sha256"]
+    (out / "manifest.json").write_text(json.dumps(manifest))
+    pipeline.analyze(results, out=out)
+    assert _listing(out) == OUTPUT
+
+
 # Every call that changes what a folder shows, or that has it written to the disk.
 CALLS = ("replace", "rename", "fsync", "link", "symlink", "unlink", "mkdir", "rmdir")
 
