@@ -195,11 +195,18 @@ def test_reading_through_tools_alone(demo: Path, tmp_path: Path) -> None:
         assert (after["n_read"], after["n_left"]) == (14, 0)
         shares = {row["value"]: row for row in after["shares"]}
         assert shares["stops early"]["share"] == 1 and shares["BI"]["said_by"] == ["an agent"]
+        known = {row["value"]: row for row in (await agent.ask("findings"))["read"]}
+        assert known["stops early"]["share"] == 1 and "stops soon" not in known
+        query = "select count(*) as n from rollout_labels where mode = 'stops early'"
+        assert (await agent.ask("sql", query=query))["rows"] == [{"n": 14}]
+        await agent.ask("label", citation=first, mode="another", by="an agent")
+        assert (await agent.ask("sql", query=query))["rows"] == [{"n": 13}]
+        await agent.ask("label", citation=first, mode="stops early", cause="BI", by="an agent")
         section = await agent.ask("report_section", section="dominant", run="")
         assert "As read by" in section["text"] and "`an agent`" in section["text"]
 
     talk(demo, look, labels=labels)
-    assert len(labels.read_text(encoding="utf-8").splitlines()) == 15
+    assert len(labels.read_text(encoding="utf-8").splitlines()) == 17
 
 
 def test_comparisons(demo: Path) -> None:

@@ -258,6 +258,34 @@ def test_the_report_has_the_shares_and_verifies(copied: Path, tmp_path: Path) ->
     assert call("verify", report).code == 1
 
 
+@pytest.mark.slow
+def test_shares_of_new_labels_are_verified_without_an_analysis(
+    copied: Path, tmp_path: Path
+) -> None:
+    """The share of a report is compared with the file that is named; the warehouse stays."""
+    before = copied.read_bytes()
+    plan = reading.plan(copied, "office_desk", size=20, seed=None)
+    keys = [citation.replace(":", "/").split("/") for citation in plan["next"]]
+    given = [label((run, task, int(index)), "stops early") for run, task, index in keys]
+    labels = tmp_path / "labels.jsonl"
+    labels.write_text(lines(given), encoding="utf-8")
+    curated = copied.parent / "curated.md"
+    runs = [word for run in ("aster", "birch") for word in ("--run", f"office_desk_{run}")]
+    where = ("--warehouse", copied, "--out", curated)
+    assert call("report", *runs, "--labels", labels, *where).code == 0
+    text = curated.read_text(encoding="utf-8")
+    (row,) = (line for line in text.splitlines() if line.startswith("| `stops early` |"))
+    unlabelled = call("verify", curated)
+    assert unlabelled.code == 1 and "--labels labels.jsonl" in unlabelled.stdout
+    assert call("verify", curated, "--labels", labels).code == 0
+    curated.write_text(text.replace(row, row.replace("100.0%", "90.0%", 1)), encoding="utf-8")
+    wrong = call("verify", curated, "--labels", labels)
+    assert wrong.code == 1 and "90.0%" in wrong.stdout
+    assert copied.read_bytes() == before
+    alone = call("verify", curated, "--labels", labels, "--metrics", DEMO / "notes.md")
+    assert alone.code == 2 and "no rollouts" in alone.stderr
+
+
 BAD = {
     "rollout is missing": {"mode": "m"},
     "mode and cause are missing": {"rollout": 0},

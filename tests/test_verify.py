@@ -308,10 +308,13 @@ def test_the_command_says_what_is_wrong_and_fixes_it(demo: Path, tmp_path: Path)
     assert content["summary"]["numbers"] == {"verified": 0, "contradicted": 1, "unchecked": 1}
     shown = call(*given)
     assert f"{path}:3: contradicted" in shown.stdout and ": unchecked" not in shown.stdout
-    assert f"{path}:3: unchecked  12" in call(*given, "--unchecked").stdout
+    assert shown.stdout.endswith("\n1 unchecked: list them with --unchecked\n")
+    listing = call(*given, "--unchecked").stdout
+    assert f"{path}:3: unchecked  12" in listing and "list them" not in listing
     mended = call(*given, "--fix")
     assert (mended.code, path.read_bytes()) == (0, text.replace("45.0%", "44.0%").encode())
     assert "-It passes 45.0%" in mended.stdout and "no contradiction" in mended.stdout
+    assert (call(*given).code, call(*given, "--strict").code) == (0, 1)
     path.write_bytes(b"It is 5 \xff\n")
     assert "not UTF-8" in call(*given).stderr
     refused = call(*given, "--fix")

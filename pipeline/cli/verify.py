@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from .. import files
-from ..errors import InputError
+from ..errors import InputError, UsageError
 from ..settings import WAREHOUSE_NAME
 from ..text import neutral
 from .options import PATH, follow_option, json_option, opened_data, rewritten
+
+if TYPE_CHECKING:
+    from ..warehouse import Warehouse
 
 
 @click.command()
@@ -19,8 +26,12 @@ from .options import PATH, follow_option, json_option, opened_data, rewritten
 @click.option("--warehouse", type=PATH, help="The file that blade analyze wrote.")
 @click.option("--results", type=PATH, help="A folder of rollouts to analyze first.")
 @click.option("--metrics", type=PATH, help="A metrics sidecar, and nothing else.")
+@click.option(
+    "--labels", type=PATH, help="A labels.jsonl to go by instead of those of the analysis."
+)
 @click.option("--fix", "is_fixing", is_flag=True, help="Rewrite contradicted figures in place.")
 @click.option("--unchecked", "is_listing", is_flag=True, help="List what was not checked too.")
+@click.option("--strict", "is_strict", is_flag=True, help="Exit with 1 on the unchecked too.")
 @follow_option
 @json_option
 def verify(
@@ -28,23 +39,27 @@ def verify(
     warehouse: Path | None,
     results: Path | None,
     metrics: Path | None,
+    labels: Path | None,
     is_fixing: bool,
     is_listing: bool,
+    is_strict: bool,
     follow_links: bool,
     as_json: bool,
 ) -> None:
     """Compare every figure, citation, quote and sum of REPORT with the data.
 
-    Exits with 1 on a contradiction. Without an option the data are found: a warehouse beside the
-    report or that of its analysis, else the rollouts of its package, and the metrics sidecar
-    beside it. Without any data the report is still compared with itself. The anchor facts beside a
-    golden report are checked too: the query of each, its citations and its quotes.
+    Exits with 1 on a contradiction, and with --strict on what could not be checked. Without an
+    option the data are found: a warehouse beside the report or that of its analysis, else the
+    rollouts of its package, and the metrics sidecar beside it. Without any data the report is still
+    compared with itself. The anchor facts beside a golden report are checked too: the query of
+    each, its citations and its quotes.
 
     \b
     Examples:
       blade verify blade_out/report.md
       blade verify golden_reports/aster-8b_golden_report.md --fix
       blade verify report.md --results results/ --json
+      blade verify report.md --labels labels.jsonl
     """
     from ..package import sidecar as sidecars
     from ..package.facts import facts_file
@@ -62,8 +77,12 @@ def verify(
     beside = golden(report).anchor_facts
     has_facts = beside.is_file() and not data_of.is_metrics_alone
     anchors = facts_file(beside) if has_facts else None
-    with opened_data(data_of, follow_links=follow_links) as data:
-        click.echo(neutral(f"compared with {data_of.words}"), err=True)
+    with (
+        opened_data(data_of, follow_links=follow_links) as unlabelled,
+        _with_labels(unlabelled, labels) as data,
+    ):
+        and_labels = f" and {labels}" if labels else ""
+        click.echo(neutral(f"compared with {data_of.words}{and_labels}"), err=True)
         findings = verified(text, report.as_posix(), data, side, anchors)
         if is_fixing and (corrected := fixed(text, findings)) != text:
             rewritten(report, text, corrected, is_aside=as_json)
@@ -82,8 +101,27 @@ def verify(
         where=lambda finding: f"{paths.get(finding.file, finding.file)}:{finding.line}",
         fix=advice,
     )
-    if counts["contradicted"]:
+    if counts["contradicted"] or (is_strict and counts["unchecked"]):
         raise click.exceptions.Exit(1)
+
+
+@contextmanager
+def _with_labels(data: Warehouse | None, labels: Path | None) -> Iterator[Warehouse | None]:
+    """The data with these labels in place of those that the analysis read."""
+    if labels is None:
+        yield data
+        return
+    if data is None or data.path is None:
+        hint = "Name a warehouse or results: --warehouse FILE, --results DIR"
+        raise UsageError("--labels: there are no rollouts that they could be of.", hint=hint)
+    from ..answers import labelled
+    from ..warehouse import open_warehouse
+
+    with tempfile.TemporaryDirectory(prefix="blade-") as folder:
+        copy = Path(folder) / WAREHOUSE_NAME
+        labelled.write(data.path, labels, copy)
+        with open_warehouse(copy) as opened:
+            yield opened
 
 
 def report_text(path: Path, *, is_exact: bool = False) -> str:

@@ -92,7 +92,7 @@ def advice(finding: Finding) -> str:
     """What to do about a contradiction."""
     # A draft with labels of its own has shares that the analysis did not know.
     if "read_shares" in finding.claim and finding.expected == "one row":
-        return "Analyze again with labels.jsonl beside the results, and compare with that."
+        return "Name the file of labels that the share is of: --labels labels.jsonl"
     return CHECKS[finding.check][1]
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from .. import __version__
+from ..answers.labelled import Labelled
 from ..answers.names import Row
 from ..errors import BladeError
 from ..files import read_queries
@@ -144,13 +145,19 @@ def _tools(
 ) -> Sequence[Callable[..., Row]]:
     """The tools; agents read their signatures and docstrings.
 
-    Each call opens the warehouse again, since it may have been replaced.
+    Each call opens the warehouse again, since it may have been replaced. What labels are part of
+    is answered with those of labels.jsonl, also those written since the analysis.
     """
 
     def call(answer: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
         with open_warehouse(warehouse) as opened, of_this_version(warehouse):
             return answer(opened, *arguments, **named)
 
+    def call_labelled(answer: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+        with open_warehouse(labelled.path()) as opened, of_this_version(warehouse):
+            return answer(opened, *arguments, **named)
+
+    labelled = Labelled(warehouse, labels)
     each_limit = shared_memory(memory_limit, MOST_WORKERS)
 
     def runs(offset: int = 0, limit: int = 20) -> Row:
@@ -194,7 +201,7 @@ def _tools(
 
         most = _within(limit, 1, MOST_ROWS)
         rows, n_rows = queries.first_rows(
-            warehouse, query, most, seconds=timeout, memory_limit=each_limit
+            labelled.path(), query, most, seconds=timeout, memory_limit=each_limit
         )
         is_all = n_rows is not None and n_rows <= most
         return {"n_rows": n_rows, "rows": rows} | ({} if is_all else {"more": MORE["sql"]})
@@ -208,7 +215,7 @@ def _tools(
         """
         from ..answers import tasks
 
-        story: Row = call(tasks.task_story, task)
+        story: Row = call_labelled(tasks.task_story, task)
         return story
 
     def rollout(
@@ -263,7 +270,8 @@ def _tools(
         """
         from ..answers import runs as answered
 
-        return {"benchmarks": call(answered.ranked_failures, run or None, _within(n_modes, 1))}
+        most = _within(n_modes, 1)
+        return {"benchmarks": call_labelled(answered.ranked_failures, run or None, most)}
 
     def health(run: str = "") -> Row:
         """Show whether the evaluation itself can be trusted, for all runs or one.
@@ -297,7 +305,7 @@ def _tools(
 
         name = call(find_run, run)["run_id"] if run else None
         answers: Row = {
-            part: call(Warehouse.rows, QUERIES[part], run=name)
+            part: call_labelled(Warehouse.rows, QUERIES[part], run=name)
             for part in ("scores", "findings", "modes", "read")
         }
         return answers

@@ -4,6 +4,8 @@ from .build import build as build
 from .build import drop_cached_blocks as drop_cached_blocks
 from .build import store_views as store_views
 from .overlay import recompute as recompute
+from .overlay import stored as stored
+from .overlay import write_again as write_again
 from .reader import Warehouse as Warehouse
 from .reader import half_of_memory as half_of_memory
 from .reader import of_this_version as of_this_version

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import duckdb
+
 from ..relation import Compute, Relation
 from .build import SCHEMAS
 from .reader import CATALOG, Warehouse, attached, lock_down, of_this_version
@@ -29,6 +31,12 @@ LISTED = """
         table_type
     from information_schema.tables
     where table_catalog = ?
+    order by all
+"""
+COMPUTED = f"""
+    select schema_name || '.' || table_name
+    from duckdb_tables()
+    where database_name <> '{CATALOG}'
     order by all
 """
 
@@ -78,6 +86,29 @@ def recompute(
                 db.execute(f"create view {name} as from {CATALOG}.{name}")
         db.execute("commit")
     return Warehouse(db)
+
+
+def stored(path: Path) -> list[str]:
+    """The relations that a warehouse stores as tables."""
+    with attached(path) as db:
+        listed = db.execute(LISTED, [CATALOG]).fetchall()
+    return [name for name, kind in listed if kind == "BASE TABLE"]
+
+
+def write_again(path: Path, recomputed: Warehouse) -> None:
+    """Write the tables of a recomputed warehouse over those of this copy of its file.
+
+    Queries that others write run in a process of their own, which opens a file.
+    """
+    changed = set(recomputed.column(COMPUTED)).intersection(stored(path))
+    with duckdb.connect(str(path)) as db:
+        # The author of the file may have put code into its views.
+        lock_down(db)
+        for name in sorted(changed):
+            db.register("recomputed", recomputed.arrow(f"from {name}"))
+            # Not created again: its comment says what it is for.
+            db.execute(f"truncate {name}")
+            db.execute(f"insert into {name} by name from recomputed")
 
 
 def _affected(

@@ -1,0 +1,83 @@
+"""A warehouse with a file of labels that was written since its analysis, as a file of its own.
+
+Queries that others write run in a process of their own, which opens a file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tempfile
+import threading
+import weakref
+from pathlib import Path
+from typing import Any
+
+from .. import files, warehouse
+from ..errors import InputError
+from ..settings import WAREHOUSE_NAME, warehouse_file
+
+READ_BY_THE_ANALYSIS = "select sha256 from raw.files where kind = 'labels'"
+NO_ROOM = "Free disk space, or choose another place with TMPDIR."
+
+
+def write(path: Path, labels: Path, copy: Path) -> None:
+    """Write a copy of a warehouse in which this file is the only file of labels."""
+    from .rerender import relabel
+
+    try:
+        shutil.copyfile(warehouse_file(path), copy)
+    except OSError as error:
+        message = f"{path}: cannot be copied ({files.reason_of(error)})."
+        raise InputError(message, hint=NO_ROOM) from error
+    wanted = [name for name in warehouse.stored(copy) if not name.startswith("raw.")]
+    with relabel(path, labels, wanted=wanted) as opened:
+        warehouse.write_again(copy, opened)
+
+
+class Labelled:
+    """The warehouse with the labels at hand, copied again when one of the two has changed."""
+
+    def __init__(self, path: Path, labels: Path) -> None:
+        self._files = (path, labels)
+        self._copy: Path | None = None
+        self._stamps: list[Any] = []
+        self._turn = threading.Lock()
+
+    def path(self) -> Path:
+        """The copy; the warehouse itself where its analysis has read the same labels, or none."""
+        with self._turn:
+            stamps = [_stamp(each) for each in self._files]
+            if stamps != self._stamps:
+                self._read()
+                self._stamps = stamps
+            return self._files[0] if self._copy is None else self._copy
+
+    def _read(self) -> None:
+        path, labels = self._files
+        self._stamps = []
+        if not labels.is_file() or _are_known(path, labels):
+            self._copy = None
+            return
+        if self._copy is None:
+            folder = Path(tempfile.mkdtemp(prefix="blade-"))
+            weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+            self._copy = folder / WAREHOUSE_NAME
+        # Another thread may be about to open the last copy.
+        with files.replacement(self._copy) as beside:
+            write(path, labels, beside)
+
+
+def _stamp(path: Path) -> tuple[int, ...] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+
+
+def _are_known(path: Path, labels: Path) -> bool:
+    """Whether the analysis has read these labels and no others."""
+    with warehouse.open_warehouse(path) as opened, warehouse.of_this_version(path):
+        known = opened.column(READ_BY_THE_ANALYSIS)
+    return known == [hashlib.sha256(labels.read_bytes()).hexdigest()]
