@@ -139,8 +139,7 @@ def test_answers_are_those_of_the_commands(demo: Path) -> None:
     expected = {name: json.loads(outcome.stdout) for name, outcome in by_name.items()}
     del expected["why"]["next"], expected["health"]["below"], expected["health"]["min_clean_rate"]
     expected["show"]["n_events"] = len(expected["show"]["events"])
-    shown = {name: each for name, each in expected.pop("show").items() if each is not None}
-    assert got.pop("show") == shown
+    assert got.pop("show") == expected.pop("show")
     assert got == lean(expected)
 
 
@@ -167,6 +166,14 @@ def test_brief_answers_are_rounded_without_nulls(demo: Path) -> None:
             assert None not in every, tool
             floats = [each for each in every if isinstance(each, float)]
             assert all(each == float(f"{each:.4g}") for each in floats), tool
+        opened, exact = [
+            await agent.ask("rollout", citation=f"{ASTER}/10:3", detail=is_all)
+            for is_all in (False, True)
+        ]
+        assert "null" not in json.dumps(opened) and "[]" not in json.dumps(opened)
+        assert exact["verifier"]["verifier_error"] is None and exact["prompts"]
+        known = {name: value for name, value in exact["verifier"].items() if value is not None}
+        assert opened["verifier"] == known
         brief, whole = [await agent.called("compare", detail=is_all) for is_all in (False, True)]
         assert 4 * len(brief[0]) < len(whole[0])
 

@@ -51,6 +51,7 @@ WHOLE = ("sql", "schema", "label", "report_section")
 DETAILS = tuple(
     "strata agreement error_signatures expected_calls ledgers transitions differs_in slices".split()
 )
+OF_ROLLOUTS = ("prompts", "prompt_sha", "record_id")
 MOST_ROWS = 1000
 PAGE_OF_TEXT = 20_000
 # How long open requests may take after the input has ended.
@@ -224,8 +225,8 @@ def _tools(
         """Open one rollout, cited as run/task:rollout, or one event of it, run/task:rollout#seq.
 
         Reward, fields of the verifier, and n_events events in order, beginning with from_seq; its
-        prompts with detail. For one event: up to 20,000 characters of its text, beginning with
-        from_character.
+        prompts and nulls with detail. For one event: up to 20,000 characters of its text, beginning
+        with from_character.
         """
         from ..answers import tasks
 
@@ -402,11 +403,7 @@ def _answering(tool: Callable[..., Row]) -> Callable[..., str]:
         if is_whole:
             return json_text(bounded(answer, more=MORE[name]))
         if name == "rollout":
-            # A null of its record may be the evidence; the prompts are the same for many.
-            left_out = () if detail else ("prompts",)
-            known = {key: value for key, value in answer.items() if value is not None}
-            shown = {key: value for key, value in known.items() if key not in left_out}
-            return json_text(bounded(shown, more=MORE[name]))
+            return json_text(bounded(answer if detail else _brief(answer), more=MORE[name]))
         most = MOST_CHARACTERS if detail else BRIEF_CHARACTERS
         limits = LIMITS if detail else BRIEF
         slim: Row = lean(plain(answer), without=() if detail else DETAILS)
@@ -424,18 +421,33 @@ def _answering(tool: Callable[..., Row]) -> Callable[..., str]:
     return answering
 
 
-def lean(value: Any, *, without: Sequence[str] = ()) -> Any:
-    """A value without nulls and empty lists, floats with four digits, and without these names."""
+def lean(value: Any, *, without: Sequence[str] = (), digits: int | None = 4) -> Any:
+    """A value without nulls and empty lists, floats with few digits, and without these names."""
     if isinstance(value, float):
-        return float(f"{value:.4g}")
+        return value if digits is None else float(f"{value:.{digits}g}")
     if isinstance(value, list):
-        return [lean(each, without=without) for each in value]
+        return [lean(each, without=without, digits=digits) for each in value]
     if not isinstance(value, dict):
         return value
     slim = {
-        name: lean(each, without=without) for name, each in value.items() if name not in without
+        name: lean(each, without=without, digits=digits)
+        for name, each in value.items()
+        if name not in without
     }
     return {name: each for name, each in slim.items() if each is not None and each != []}
+
+
+def _brief(rollout: Row) -> Row:
+    """A rollout without nulls, its prompts, which many share, and keys of the warehouse.
+
+    Numbers that its own record has may be the evidence: they are exact.
+    """
+    slim = {
+        name: lean(value, digits=None if name == "verifier" else 4)
+        for name, value in rollout.items()
+        if name not in OF_ROLLOUTS
+    }
+    return {name: value for name, value in slim.items() if value not in (None, {})}
 
 
 def bounded(
