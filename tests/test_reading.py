@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections import Counter
 from fractions import Fraction
@@ -161,6 +162,20 @@ def test_what_was_skipped_ends_what_counts(results: Results, tmp_path: Path) -> 
     assert later and found["m"] == (19 - len(later), 19 - len(later), len(later), len(later))
 
 
+def test_a_missing_share_says_why(results: Results, tmp_path: Path) -> None:
+    """One sentence counts the strata of which too few are read; there is none beside a share."""
+    rows = planned(results)
+    strata = {row[3] for row in rows}
+    labels = tmp_path / "labels.jsonl"
+    labels.write_text(lines([label(rows[0], "stops")]), encoding="utf-8")
+    few = reading.plan(results.path, labels=labels, seed=None)
+    assert few["shares"][0]["share"] is None
+    assert few["no_share"].endswith(f"of {len(strata)} of {len(strata)} strata.")
+    labels.write_text(lines([label(row, "stops") for row in rows]), encoding="utf-8")
+    every = reading.plan(results.path, labels=labels, seed=None)
+    assert (every["shares"][0]["share"], every["no_share"]) == (1, None)
+
+
 def test_what_is_outside_is_counted_only(results: Results, tmp_path: Path) -> None:
     """A pass that was read, and a failure drawn late, give no share."""
     rows = planned(results)
@@ -253,6 +268,9 @@ def test_the_report_has_the_shares_and_verifies(copied: Path, tmp_path: Path) ->
     assert "As read by `ana`: 20 of 89 failures" in text
     (row,) = (line for line in text.splitlines() if line.startswith("| `stops early` |"))
     assert row.startswith("| `stops early` | mode | 20 of 20 | 100.0% |")
+    summary = text.partition("## Executive Summary")[2].partition("\n## ")[0]
+    assert "\nRead 20 of 89 failures: `stops early` 100.0% of all (" in summary
+    assert len(re.sub("<!--.*?-->", "", summary, flags=re.DOTALL).split()) <= 200
     assert call("verify", report).code == 0
     report.write_text(text.replace(row, row.replace("100.0%", "90.0%", 1)), encoding="utf-8")
     assert call("verify", report).code == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 
@@ -37,6 +38,8 @@ def plan(
         (outside,) = warehouse.rows(QUERIES["outside"], **of)
         strata = warehouse.rows(QUERIES["strata"], **of, size=size)
         n_failures = sum(row["n_stratum"] for row in strata)
+        shares = warehouse.rows(QUERIES["shares"], **of)
+        by_stratum = ([row[name] for row in strata] for name in ("n_stratum", "n_counted"))
         return {
             "benchmark": benchmark,
             "run_id": run_id,
@@ -47,9 +50,23 @@ def plan(
             **outside,
             "strata": strata,
             "next": [row["citation"] for row in warehouse.rows(QUERIES["next"], **of, size=size)],
-            "shares": warehouse.rows(QUERIES["shares"], **of),
+            "shares": shares,
+            "no_share": why_no_share(*by_stratum) if shares else None,
             "agreement": warehouse.rows(QUERIES["agreement"], benchmark),
         }
+
+
+def why_no_share(sizes: Sequence[int], n_read: Sequence[int]) -> str | None:
+    """Why no share of all failures is estimated, by the strata; None if there is one."""
+    from ..analysis.reading import LEAST_READ
+
+    n_short = sum(read < min(size, LEAST_READ) for size, read in zip(sizes, n_read, strict=True))
+    if not n_short:
+        return None
+    return (
+        "There is no share of all failures yet: fewer than two are read, in the order of the plan, "
+        f"of {n_short:,} of {len(sizes):,} strata."
+    )
 
 
 def _labelled(path: Path, labels: Path | None, seed: int | None) -> Warehouse:

@@ -303,12 +303,17 @@ def _tools(
         Of all runs, or of one. Each finding has counts and a rollout to open.
         """
         from ..answers.names import find_run
+        from ..answers.reading import why_no_share
 
         name = call(find_run, run)["run_id"] if run else None
         answers: Row = {
             part: call_labelled(Warehouse.rows, QUERIES[part], run=name)
             for part in ("scores", "findings", "modes", "read")
         }
+        for row in answers["read"]:
+            by_stratum = [row.pop(each) for each in ("n_by_stratum", "n_read_by_stratum")]
+            if row["share"] is None and all(by_stratum):
+                row["no_share"] = why_no_share(*by_stratum)
         return answers
 
     def diff(citation: str) -> Row:

@@ -85,7 +85,9 @@ select
     share,
     ci_low,
     ci_high,
-    said_by
+    said_by,
+    n_by_stratum,
+    n_read_by_stratum
 from read_shares
 where run_id is not distinct from $run
 order by benchmark, kind desc, share desc nulls last, value;
