@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import pipeline
+from pipeline.ingest.formats import inspect_sample
 from pipeline.view import agents
 from tests.lean import without_pages
 from tests.results import analyzed, rollout
@@ -153,15 +154,30 @@ def test_other_media_are_named(reader: Reader, kind: str) -> None:
 
 
 def test_images_of_inspect_are_shown(reader: Reader, warehouse: Path) -> None:
-    """Of messages, also where they are attached; those of tools are only named."""
+    """Of messages and of tools, also where they are attached; texts only name them."""
     with pipeline.open_warehouse(warehouse) as opened:
         query = (
             "select run_id || '/' || rollout_id from rollouts where run_id not in ('gym', 'agents')"
         )
         ((at,),) = opened.execute(query).fetchall()
     page = reader.get("/rollout", at=at)
-    assert re.findall(r'<img src="([^"]*)"', page.text) == [PNG, WEBP]
-    assert GIF not in page.text and "[image]so" in page.words
+    assert re.findall(r'<img src="([^"]*)"', page.text) == [PNG, GIF, WEBP]
+    assert "[image]so" in page.words
+    with pipeline.open_warehouse(warehouse) as opened:
+        query = "select max(length(text)) from events where kind = 'tool_result'"
+        assert opened.execute(query).fetchall() == [(len('[{"type": "image"}]'),)]
+
+
+def test_screenshots_of_tools_are_kept_up_to_a_size() -> None:
+    """Of many large results the first have their images, the others only name them."""
+    large = f"data:image/png;base64,{'A' * 1_000_000}"
+    shot = {"role": "tool", "content": [{"type": "image", "image": large}], "tool_call_id": "1"}
+    messages = [{"role": "user", "content": "look", "source": "input"}, *[shot] * 5]
+    done = {"role": "assistant", "content": "done"}
+    output = inspect_sample._output({"messages": [*messages, done]}, {})
+    results = [item for item in output if item["type"] == "function_call_output"]
+    assert ["content" in item for item in results] == [True, True, False, False, False]
+    assert {item["output"] for item in results} == {'[{"type": "image"}]'}
 
 
 def test_agents_are_nested_and_turns_have_costs(reader: Reader) -> None:

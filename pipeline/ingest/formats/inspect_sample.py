@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -34,6 +34,8 @@ LETTERS = {"c": 1.0, "p": 0.5, "i": 0.0, "n": 0.0, "yes": 1.0, "true": 1.0, "no"
 # Fields that a sample must have before its events, so that these can be skipped.
 MEDIA = ("image", "audio")
 LONGEST_MEDIA = 1_500_000
+# Of the results of all tools of one sample.
+MOST_MEDIA = 3_000_000
 COUNTED = ("input_tokens", "input_tokens_cache_read", "input_tokens_cache_write")
 BEFORE_EVENTS = {"id", "epoch", "messages", "output", "scores"}
 
@@ -247,7 +249,25 @@ def _output(sample: dict[str, Any], attachments: dict[str, Any]) -> list[dict[st
         completion = get(sample, "output", "completion")
         if completion and not _has_answer({"messages": messages}):
             messages.append({"role": "assistant", "content": completion})
-    return [item for one in messages[place:] for item in turn_items(one, attachments)]
+    return _within_size(item for one in messages[place:] for item in turn_items(one, attachments))
+
+
+def _within_size(turns: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """All items; images and sounds of tool results only up to a size in all.
+
+    Screenshots of every step would be most of a warehouse.
+    """
+    n_left, every = MOST_MEDIA, []
+    for item in turns:
+        if item["type"] == "function_call_output" and "content" in item:
+            size = sum(
+                len(part[name]) for part in item["content"] for name in MEDIA if name in part
+            )
+            n_left -= size
+            if n_left < 0:
+                item = {name: value for name, value in item.items() if name != "content"}
+        every.append(item)
+    return every
 
 
 def _from_events(sample: dict[str, Any]) -> Iterator[Any]:
@@ -265,7 +285,9 @@ def turn_items(turn: Any, attachments: dict[str, Any]) -> Iterator[dict[str, Any
     role = get(turn, "role")
     content = _content(get(turn, "content"), attachments)
     if role == "tool":
-        yield result(_answer(content, get(turn, "error")), get(turn, "tool_call_id"))
+        answer = result(_answer(content, get(turn, "error")), get(turn, "tool_call_id"))
+        media = [part for part in items(content) if {*MEDIA} & fields(part).keys()]
+        yield answer | ({"content": media} if media else {})
         return
     parts = content if isinstance(content, list) else [content]
     thoughts = [get(part, "reasoning") for part in parts if get(part, "type") == "reasoning"]
@@ -328,7 +350,7 @@ def _part(part: Any, attachments: dict[str, Any]) -> dict[str, Any]:
 
 
 def _without_media(content: Any) -> Any:
-    """What a tool answered: many screenshots would be most of a warehouse."""
+    """What a tool answered; its images and sounds are kept apart from its text."""
     if not isinstance(content, list):
         return content
     return [

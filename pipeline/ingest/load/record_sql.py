@@ -40,7 +40,7 @@ REJECTS = "record_id bigint, reason varchar, snippet varchar"
 # One statement can fill only one table, so a record is stored as an event with seq 0, its short
 # values joined to one text, and an irregular line with seq -1. Texts of messages and reasoning are
 # read more often than those of tools, and have their own column, `words`. `media` has the images
-# and sounds of a message, or of the request, which its text only names.
+# and sounds of a message, a tool's result or the request, which its text only names.
 EVENTS = """
     create table raw.events (
         record_id bigint,
@@ -206,7 +206,10 @@ def insert_events(fields: list[str], orders: list[list[str]], *, is_exact: bool)
                     then tool_failed(content_text(item.content), {_text(gym.TOOL_ANSWER_SPEC)})
             end,
             {"".join(f"case when kind = 'record' then {name} end," for name in ("record", *TEXTS))}
-            case kind when 'record' then media when 'message' then content_media(item.content) end
+            case
+                when kind = 'record' then media
+                when kind in ('message', 'tool_result') then content_media(item.content)
+            end
         from kinds
     """
 
