@@ -171,6 +171,88 @@ def test_events_are_passed_over_or_read(tmp_path: Path) -> None:
     assert row == same and row["response"]["usage"]["output_tokens"] == 2
 
 
+def model_event(model: str, words: str, **more: Any) -> dict[str, Any]:
+    """One call of a model and its answer."""
+    message = {"role": "assistant", "content": words, "model": model.rpartition("/")[2]}
+    output = {"model": model, "choices": [{"message": message, "stop_reason": words}]}
+    return {"event": "model", "model": model, "output": output, **more}
+
+
+SCORERS = [
+    {"event": "span_begin", "id": "s", "type": "scorers"},
+    {"event": "span_begin", "id": "t", "type": "scorer", "parent_id": "s"},
+    {"event": "span_begin", "id": "u", "type": "agent", "parent_id": "t"},
+]
+OTHER_MODELS = {
+    "a role": [model_event("org/judge", "GRADE: I", role="grader")],
+    "a role of the same model": [model_event("org/m", "GRADE: I", role="monitor")],
+    "another model": [model_event("org/judge", "GRADE: I")],
+    "a scorer, at any depth": [*SCORERS, model_event("org/m", "GRADE: I", span_id="u")],
+    "a scorer of an older log": [
+        {"event": "step", "action": "begin", "type": "scorer"},
+        model_event("org/m", "GRADE: I"),
+        {"event": "step", "action": "end", "type": "scorer"},
+    ],
+}
+
+
+@pytest.mark.parametrize("case", OTHER_MODELS)
+def test_what_another_model_answers_is_no_answer(case: str, tmp_path: Path) -> None:
+    """Where the events have the answer, only those of the evaluated model are turns."""
+    request = [{"role": "user", "content": "question 1", "source": "input"}]
+    events = [model_event("org/m", "it is 7", span_id="solver"), *OTHER_MODELS[case]]
+    asked = sample(1, messages=request, output={"choices": []}, events=events)
+    (row,) = rows(read(tmp_path, archive(log(asked))))
+    assert [item["content"] for item in row["response"]["output"]] == ["it is 7"]
+    assert row["stop_reason"] == "it is 7"
+
+
+def test_models_of_other_roles(tmp_path: Path) -> None:
+    """Neither a message nor an output nor tokens of theirs are the attempt's."""
+    head = header(1)
+    head["eval"]["model_roles"] = {"monitor": {"model": "org/judge"}, "self": {"model": "org/m-2"}}
+    turns = [
+        {"role": "user", "content": "question 1", "source": "input"},
+        {"role": "assistant", "content": "it is 7", "model": "m-2"},
+        {"role": "assistant", "content": "looks safe", "model": "judge"},
+    ]
+    judged = {"model": "judge", "completion": "looks safe", "choices": [{"stop_reason": "x"}]}
+    spent = {"org/judge": {"input_tokens": 9}}
+    asked = sample(1, messages=turns, output=judged, model_usage=spent)
+    (row,) = rows(read(tmp_path, archive(log(asked, head=head))))
+    assert [(item["role"], item["content"]) for item in row["response"]["output"]] == [
+        ("assistant", "it is 7"),
+        ("user", "looks safe"),
+    ]
+    assert row["stop_reason"] is None and "usage" not in row["response"]
+    silent = sample(1, messages=[*turns[:1], *turns[2:]], output=judged)
+    (row,) = rows(read(tmp_path, archive(log(silent, head=head))))
+    assert [item["role"] for item in row["response"]["output"]] == ["user"]
+
+
+@pytest.mark.parametrize(
+    ("words", "answer"), [("GRADE: I, too vague", None), ("answer to 1", "answer to 1")]
+)
+def test_an_answer_that_explains_the_score(words: str, answer: str | None, tmp_path: Path) -> None:
+    """What the grader says twice, as answer and as explanation, is not what the model answered."""
+    graded = {"match": {"value": "I", "answer": words, "explanation": words}}
+    (row,) = rows(read(tmp_path, archive(log(sample(1, scores=graded)))))
+    assert row.get("extracted_answer") == answer
+
+
+def test_a_log_that_evaluates_its_roles(tmp_path: Path) -> None:
+    """Where the named model is never called, those of roles answer, but no grader."""
+    request = [{"role": "user", "content": "question 1", "source": "input"}]
+    events = [
+        model_event("org/a", "one", role="red"),
+        model_event("org/b", "two", role="blue"),
+        model_event("org/c", "GRADE: C", role="grader"),
+    ]
+    asked = sample(1, messages=request, output={"choices": []}, events=events)
+    (row,) = rows(read(tmp_path, archive(log(asked))))
+    assert [item["content"] for item in row["response"]["output"]] == ["one", "two"]
+
+
 def test_two_logs_of_one_second_are_two_runs(tmp_path: Path) -> None:
     """The time a log was begun may not tell it from another; its file then does."""
     actual = []

@@ -33,7 +33,7 @@ from . import (
     without_empty,
 )
 from .config import LONGEST_VALUE, task_args
-from .inspect_sample import Log, row, sample
+from .inspect_sample import Log, row, sample, short
 
 TITLE = "Inspect AI"
 FILES = "`*.eval` (zip of deflate or zstd members, finished or not), `*.json` and `*.txt` logs"
@@ -45,8 +45,9 @@ SCORE = (
 NOTES = (
     "One run per log, one benchmark per task, epochs are repeats. A sample without scores (an "
     "error, a cancelled run) is unscored. Of a task that was retried only the latest log counts. "
-    "Tokens are those of the evaluated model, judges left out, cached input included. `grader`: "
-    "the model of a scorer, of the role, else the evaluated one."
+    "Answers and tokens are those of the evaluated model, without judges, monitors and other "
+    "roles; cached input is included. `grader`: the model of a scorer, of the role, else the "
+    "evaluated one."
 )
 NAMES = re.compile(r"\.(eval|json|txt)$", re.IGNORECASE)
 # A version, which some leave out, how it ended, and what was evaluated; nothing else before that.
@@ -68,7 +69,7 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
         evaluation = _evaluation(file)
         if evaluation is None:
             continue
-        named = [_short(text(evaluation.get(name)) or "") for name in ("task", "model")]
+        named = [short(text(evaluation.get(name)) or "") for name in ("task", "model")]
         stem = "-".join(part for part in named if part) or file.base.rpartition(".")[0]
         created = re.sub(r"[:+]", "-", text(evaluation.get("created")) or "")
         claim = Claim(file, Kind.ROLLOUTS, file.folder, stem, mark=created)
@@ -168,7 +169,7 @@ def _archive(path: Path) -> Iterator[Reading]:
         seen: set[str] = set()
         for member in samples:
             try:
-                yield (attempt := row(sample(packed.content(archive, member)), log))
+                yield (attempt := row(sample(packed.content(archive, member), log), log))
                 seen.add(attempt.value["_ng_task_index"])
             except ValueError as error:
                 yield Reject(f"{member.name}: {error}", member.name)
@@ -208,15 +209,10 @@ def _document(path: Path) -> Iterator[Reading]:
         raise damage
 
 
-def _short(name: str) -> str:
-    """A name without its organization or package."""
-    return name.rstrip("/").rpartition("/")[2]
-
-
 def _log(header: Any, *, is_empty: bool = False) -> Generator[Reading, None, Log]:
     """Settings, expected attempts and published figures; returns what samples need to know."""
     evaluation = fields(get(header, "eval"))
-    task = _short(text(evaluation.get("task")) or "inspect")
+    task = short(text(evaluation.get("task")) or "inspect")
     config = {
         **fields(evaluation.get("model_generate_config")),
         **fields(get(header, "plan", "config")),
@@ -243,7 +239,25 @@ def _log(header: Any, *, is_empty: bool = False) -> Generator[Reading, None, Log
             "max_output_tokens": config.get("max_tokens"),
         }
     )
-    return Log(task, model, request, _headline(header))
+    return Log(task, model, request, _headline(header), _others(evaluation))
+
+
+def _others(evaluation: dict[str, Any]) -> frozenset[str]:
+    """The models of other roles and of scorers, whole and as providers name them.
+
+    A provider may call the evaluated model by its date.
+    """
+    roles = [
+        one
+        for role in fields(evaluation.get("model_roles")).values()
+        for one in (role if isinstance(role, list) else [role])
+    ]
+    names = {text(get(one, "model") or one) for one in roles}
+    names |= {*(_grader(evaluation) or "").split(", ")}
+    model = short(text(evaluation.get("model")) or "")
+    dated = re.compile(re.escape(model) + r"([-@.:]?\d[\d.-]*)?")
+    others = {name for name in names if name and not dated.fullmatch(short(name))}
+    return frozenset({*others, *map(short, others)})
 
 
 def _grader(evaluation: dict[str, Any]) -> str | None:
@@ -252,7 +266,7 @@ def _grader(evaluation: dict[str, Any]) -> str | None:
     graders: list[Any] = []
     for scorer in items(evaluation.get("scorers")):
         named = get(scorer, "options", "model")
-        if named or _short(text(get(scorer, "name")) or "") in GRADED_BY_MODEL:
+        if named or short(text(get(scorer, "name")) or "") in GRADED_BY_MODEL:
             graders += named if isinstance(named, list) else [named or default]
     names = {name for one in graders if (name := text(get(one, "model") or one))}
     return ", ".join(sorted(names)) or text(get(evaluation, "model_roles", "grader", "model"))

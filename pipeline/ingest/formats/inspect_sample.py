@@ -1,7 +1,8 @@
 """A sample of Inspect AI as a row: an attempt is one sample at one epoch.
 
 The transcript is `messages`; `events`, most bytes of a sample, are read only if an agent did not
-record its conversation there.
+record its conversation there. What a grader, a monitor or another role of the log answers is never
+the answer of the attempt.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ MEDIA = ("image", "audio")
 LONGEST_MEDIA = 1_500_000
 # Of the results of all tools of one sample.
 MOST_MEDIA = 3_000_000
+# Spans of the events of scorers.
+SCORING = ("scorers", "scorer")
 COUNTED = ("input_tokens", "input_tokens_cache_read", "input_tokens_cache_write")
 BEFORE_EVENTS = {"id", "epoch", "messages", "output", "scores"}
 
@@ -48,9 +51,16 @@ class Log:
     model: str | None
     request: dict[str, Any]
     scores: tuple[str, ...]
+    # Names of models that only other roles have, whole and without their provider.
+    others: frozenset[str] = frozenset()
 
 
-def sample(content: bytes) -> Any:
+def short(name: str) -> str:
+    """A name without its organization or package."""
+    return name.rstrip("/").rpartition("/")[2]
+
+
+def sample(content: bytes, log: Log) -> Any:
     """Parse a sample, without its events if they can be cut out.
 
     The parts before and after the events are valid JSON only if the cut is between fields of the
@@ -61,7 +71,7 @@ def sample(content: bytes) -> Any:
     if 0 < start < end and before.endswith(b","):
         try:
             first = json.loads(before[:-1] + b"}", parse_constant=lambda _: None)
-            if first.keys() >= BEFORE_EVENTS and _has_answer(first):
+            if first.keys() >= BEFORE_EVENTS and _has_answer(first["messages"], log):
                 rest = json.loads(b"{" + content[end:], parse_constant=lambda _: None)
                 return {**rest, **first}
         except (ValueError, RecursionError):
@@ -70,8 +80,10 @@ def sample(content: bytes) -> Any:
     return parsed(content)
 
 
-def _has_answer(partial: dict[str, Any]) -> bool:
-    return any(get(one, "role") == "assistant" for one in items(partial.get("messages")))
+def _has_answer(messages: Any, log: Log) -> bool:
+    return any(
+        get(one, "role") == "assistant" and not _is_of_other(one, log) for one in items(messages)
+    )
 
 
 def row(sample: Any, log: Log) -> Row:
@@ -82,7 +94,7 @@ def row(sample: Any, log: Log) -> Row:
     if task is None or not isinstance(epoch, int):
         raise ValueError("a sample without an id or an epoch")
     attachments = fields(sample.get("attachments"))
-    scores, output = _scores(sample, log), _output(sample, attachments)
+    scores, output = _scores(sample, log), _output(sample, attachments, log)
     chosen = _chosen(scores, log.scores)
     error = text(get(sample, "error", "message"))
     value = {
@@ -90,12 +102,12 @@ def row(sample: Any, log: Log) -> Row:
         "_ng_rollout_index": epoch - 1,
         "reward": chosen["score"] if chosen else None,
         "responses_create_params": {**log.request, "input": _question(sample, attachments)},
-        "response": without_empty({"model": log.model, "usage": _usage(sample, log.model)})
+        "response": without_empty({"model": log.model, "usage": _usage(sample, log)})
         | ({"output": output} if output or sample.get("messages") else {}),
         "target": sample.get("target"),
         "metadata": fields(sample.get("metadata")),
         **scores_of(scores, chosen["name"] if chosen else None),
-        "stop_reason": _stop_reason(sample),
+        "stop_reason": _stop_reason(sample, log),
         "termination_reason": _limit(sample.get("limit")),
         "error_message": error,
         "exception_type": _exception(error),
@@ -106,18 +118,64 @@ def row(sample: Any, log: Log) -> Row:
     }
     own = {"answer": "extracted_answer", "grade": "grade"}
     details = {named: chosen.pop(name) for name, named in own.items() if chosen and name in chosen}
+    if chosen and _is_of_grader(details.get("extracted_answer"), chosen, output):
+        del details["extracted_answer"]
     return Row(
         {**value, **details}, benchmark=log.task, limit_reached=_limit_type(sample.get("limit"))
     )
 
 
-def _stop_reason(sample: dict[str, Any]) -> str | None:
+def _is_of_grader(answer: str | None, score: dict[str, Any], output: list[dict[str, Any]]) -> bool:
+    """Whether an answer is the grader's own explanation, and in no words of the attempt."""
+    if answer is None or answer != score.get("explanation"):
+        return False
+    contents = [item["content"] for item in output if get(item, "role") == "assistant"]
+    parts = [part for one in contents for part in (one if isinstance(one, list) else [one])]
+    return not any(answer in (text(get(part, "text") or part) or "") for part in parts)
+
+
+def _own_events(sample: dict[str, Any], log: Log) -> list[Any]:
+    """The tool events, and those of the evaluated model; none of scorers and of other roles.
+
+    A log without calls of the model that it names evaluates its roles: then all are read that are
+    no grader's.
+    """
+    scoring: set[str | None] = set()
+    depth = 0  # of steps, which older logs have for spans
+    events = []
+    for event in items(sample.get("events")):
+        kind = get(event, "event")
+        if kind == "span_begin":
+            is_scorer = get(event, "type") in SCORING or text(get(event, "parent_id")) in scoring
+            scoring |= {text(get(event, "id"))} - {None} if is_scorer else set()
+        elif kind == "step" and (depth or get(event, "type") in SCORING):
+            depth += 1 if get(event, "action") == "begin" else -1
+        elif kind in ("model", "tool") and not depth and text(get(event, "span_id")) not in scoring:
+            events.append(event)
+    own = [one for one in events if get(one, "event") == "tool" or _is_of_evaluated(one, log)]
+    if any(get(one, "event") == "model" for one in own):
+        return own
+    return [one for one in events if get(one, "role") != "grader"]
+
+
+def _is_of_evaluated(event: Any, log: Log) -> bool:
+    named = text(get(event, "model"))
+    is_model = not named or not log.model or short(named) == short(log.model)
+    return is_model and not text(get(event, "role"))
+
+
+def _is_of_other(answered: Any, log: Log) -> bool:
+    """Whether a message or an output is of another role's model."""
+    return text(get(answered, "model")) in log.others
+
+
+def _stop_reason(sample: dict[str, Any], log: Log) -> str | None:
     """Why the model stopped last; None if Inspect recorded `unknown`."""
-    calls = [one for one in items(sample.get("events")) if get(one, "event") == "model"]
-    reasons = (
-        text(get(output, "choices", 0, "stop_reason"))
-        for output in (sample.get("output"), get(calls, -1, "output"))
-    )
+    calls = [one for one in _own_events(sample, log) if get(one, "event") == "model"]
+    outputs = [get(calls, -1, "output")]
+    if not _is_of_other(sample.get("output"), log):
+        outputs.insert(0, sample.get("output"))
+    reasons = (text(get(output, "choices", 0, "stop_reason")) for output in outputs)
     return next((reason for reason in reasons if reason and reason != "unknown"), None)
 
 
@@ -182,10 +240,11 @@ def _exception(error: str | None) -> str | None:
     return match[1] if match else None
 
 
-def _usage(sample: dict[str, Any], model: str | None) -> dict[str, Any] | None:
+def _usage(sample: dict[str, Any], log: Log) -> dict[str, Any] | None:
     """The usage of the evaluated model, without that of judges."""
-    every = fields(sample.get("model_usage"))
-    used = every.get(model or "") or (next(iter(every.values())) if len(every) == 1 else None)
+    usage = fields(sample.get("model_usage"))
+    every = {name: one for name, one in usage.items() if name not in log.others}
+    used = every.get(log.model or "") or (next(iter(every.values())) if len(every) == 1 else None)
     if not isinstance(used, dict):
         return None
     total_input = sum(number(used.get(name)) or 0 for name in COUNTED)
@@ -224,13 +283,16 @@ def _question(sample: dict[str, Any], attachments: dict[str, Any]) -> list[dict[
     return question
 
 
-def _output(sample: dict[str, Any], attachments: dict[str, Any]) -> list[dict[str, Any]]:
+def _output(sample: dict[str, Any], attachments: dict[str, Any], log: Log) -> list[dict[str, Any]]:
     """The messages after the question; from the events if the messages have no answer.
 
     If the events have none either, the answer is the output of the sample. User messages that a
-    solver added come after the question.
+    solver added come after the question; what another role's model wrote is no turn of the attempt.
     """
-    messages = items(sample.get("messages"))
+    messages = [
+        {**one, "role": "user"} if _is_of_other(one, log) else one
+        for one in items(sample.get("messages"))
+    ]
     sample_input = sample.get("input")
     n_users = (
         sum(get(one, "role") == "user" for one in sample_input)
@@ -244,10 +306,11 @@ def _output(sample: dict[str, Any], attachments: dict[str, Any]) -> list[dict[st
         if get(one, "source") != "input" and role != "system" and (role != "user" or n_users < 0):
             break
         place += 1
-    if not _has_answer({"messages": messages[place:]}):
-        messages, place = [*messages[place:], *_from_events(sample)], 0
+    if not _has_answer(messages[place:], log):
+        messages, place = [*messages[place:], *_from_events(sample, log)], 0
         completion = get(sample, "output", "completion")
-        if completion and not _has_answer({"messages": messages}):
+        is_own = not _is_of_other(sample.get("output"), log)
+        if completion and is_own and not _has_answer(messages, log):
             messages.append({"role": "assistant", "content": completion})
     return _within_size(item for one in messages[place:] for item in turn_items(one, attachments))
 
@@ -270,8 +333,8 @@ def _within_size(turns: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return every
 
 
-def _from_events(sample: dict[str, Any]) -> Iterator[Any]:
-    for event in items(sample.get("events")):
+def _from_events(sample: dict[str, Any], log: Log) -> Iterator[Any]:
+    for event in _own_events(sample, log):
         kind = get(event, "event")
         if kind == "model" and (answer := get(event, "output", "choices", 0, "message")):
             yield answer
