@@ -589,7 +589,10 @@ def test_what_a_cancelled_log_lacks_says_so(tmp_path: Path) -> None:
     }
     results = analyzed(tmp_path, logs)
     query = "select n_attempts, n_all_attempts, mode from findings where kind = 'ended'"
-    assert results.rows(query) == [(1, 3, "Error code: 429 - You exceeded your current quota")]
+    assert results.rows(f"{query} order by finding_no") == [
+        (1, 3, "Error code: 429 - You exceeded your current quota"),
+        (2, 3, "log_status = cancelled"),
+    ]
     assert results.column(
         "select distinct n_all_failures from failure_modes where run_id is null"
     ) == [2]
@@ -598,6 +601,39 @@ def test_what_a_cancelled_log_lacks_says_so(tmp_path: Path) -> None:
     text = (results.path.parent / "report.md").read_text(encoding="utf-8")
     assert "has 1 of 3 expected attempts; its log ended with: `Error code: 429" in text
     assert "no row recorded" not in text
+
+
+@pytest.mark.slow
+def test_logs_that_ended_with_an_error(tmp_path: Path) -> None:
+    """Logs without samples are runs of the benchmark that they name, each with its own error."""
+    logs = {"whole.eval": archive(log(sample("a"), sample("b", value="I")))}
+    errors = {
+        "none": "RuntimeError: quota <b>1</b>",
+        "same": "RuntimeError: quota <b>1</b>",
+        "all": "ValueError: no scorer",
+    }
+    for model, error in errors.items():
+        head = header("a", "b", status="error", error={"message": error})
+        head["eval"] |= {"model": f"org/{model}", "task_id": model, "dataset": {}}
+        samples = [sample("a"), sample("b")] if model == "all" else []
+        logs[f"{model}.eval"] = archive(log(*samples, head=head))
+    results = analyzed(tmp_path, logs)
+    assert results.column("select distinct benchmark from runs") == ["sums"]
+    assert results.rows("""
+        select run_id, other_runs, n_attempts, mode from findings where kind = 'ended' order by all
+    """) == [
+        ("sums-all", [], 2, "ValueError: no scorer"),
+        ("sums-none", ["sums-same"], None, "RuntimeError: quota <b>1</b>"),
+    ]
+    assert results.rows("""
+        select run_id, evidence from health_findings where check_id = 'run_log_ended' order by all
+    """) == [(f"sums-{model}", error) for model, error in sorted(errors.items())]
+    text = (results.path.parent / "report.md").read_text(encoding="utf-8")
+    assert "`sums-none` has no attempt; its log ended with: `RuntimeError: quota <b>1</b>`" in text
+    assert "so does `sums-same`." in text
+    assert "`sums-all` has 2 attempts; its log ended with: `ValueError: no scorer`." in text
+    page = (results.path.parent / "report.html").read_text(encoding="utf-8")
+    assert "quota <b>" not in page
 
 
 @pytest.mark.slow

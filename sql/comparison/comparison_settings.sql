@@ -172,8 +172,8 @@ settings as (
             'checkpoint', 'checkpoint_path', 'ckpt', 'ckpt_path', 'step', 'global_step',
             'temperature', 'top_p', 'top_k', 'max_output_tokens', 'max_tokens',
             'num_repeats', 'n_repeats', 'pass_threshold',
-            -- Read out of what defines the tools.
-            'write_tools'
+            -- Read out of what defines the tools, and of a log without rows.
+            'write_tools', 'log_benchmark'
         )
     ) as named
 ),

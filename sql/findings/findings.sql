@@ -102,34 +102,44 @@ never as (
         count(*) filter (where is_never) > 0
         and count(*) filter (where is_repeated) > count(*) filter (where is_never)
 ),
--- A run that ended before all of its attempts, with the error that its log records.
+-- Runs that did not end with success, with the error that their logs record: the two errors that most runs
+-- have, each with the run that lacks most.
 ended as (
     select
         benchmark,
         'ended' as kind,
-        run_id,
-        coalesce(
-            any_value(value) filter (where name = 'log_error'),
-            'log_status = ' || any_value(value) filter (where name = 'log_status')
-        ) as mode,
-        any_value(n_recorded) as n_attempts,
-        any_value(n_expected) as n_all_attempts,
-        17 as place
+        mode,
+        arg_min(run_id, (n_recorded - n_expected, run_id)) as run_id,
+        list(run_id order by n_recorded - n_expected, run_id)[2:4] as other_runs,
+        arg_min(n_recorded, (n_recorded - n_expected, run_id)) as n_attempts,
+        arg_min(n_expected, (n_recorded - n_expected, run_id)) as n_all_attempts,
+        -- An error comes before what is counted of the attempts that it left.
+        if(starts_with(mode, 'log_status = '), 17, 0) as place
     from (
         select
             benchmark,
             run_id,
+            coalesce(
+                max(value) filter (where name = 'log_error'),
+                'log_status = ' || max(value) filter (where name = 'log_status')
+            ) as mode
+        from staging.run_settings
+        inner join staging.run_benchmarks using (run_id)
+        where name in ('log_status', 'log_error')
+        group by all
+    )
+    left join (
+        select
+            run_id,
             count(*) filter (where is_recorded) as n_recorded,
+            -- Where nothing was expected, all that is recorded.
             count(*) as n_expected
         from staging.attempts
-        inner join staging.run_benchmarks using (run_id)
-        where is_expected
         group by all
-        having bool_or(is_never_run)
-    )
-    inner join staging.run_settings using (run_id)
-    group by benchmark, run_id
-    qualify row_number() over (partition by benchmark order by n_attempts - n_all_attempts, run_id) = 1
+    ) using (run_id)
+    where mode is not null
+    group by benchmark, mode
+    qualify row_number() over (partition by benchmark order by place, count(*) desc, n_attempts - n_all_attempts, mode) <= 2
 ),
 -- Runs with the same files are one sample; most likely a copy, or a model that was asked twice at temperature 0.
 copies as (

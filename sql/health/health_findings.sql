@@ -172,6 +172,20 @@ all_findings as (
     from main.run_metrics
     where n_expected_scored < n_expected
     union all by name
+    select
+        run_id,
+        'run' as scope,
+        'run_log_ended' as check_id,
+        -- Beginnings tell errors apart; the evidence has more of it.
+        max(value) filter (where name = 'log_status')
+            || coalesce(': ' || left(max(value) filter (where name = 'log_error'), 80), '') as subject,
+        'the log of the run did not end with success' as message,
+        coalesce(max(value) filter (where name = 'log_error'), 'no message is recorded') as evidence
+    from staging.run_settings
+    where name in ('log_status', 'log_error')
+    group by run_id
+    having subject is not null
+    union all by name
     -- What should be one thing in a run and is several: its model, its sampling, its skills.
     select
         run_id,

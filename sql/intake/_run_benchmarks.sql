@@ -16,7 +16,7 @@ with recursive run_questions as materialized (
     left join staging.questions as same using (prompt_sha)
     where keys.role in ('rollout', 'input')
 ),
--- Another harness may name the benchmark in its rows.
+-- Another harness may name the benchmark in its rows, or in the header of a log without any.
 named as (
     select
         run_keys.run_id,
@@ -24,10 +24,13 @@ named as (
         coalesce(
             min(stated.benchmark),
             min(files.package),
-            min(benchmark_name(part)) filter (run_id not in (select asked.run_id from run_questions as asked))
+            min(coalesce(benchmark_name(headers.value), benchmark_name(part))) filter (
+                run_id not in (select asked.run_id from run_questions as asked)
+            )
         ) as package
     from staging.run_keys
     inner join raw.files using (run_name)
+    left join (from raw.config_values where name = 'log_benchmark') as headers using (file_no)
     left join (
         select distinct
             run_id,

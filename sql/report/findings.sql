@@ -63,8 +63,17 @@ nothing_scored as (
         'unscored' as kind,
         true as is_overturning,
         1 as stake,
+        ended.subject,
         n_rollouts as n_total
     from report.headlines as heads
+    -- The error that the log of the run records.
+    left join (
+        select
+            run_id,
+            left(value, 150) as subject
+        from staging.run_settings
+        where name = 'log_error'
+    ) as ended using (run_id)
     where is_unscored
 ),
 unsettled as (

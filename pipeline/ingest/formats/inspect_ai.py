@@ -224,6 +224,9 @@ def _log(header: Any, *, is_empty: bool = False) -> Generator[Reading, None, Log
     yield from settings({"model": model, **sampling, **limits, **repeats})
     yield from settings({"grader": _grader(evaluation)})
     yield from settings(task_args(evaluation.get("task_args")))
+    if is_empty:
+        # No row names the benchmark.
+        yield from settings({"log_benchmark": task})
     status = text(get(header, "status"))
     if status != "success":
         ended = " ".join((text(get(header, "error", "message")) or "").split())[:LONGEST_VALUE]
