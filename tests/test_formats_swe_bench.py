@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
+from collections import defaultdict
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pipeline.ingest import formats
 from tests.fact_files import Fact, facts
 from tests.lean import RECORDED
-from tests.results import Results, Row, analyzed
+from tests.results import Results, Row, analyzed, write
 
 NEEDS = (*RECORDED, "checks")
 
@@ -254,3 +259,60 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Results:
 def test_runs(loaded: Results, fact: Fact) -> None:
     """As tests/facts/swe_bench.test says."""
     fact.check(loaded)
+
+
+IDS = ["a__b-1", "a__b-2", "a__b-3"]
+PREDICTED = json.dumps({one: prediction(one) for one in IDS})
+REPORT = json.dumps(
+    report(submitted=IDS, completed=IDS, resolved=IDS[:1], unresolved=IDS[1:]),
+)
+STRAY = json.dumps(report(submitted=["z-1"], completed=["z-1"], resolved=["z-1"]))
+CHATS = {f"{one}/{one}.traj.json": json.dumps(CHAT) for one in IDS}
+STEPS = {f"trajectories/{one}.traj": json.dumps(steps(one, "open")) for one in IDS}
+OWN = {"preds.json": PREDICTED, "org__m.r1.json": REPORT, **CHATS}
+LAYOUTS: dict[str, tuple[Mapping[str, Any], list[str]]] = {
+    "all in one folder": (OWN, []),
+    "lines and a document": ({**OWN, "all_preds.jsonl": [prediction(one) for one in IDS]}, []),
+    "folders by what they hold": (
+        {"predictions/preds.json": PREDICTED, **STEPS, "evaluation/report.json": REPORT},
+        [],
+    ),
+    "a report of other instances": ({**OWN, "other.r2.json": STRAY}, ["other.r2.json"]),
+    "one that names no run": ({**OWN, "report.json": STRAY}, ["report.json"]),
+    "repeats": (
+        {f"preds_{n}.jsonl": [prediction(one) for one in IDS] for n in (1, 2)},
+        ["preds_2.jsonl"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_files_of_one_run(name: str, tmp_path: Path) -> None:
+    """Predictions, trajectories and the evaluation of the same instances are one run."""
+    files, others = LAYOUTS[name]
+    write(tmp_path / "run", files)
+    listed = [
+        formats.ListedFile(path, path.relative_to(tmp_path).as_posix())
+        for path in sorted(tmp_path.rglob("*"))
+        if path.is_file()
+    ]
+    runs = defaultdict(set)
+    for file, claim in formats.claims(listed).items():
+        runs[claim.stem, claim.mark].add(file.removeprefix("run/"))
+    assert sorted(map(sorted, runs.values())) == sorted(
+        [sorted(files.keys() - {*others}), *([one] for one in others)]
+    )
+
+
+def test_a_report_of_other_instances_grades_nothing(tmp_path: Path) -> None:
+    """The run has the verdicts of its own report, and expects no instance of another."""
+    files = {f"run/{name}": content for name, content in (OWN | {"report.json": STRAY}).items()}
+    results = analyzed(tmp_path, files, needs=NEEDS)
+    assert results.rows("select n_tasks, n_expected, n_rollouts from runs order by all") == [
+        (1, 1, 1),
+        (3, 3, 3),
+    ]
+    assert results.rows("select task_id, reward from rollouts order by all") == [
+        *((one, float(one == IDS[0])) for one in IDS),
+        ("z-1", 1.0),
+    ]

@@ -48,15 +48,19 @@ SCORE = (
     "or no report names the instance. Tests are checks"
 )
 NOTES = (
-    "One run per file of predictions, with the only evaluation beside it or the only one named "
-    "after its model; else one per evaluation. An empty patch is a field, `patch_is_empty`. A "
-    "`results.json` of resolved instances alone is read only with predictions."
+    "One run per file of predictions, with the evaluation of its instances beside it, the only one "
+    "or the only one named after its model; else one per evaluation. An empty patch is a field, "
+    "`patch_is_empty`. A `results.json` of resolved instances alone is read only with predictions."
 )
 NAMES = re.compile(r"\.(jsonl(\.gz|\.zst)?|json|traj)$", re.IGNORECASE)
 ENDING = re.compile(r"\.traj(\.json)?$", re.IGNORECASE)
 EVALUATED = re.compile(r"^(?:(.*?)/)??(?:logs/)?run_evaluation/([^/]+)/([^/]+)/[^/]+$")
 # Folders of a run that say what is in them.
-INNER = {"logs", "trajs", "trajectories", "results", "eval_outputs"}
+INNER = {
+    *("logs", "trajs", "trajectories", "results", "eval_outputs"),
+    *("evaluation", "evaluations", "reports"),
+}
+INNER_PREDICTED = {"predictions", "preds"}
 SPLIT = re.compile(r"/evaluation/([\w-]+)/[^/]+/")
 FEW_BYTES = 400
 INSTANCE = re.compile(rb'^\s*\{\s*"([^"\\]+)"\s*:\s*\{')
@@ -135,23 +139,90 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
 
 
 def _join(groups: dict[tuple[str, str], list[ListedFile]], roles: Mapping[str, str]) -> None:
-    """Add to predictions the only evaluation in their folder, or the only one of their model."""
+    """Add to predictions what is of their instances: evaluations, trajectories and copies.
+
+    The evaluation is the only one in their folder, or the only one of their model; one of other
+    instances is a run of its own.
+    """
     for place in dict.fromkeys(place for place, _ in groups):
-        keys = [key for at, key in groups if at == place]
-        here = {key: {roles[file.name] for file in groups[place, key]} for key in keys}
+        _join_copies(groups, place, roles)
+        ids = {key: _ids(groups[at, key], roles) for at, key in groups if at == place}
+        here = {key: {roles[file.name] for file in groups[place, key]} for key in ids}
         predicted = [key for key in here if here[key].intersection(PREDICTED)]
+        if len(predicted) == 1 and not ids[predicted[0]].isdisjoint(ids.get("", ())):
+            _part_strays(groups, place, roles, ids[predicted[0]])
         graded = [key for key in here if here[key] - {*PREDICTED, "trajectory"}]
         for key in predicted:
             model = MODEL.search(head(groups[place, key][0].path))
             begun = model[1].decode("utf-8", "replace").replace("/", "__") if model else "/"
-            is_only = len(predicted) == len(graded) == 1
-            near = [one for one in graded if is_only or one.startswith(f"{begun}.")]
-            if len(near) == 1 and near != [key]:
+            same = [one for one in graded if _agree(ids[one], ids[key])]
+            is_only = len(predicted) == len(same) == 1
+            near = [one for one in same if is_only or one.startswith(f"{begun}.")]
+            if len(near) == 1 and near != [key] and (place, near[0]) in groups:
                 groups[place, key] += groups.pop((place, near[0]))
-        # Trajectories belong to the only run of their folder.
-        runs = [key for at, key in groups if at == place and key]
+        # Trajectories belong to the only run of their instances, if there are predictions to these.
+        runs = [
+            key
+            for at, key in groups
+            if at == place and key and _agree(ids.get(key, set()), ids.get("", set()))
+        ]
+        runs = [key for key in runs if key in predicted] or runs
         if len(runs) == 1 and (place, "") in groups:
             groups[place, runs[0]] += groups.pop((place, ""))
+
+
+def _join_copies(
+    groups: dict[tuple[str, str], list[ListedFile]], place: str, roles: Mapping[str, str]
+) -> None:
+    """Join two files of the same predictions, one of lines and one that is a document.
+
+    Two of one form may be repeats.
+    """
+    firsts: dict[Any, tuple[str, bool]] = {}
+    for key in [key for at, key in groups if at == place]:
+        file = next((one for one in groups[place, key] if roles[one.name] == "predictions"), None)
+        if file is None:
+            continue
+        try:
+            patches = frozenset(
+                (str(get(row, "instance_id")), str(get(row, "model_patch")))
+                for row in _predictions(file.path)
+            )
+        except (OSError, ValueError):
+            continue
+        is_lines = ".jsonl" in file.base.lower()
+        first, is_first_lines = firsts.setdefault(patches, (key, is_lines))
+        if first != key and is_lines != is_first_lines:
+            groups[place, first] += groups.pop((place, key))
+
+
+def _part_strays(
+    groups: dict[tuple[str, str], list[ListedFile]],
+    place: str,
+    roles: Mapping[str, str],
+    known: set[str],
+) -> None:
+    """Take reports that name none of the instances out of the files without a name of a run."""
+    inside = groups[place, ""]
+    for file in [one for one in inside if roles[one.name] in LISTING]:
+        listed = set(_listed(file.path, roles[file.name]))
+        if listed and listed.isdisjoint(known):
+            inside.remove(file)
+            groups[place, file.base.partition(".json")[0]].append(file)
+
+
+def _ids(files: Iterable[ListedFile], roles: Mapping[str, str]) -> set[str]:
+    """The instances that files name; none if they are not known."""
+    known: set[str] = set()
+    for file in files:
+        one = _instance(file.path, roles[file.name])
+        known |= {one} if one else _instances(file.path, roles[file.name]) or set()
+    return known
+
+
+def _agree(ids: set[str], others: set[str]) -> bool:
+    """Whether half of the fewer instances are the same; of unknown ones nothing says no."""
+    return not ids or not others or 2 * len(ids & others) >= min(len(ids), len(others))
 
 
 def _place(file: ListedFile, role: str) -> tuple[str, str]:
@@ -160,7 +231,8 @@ def _place(file: ListedFile, role: str) -> tuple[str, str]:
     instance, stem = _instance(file.path, role), file.base.partition(".json")[0]
     is_plain = stem == "report" or stem.startswith("output") or role not in (*PREDICTED, "report")
     if role in PREDICTED:
-        return file.folder, stem * (not is_plain)
+        outer = folders[:-1] if INNER_PREDICTED.intersection(folders[-1:]) else folders
+        return "/".join(outer), stem * (not is_plain)
     if role == "graded" and (run := EVALUATED.match(file.folder)):
         return run[1] or "", f"{run[3]}.{run[2]}"
     folders = folders[: folders.index(instance)] if instance in folders else folders
