@@ -651,6 +651,10 @@ create or replace macro is_verdict(text) as
 create or replace macro is_score_name(key) as
     regexp_matches(lower(key), '(score|reward|grade)$');
 
+-- A grade that is a word: formats put it into `grade` where it is no number.
+create or replace macro is_word_grade(path, item_no, kind) as
+    path = 'grade' and item_no = 0 and kind = 'VARCHAR';
+
 -- A Python literal with the quotes and constants of JSON; what is in a string stays as it is.
 create or replace macro json_of_python(text) as
     array_to_string(

@@ -124,10 +124,14 @@ def stage_facts(profile: Profile) -> Relation:
             rollouts as (
                 select
                     {", ".join([*KEY, "is_expected", "is_recorded", *others])},
-                    is_recorded and ungraded.record_id is null as is_graded
+                    is_recorded and ungraded.record_id is null as is_graded,
+                    is_scored or words.record_id is not null as is_verified
                 from attempts
                 left join {source} as rollouts using ({", ".join(KEY)})
                 left join staging.ungraded on ungraded.record_id = rollouts.record_id
+                left join (
+                    select record_id from staging.entries where is_word_grade(path, item_no, kind)
+                ) as words on words.record_id = rollouts.record_id
             )
             select
                 {", ".join(KEY)},

@@ -285,7 +285,7 @@ left join (
             count(*) as n
         from staging.entries
         inner join staging.rollouts using (record_id)
-        where path = 'grade' and item_no = 0 and entries.kind = 'VARCHAR' and not is_scored
+        where is_word_grade(path, item_no, entries.kind) and not is_scored
         group by all
     )
     group by run_id

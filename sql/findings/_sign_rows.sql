@@ -92,6 +92,8 @@ anti join forms using (run_id, task_id, rollout_index, kind, name, value)
 where
     scope <> 'task'
     and not (kind = 'check' and value = 'fails' and (benchmark, name) not in (from shared_checks))
+    -- A grade in words is the verdict, and listed whole.
+    and not (kind = 'field' and name = 'grade' and reward is null)
     -- Near misses are counted for themselves.
     and not (kind = 'check' and name = 'one check fails')
 union all by name

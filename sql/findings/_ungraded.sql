@@ -107,6 +107,8 @@ ungraded as (
         end as reason
     from rollouts
     left join lacking using (record_id)
+    -- A word that is no number is a grade all the same.
+    anti join (from staging.entries where is_word_grade(path, item_no, kind)) as words using (record_id)
     where
         lacking.reason is not null
         or not is_scored and benchmark in (select benchmark from rollouts where is_scored)

@@ -141,6 +141,36 @@ ended as (
     group by benchmark, mode
     qualify row_number() over (partition by benchmark order by place, count(*) desc, n_attempts - n_all_attempts, mode) <= 2
 ),
+-- Grades that are words: what the verifier gave, which no figure counts.
+worded as (
+    select
+        benchmark,
+        'grades' as kind,
+        array_to_string(list(grade || ' (' || n || ')' order by n desc, grade)[:5], ', ') as mode,
+        sum(n) as n_attempts,
+        any_value(n_recorded) as n_all_attempts,
+        0 as place
+    from (
+        select
+            benchmark,
+            left(value, 40) as grade,
+            count(*) as n
+        from staging.entries
+        inner join staging.rollouts using (record_id)
+        inner join staging.run_benchmarks using (run_id)
+        where is_word_grade(path, item_no, entries.kind) and not is_scored
+        group by all
+    )
+    inner join (
+        select
+            benchmark,
+            count(*) as n_recorded
+        from staging.rollouts
+        inner join staging.run_benchmarks using (run_id)
+        group by all
+    ) using (benchmark)
+    group by benchmark
+),
 -- Runs with the same files are one sample; most likely a copy, or a model that was asked twice at temperature 0.
 copies as (
     select
@@ -373,6 +403,8 @@ every as (
     from one_key
     union all by name
     from ended
+    union all by name
+    from worded
     union all by name
     from runs_differ
     union all by name

@@ -40,7 +40,8 @@ stages as (
     where
         (shown.stage_no is not null or not stages.is_optional)
         and (stages.stage <> 'expected' or runs.n_expected is not null)
-        and (stages.stage <> 'passed' or runs.pass_threshold is not null)
+        -- What a grade in words is worth is not known.
+        and (stages.stage <> 'passed' or runs.pass_threshold is not null and runs.n_scored is distinct from 0)
 ),
 seen as (
     select
