@@ -591,12 +591,35 @@ create or replace macro cut_around(text, other, fits, most) as
         )[1]
     end;
 
--- What a card shows of a question: not what all others of the benchmark begin with, where that is long.
-create or replace macro own_question(prompt, own_start) as
-    case
-        when own_start <= 60 then prompt
-        when own_start > 60 then '…' || substr(prompt, own_start + 1)
-    end;
+-- The sentences and lines of a question; long ones end somewhere.
+create or replace macro question_parts(prompt) as
+    regexp_extract_all(left(prompt, 50000), '(?s).+?(?:[.!?:]\s+|\n+|$)');
+
+-- What a card shows of a question: what is particular to it. Neither what all others of the benchmark begin
+-- with, where that is long, nor sentences that many of them have, by their hashes.
+create or replace macro own_question(prompt, own_start, shared_parts) as
+    list_transform(
+        [case when own_start <= 60 then prompt when own_start > 60 then '…' || substr(prompt, own_start + 1) end],
+        lambda rest: coalesce(
+            nullif(regexp_replace(
+                regexp_replace(
+                    array_to_string(
+                        list_transform(
+                            question_parts(rest),
+                            lambda part: if(list_contains(shared_parts, hash(trim(part, ' …' || chr(10)))), chr(1), part)
+                        ),
+                        ''
+                    ),
+                    '[…\s]*\x01[…\s\x01]*',
+                    ' … ',
+                    'g'
+                ),
+                '^[ …]+$|[ …]+$',
+                ''
+            ), ''),
+            rest
+        )
+    )[1];
 
 -- A text whose line breaks and tabs can be seen on one line; blanks too, where they are what matters.
 create or replace macro visible_space(text, with_blanks) as

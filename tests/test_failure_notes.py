@@ -237,6 +237,21 @@ def test_what_a_card_says_was_asked() -> Batch:
 
 
 @with_pages
+def test_a_card_without_what_most_tasks_say() -> Batch:
+    """Sentences that most tasks have are no question, wherever they are and whoever lacks them."""
+    rules = ["You are on duty.", "Reply in French.", "Use no tool twice."]
+
+    def ask(task: int) -> str:
+        first, second, third = rules
+        if task == 3:
+            return "Which card is red?"
+        return f"Case {task}. {first} {second}\nWhere is card {task}?\n{third} Thanks."
+
+    found = yield [rollout(task, 0, ask=ask(task), reward=float(task > 0)) for task in range(4)]
+    assert " Case 0. … Where is card 0?`" in found.report
+
+
+@with_pages
 def test_a_question_that_all_tasks_ask() -> Batch:
     """A placeholder is not what was asked."""
     found = yield [

@@ -58,8 +58,6 @@ class Divergence:
     difference: str
     step: int | None
     passing_step: int | None
-    n_common: int
-    n_common_first: int
     # A call of the passing side that the failing one left out before they diverged.
     skipped_step: int | None
 
@@ -126,9 +124,8 @@ def first_divergence(failing: Trail, passing: Trail) -> Divergence:
     left_out = sorted(set(range(len(passing))) - set(mates.values()))
 
     def diverging(difference: str, step: int | None, place: int | None) -> Divergence:
-        n_first = len(failing) if step is None else step
         skipped = next((other for other in left_out if place is None or other < place), None)
-        return Divergence(difference, step, place, len(mates), n_first, skipped)
+        return Divergence(difference, step, place, skipped)
 
     for step, outcome in enumerate(failing.steps):
         mate = mates.get(step)

@@ -25,7 +25,7 @@ SCHEMA = pa.schema(
     {
         **dict.fromkeys(("task_no", "record_id", "passing_record_id"), pa.int64()),
         "is_closest": pa.bool_(),
-        **dict.fromkeys(("n_common", "n_common_first"), pa.int64()),
+        "n_common": pa.int64(),
         "difference": pa.string(),
         **dict.fromkeys(("seq", "passing_seq", "result_seq", "passing_result_seq"), pa.int64()),
         **dict.fromkeys(("skipped_seq", "other_seq"), pa.int64()),
@@ -177,7 +177,6 @@ def _row(failing: Rollout, passing: Rollout, *, is_closest: bool) -> dict[str, A
         "passing_record_id": passing.record_id,
         "is_closest": is_closest,
         "n_common": failing.trail.n_shared(passing.trail),
-        "n_common_first": divergence.n_common_first,
         "difference": divergence.difference,
         "seq": _seq(failing.seqs, failing.places, divergence.step),
         "passing_seq": _seq(passing.seqs, passing.places, divergence.passing_step),

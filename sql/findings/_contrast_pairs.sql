@@ -4,7 +4,7 @@
 -- kind: table
 -- needs: staging.contrast_rollouts
 -- computed by: pipeline.analysis.contrasts.contrasts from compared_steps
--- columns: task_no, record_id, passing_record_id, is_closest, n_common, n_common_first, difference, seq, passing_seq, result_seq, passing_result_seq, skipped_seq, other_seq, tools_only_failing, tools_only_passing
+-- columns: task_no, record_id, passing_record_id, is_closest, n_common, difference, seq, passing_seq, result_seq, passing_result_seq, skipped_seq, other_seq, tools_only_failing, tools_only_passing
 with
 -- Which calls change something: those of tools that are declared to; any, where nothing is declared.
 reading as (
@@ -130,7 +130,6 @@ matches as (
         passing.record_id as passing_record_id,
         failing.is_first as is_closest,
         0 as n_common,
-        0 as n_common_first,
         'answer' as difference,
         []::varchar[] as tools_only_failing,
         []::varchar[] as tools_only_passing
@@ -138,10 +137,45 @@ matches as (
     inner join staging.contrast_rollouts as passing using (task_no)
     where not failing.is_pass and passing.is_pass and passing.is_first and not failing.is_acting
 ),
+-- Every call that is made, retries and repeats too, in order.
+in_order as (
+    select
+        task_no,
+        record_id,
+        seq,
+        call,
+        row_number() over (partition by task_no, record_id order by seq) as nth
+    from calls
+),
+-- With how many calls both begin: the same tool and arguments, one by one, before what tells them apart.
+beginnings as (
+    select
+        matches.task_no,
+        matches.record_id,
+        coalesce(
+            min(failing.nth) filter (
+                where
+                    failing.call is distinct from passing.call
+                    or coalesce(failing.seq >= matches.seq, false)
+                    or coalesce(passing.seq >= matches.passing_seq, false)
+            ) - 1,
+            count(*)
+        ) as n_common_first
+    from matches
+    inner join in_order as failing
+        on failing.task_no = matches.task_no
+        and failing.record_id = matches.record_id
+    left join in_order as passing
+        on passing.task_no = matches.task_no
+        and passing.record_id = matches.passing_record_id
+        and passing.nth = failing.nth
+    group by all
+),
 -- A side that makes no further call is cited by how it ends.
 pairs as (
     select
         matches.* exclude (seq, passing_seq),
+        coalesce(beginnings.n_common_first, 0) as n_common_first,
         failing.flip_no,
         failing.run_id,
         failing.task_id,
@@ -157,6 +191,9 @@ pairs as (
             matches.passing_seq, if(matches.difference = 'extra', passing.stop_seq, passing.final_seq)
         ) as passing_seq
     from matches
+    left join beginnings
+        on beginnings.task_no = matches.task_no
+        and beginnings.record_id = matches.record_id
     inner join staging.contrast_rollouts as failing
         on failing.task_no = matches.task_no
         and failing.record_id = matches.record_id

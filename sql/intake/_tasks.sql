@@ -1,5 +1,6 @@
 -- One question of a benchmark, over all runs that were asked it, and a row that holds it.
 -- `own_start`: the characters with which all of the benchmark begin; null where all are the same.
+-- `shared_parts`: hashes of sentences that most of them have; fifty tasks show which.
 -- grain: benchmark, task_id
 -- looks at: run
 -- kind: table
@@ -36,6 +37,41 @@ starts as (
     where ranked.rank = 1
     group by benchmark
 ),
+sampled as (
+    select
+        benchmark,
+        task_id,
+        prompt_record,
+        count(*) over (partition by benchmark) as n_sampled
+    from ranked
+    where rank = 1
+    qualify row_number() over (partition by benchmark order by md5(task_id), task_id) <= 50
+),
+parts as (
+    select
+        benchmark,
+        hash(part) as part,
+        any_value(n_sampled) as n_sampled,
+        count(*) as n_tasks
+    from (
+        select distinct
+            benchmark,
+            task_id,
+            n_sampled,
+            unnest(list_transform(question_parts(prompt), lambda part: trim(part, ' …' || chr(10)))) as part
+        from sampled
+        inner join raw.texts on texts.record_id = sampled.prompt_record
+    )
+    group by benchmark, part
+),
+shared as (
+    select
+        benchmark,
+        list(part order by part) as shared_parts
+    from parts
+    where n_tasks > 1 and 2 * n_tasks > least(n_sampled, 50)
+    group by benchmark
+),
 slices as (
     select
         benchmark,
@@ -51,8 +87,10 @@ select
     ranked.prompt_sha,
     ranked.n_prompts,
     starts.own_start,
+    coalesce(shared.shared_parts, []) as shared_parts,
     coalesce(slices.slices, map([], [])) as slices
 from ranked
 inner join starts using (benchmark)
+left join shared using (benchmark)
 left join slices using (benchmark, task_id)
 where ranked.rank = 1
