@@ -20,7 +20,7 @@ from pipeline.warehouse import open_warehouse
 from tests.conftest import DEMO
 from tests.results import Results, Row, analyzed, call, called, lines, rollout, said
 
-NEEDS = ("rollout_labels", "reading_plan", "read_shares", "label_agreement", "artifacts", "rejects")
+NEEDS = ("rollout_labels", "reading_plan", "read_shares", "artifacts", "rejects")
 PLAN = """
     select run_id, task_id, rollout_index, stratum, draw_no, place, n_stratum
     from reading_plan
@@ -245,11 +245,12 @@ def test_agreement_of_two_readers(results: Results, tmp_path: Path) -> None:
     rows = planned(results)[:10]
     given = [label(row, "x" if row[5] < 6 else "y") for row in rows]
     given += [label(row, "x" if row[5] < 5 else "y", by="bob") for row in rows[:8]]
-    got = labelled(results, tmp_path, given)
-    (row,) = got.rows("from label_agreement")
-    assert row[1:6] == ("mode", "ana", "bob", 8, 7)
+    labelled(results, tmp_path, given)
+    plan = reading.plan(results.path, labels=tmp_path / "labels.jsonl", seed=None)
+    (row,) = plan["agreement"]
+    assert [*row.values()][:5] == ["mode", "ana", "bob", 8, 7]
     # Both say x: 5 and 4 of 8; by chance 5/8 * 4/8 + 3/8 * 4/8 = 1/2.
-    assert row[7] == pytest.approx((7 / 8 - 1 / 2) / (1 / 2))
+    assert row["kappa"] == pytest.approx((7 / 8 - 1 / 2) / (1 / 2))
 
 
 @pytest.mark.slow

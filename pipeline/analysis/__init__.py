@@ -34,7 +34,6 @@ FUNCTIONS: tuple[Compute, ...] = (
     ledgers.transition_noise,
     modes.computed_modes,
     permutation.change_tests,
-    reading.agreements,
     reading.shares,
     reported.checked,
     run_names.aliases,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,13 +19,7 @@ PRIOR = 0.5
 # With fewer of a stratum read, how much it varies is unknown.
 LEAST_READ = 2
 
-AGREEMENTS = pa.schema(
-    [
-        *((name, pa.string()) for name in ("benchmark", "kind", "first_by", "second_by")),
-        *((name, pa.int64()) for name in ("n_both", "n_agreed")),
-        *((name, pa.float64()) for name in ("agreement", "kappa", "kappa_low", "kappa_high")),
-    ]
-)
+AGREEMENT = ("n_both", "n_agreed", "agreement", "kappa", "kappa_low", "kappa_high")
 
 
 def shares(rows: pa.Table) -> pa.Table:
@@ -67,16 +62,14 @@ def _variance(read: Numbers, bearing: Numbers, share: float) -> Numbers:
     return np.asarray(likely * (1 - likely) / np.maximum(read - 1, 1))
 
 
-def agreements(rows: pa.Table) -> pa.Table:
+def agreements(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Of each pair of readers how often they agree, and Cohen's kappa with its 95% interval."""
     tables: dict[tuple[str, ...], Counter[tuple[str, str]]] = defaultdict(Counter)
-    for row in rows.to_pylist():
-        key = (row["benchmark"], row["kind"], row["first_by"], row["second_by"])
+    for row in rows:
+        key = (row["kind"], row["first_by"], row["second_by"])
         tables[key][row["first_value"], row["second_value"]] += row["n"]
-    agreed = [(*key, *kappa(table)) for key, table in tables.items()]
-    return pa.Table.from_pylist(
-        [dict(zip(AGREEMENTS.names, row, strict=True)) for row in agreed], schema=AGREEMENTS
-    )
+    names = ("kind", "first_by", "second_by", *AGREEMENT)
+    return [dict(zip(names, (*key, *kappa(table)), strict=True)) for key, table in tables.items()]
 
 
 def kappa(table: Counter[tuple[str, str]]) -> tuple[int, int, float, *tuple[float | None, ...]]:

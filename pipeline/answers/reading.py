@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 
+from ..analysis.reading import agreements
 from ..errors import UsageError, listed, resolved
 from ..files import read_queries
 from ..text import one_line
@@ -14,10 +15,7 @@ from .names import Row, full_name, run_names
 from .tasks import task_story
 
 QUERIES = read_queries(Path(__file__).with_suffix(".sql"))
-READ = tuple(
-    f"main.{name}"
-    for name in "runs rollout_labels reading_plan read_shares label_agreement".split()
-)
+READ = tuple(f"main.{name}" for name in "runs rollout_labels reading_plan read_shares".split())
 MOST_WORDS = 400
 # Words of each part; together fewer than all, since the names of the parts count too.
 PARTS = {"asked": 70, "expected": 60, "did": 110, "left": 70, "signs": 35, "grader": 40}
@@ -52,7 +50,7 @@ def plan(
             "next": [row["citation"] for row in warehouse.rows(QUERIES["next"], **of, size=size)],
             "shares": shares,
             "no_share": why_no_share(*by_stratum) if shares else None,
-            "agreement": warehouse.rows(QUERIES["agreement"], benchmark),
+            "agreement": agreements(warehouse.rows(QUERIES["agreement"], benchmark)),
         }
 
 

@@ -53,20 +53,30 @@ from read_shares
 where benchmark = $benchmark and run_id is not distinct from $run
 order by kind desc, share desc nulls last, n_with desc, n_with_outside desc, value;
 
--- agreement: how far persons who read the same rollouts agree
+-- agreement: what persons who read the same rollouts say, pair by pair of them
+with given as (
+    select
+        run_id,
+        task_id,
+        rollout_index,
+        said_by,
+        unnest(['mode', 'cause']) as kind,
+        unnest([mode, cause]) as value
+    from rollout_labels
+    semi join (from runs where benchmark = ?) using (run_id)
+)
 select
     kind,
-    first_by,
-    second_by,
-    n_both,
-    n_agreed,
-    agreement,
-    kappa,
-    kappa_low,
-    kappa_high
-from label_agreement
-where benchmark = ?
-order by kind desc, first_by, second_by;
+    firsts.said_by as first_by,
+    seconds.said_by as second_by,
+    firsts.value as first_value,
+    seconds.value as second_value,
+    count(*) as n
+from given as firsts
+inner join given as seconds using (run_id, task_id, rollout_index, kind)
+where first_by < second_by and first_value is not null and second_value is not null
+group by all
+order by kind desc, first_by, second_by, first_value, second_value;
 
 -- keys: fields of the row that are named as a key of answers
 select field.key || ': ' || left(json_extract_string(field.value, '$'), 400)

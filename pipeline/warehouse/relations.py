@@ -325,11 +325,12 @@ class Notice:
 
 
 def run_checks(db: duckdb.DuckDBPyConnection | Warehouse) -> list[Notice]:
-    """Raise if `assertions.refused` or `fail` has rows; return those of `warn` in order."""
+    """Raise if `assertions.fail` has rows; return those of `warn` in order."""
     query = "select check_name, subject, message, hint from assertions.{} order by all"
-    for _, subject, message, hint in db.execute(query.format("refused")).fetchall():
-        raise InputError(f"{subject}: {message}.", hint=hint)
     broken = db.execute(query.format("fail")).fetchall()
+    for check, subject, message, hint in broken:
+        if check.startswith("refused_"):
+            raise InputError(f"{subject}: {message}.", hint=hint)
     if broken:
         check, subject, message, _ = broken[0]
         raise BladeError(

@@ -63,26 +63,25 @@ select
     'blade sql "select reward, count(*) from rollouts group by all"' as hint
 from main.run_metrics
 where has_constant_reward
-union all by name
+union all
 -- Benchmarks with more tasks than the profile says there are.
 select
-    'warn_expected_fewer' as check_name,
-    seen.benchmark as subject,
-    'holds ' || seen.n_tasks || ' tasks where the profile expects ' || settings.n_expected_tasks
-        as message,
-    'Correct tasks in the [expected] of blade.toml, or name the tasks there' as hint
+    'warn_expected_fewer',
+    seen.benchmark,
+    'holds ' || seen.n_tasks || ' tasks where the profile expects ' || settings.n_expected_tasks,
+    'Correct tasks in the [expected] of blade.toml, or name the tasks there'
 from seen
 cross join raw.settings
 where seen.n_tasks > settings.n_expected_tasks and not settings.has_expected_names
-union all by name
+union all
 -- Runs with failed attempts that belong to no expected and no recorded rollout.
 select
-    'warn_failures_unexpected' as check_name,
-    run_id as subject,
+    'warn_failures_unexpected',
+    run_id,
     n_attempts || if(n_attempts = 1, ' failed attempt belongs', ' failed attempts belong')
         || ' to no expected and no recorded rollout and ' || if(n_attempts = 1, 'is', 'are')
-        || ' in no figure: of an earlier run, or the inputs are not here' as message,
-    'blade sql "from failures anti join expected using (run_id, task_id, rollout_index)"' as hint
+        || ' in no figure: of an earlier run, or the inputs are not here',
+    'blade sql "from failures anti join expected using (run_id, task_id, rollout_index)"'
 from (
     select
         run_id,
@@ -91,26 +90,24 @@ from (
     anti join staging.attempts using (run_id, task_id, rollout_index)
     group by all
 )
-union all by name
+union all
 select
-    'warn_groups_unnamed' as check_name,
-    benchmark as subject,
+    'warn_groups_unnamed',
+    benchmark,
     'tasks of one ' || name || ' fare alike (' || n_groups || ' values, F = ' || round(f_ratio, 1)
-        || ' in ' || run_id || '): if they are related, intervals for new tasks are too narrow'
-        as message,
-    'Where they belong together, say so in blade.toml: fields.group = "' || name || '"' as hint
+        || ' in ' || run_id || '): if they are related, intervals for new tasks are too narrow',
+    'Where they belong together, say so in blade.toml: fields.group = "' || name || '"'
 from likenesses
 where f_ratio >= 4
 qualify row_number() over (partition by benchmark order by f_ratio desc, run_id, name) = 1
-union all by name
+union all
 -- Runs with rollouts that have neither an id of their task nor a question: each is a task of its own.
 select
-    'warn_tasks_unnamed' as check_name,
-    run_id as subject,
+    'warn_tasks_unnamed',
+    run_id,
     n_rollouts || if(n_rollouts = 1, ' rollout names no task and shows no question: it is taken for',
-        ' rollouts name no task and show no question: each is taken for') || ' a task of its own, by its line'
-        as message,
-    'Add to each row the id of its task as task_id, or its question as messages' as hint
+        ' rollouts name no task and show no question: each is taken for') || ' a task of its own, by its line',
+    'Add to each row the id of its task as task_id, or its question as messages'
 from (
     select
         keys.run_id,
@@ -124,110 +121,108 @@ from (
         and not records.has_prompt
     group by all
 )
-union all by name
+union all
 -- Runs whose rows name more than one model.
 select
-    'warn_mixed_models' as check_name,
-    run_id as subject,
-    'holds rollouts of ' || n_models || ' models: ' || model as message,
-    'blade sql "select model, count(*) from rollouts group by all"' as hint
+    'warn_mixed_models',
+    run_id,
+    'holds rollouts of ' || n_models || ' models: ' || model,
+    'blade sql "select model, count(*) from rollouts group by all"'
 from main.runs
 where n_models > 1
-union all by name
+union all
 -- Benchmarks whose rewards leave 0..1, or are a scale of their own: what passes must be said, it is not guessed.
 select
-    'warn_pass_unsettled' as check_name,
-    benchmark as subject,
+    'warn_pass_unsettled',
+    benchmark,
     case when lowest = highest then format('every reward is {:.6g}', lowest) else
         format('rewards go from {:.6g} to {:.6g}', lowest, highest) || if(is_continuous, ', most of them high and hardly one 1', '')
-    end || ', so what passes is not settled; pass figures are left empty' as message,
+    end || ', so what passes is not settled; pass figures are left empty',
     'Say from which reward a rollout passes. In blade.toml, for example: pass_threshold = '
-        || if(is_continuous, '0.9', format('{:.6g}', highest)) as hint
+        || if(is_continuous, '0.9', format('{:.6g}', highest))
 from (select distinct benchmark, lowest, highest, is_continuous, pass_threshold from staging.run_benchmarks)
 where pass_threshold is null
-union all by name
+union all
 -- Files with lines that could not be used.
 select
-    'warn_rejects' as check_name,
-    path as subject,
+    'warn_rejects',
+    path,
     coalesce(
         (select 'not read: it ' || reason from main.rejects where source_file = path and kind = 'skipped'),
         n_rejects || ' of ' || n_lines || if(n_lines = 1, ' line', ' lines') || ' could not be used'
-    ) as message,
+    ),
     -- A file's name is untrusted, and a hint is made to be pasted into a shell.
     'blade sql "from rejects' || case
         when regexp_matches(path, '^[A-Za-z0-9._/ -]+$')
             then ' where source_file = ' || '''' || path || ''''
         else ''
-    end || '"' as hint
+    end || '"'
 from main.artifacts
 where n_rejects > 0
-union all by name
+union all
 -- Runs that reported figures of themselves which their rows do not give.
 select
-    'warn_reported_differs' as check_name,
-    run_id as subject,
+    'warn_reported_differs',
+    run_id,
     count(*) || if(count(*) = 1, ' figure it reported differs', ' figures it reported differ')
-        || ' from what its rows give, such as ' || min(metric) as message,
-    'blade sql "from reported_checks where status = ''differs''"' as hint
+        || ' from what its rows give, such as ' || min(metric),
+    'blade sql "from reported_checks where status = ''differs''"'
 from main.reported_checks
 where status = 'differs'
 group by run_id
-union all by name
+union all
 -- Runs whose published score their rows do not give, as of a log without samples.
 select
-    'warn_published_alone' as check_name,
-    run_id as subject,
+    'warn_published_alone',
+    run_id,
     runs.reported_metric || ' was published as ' || format('{:.6g}', runs.reported_score)
-        || ' and is not recomputed: ' || checks.reason as message,
-    'blade sql "select run_id, reported_metric, reported_score from runs"' as hint
+        || ' and is not recomputed: ' || checks.reason,
+    'blade sql "select run_id, reported_metric, reported_score from runs"'
 from main.runs
 inner join main.reported_checks as checks using (run_id)
 where checks.metric = runs.reported_metric and checks.status = 'not comparable'
-union all by name
+union all
 -- Runs whose rows have no reward: what was read in its place.
 select
-    'warn_reward_field' as check_name,
-    run_id || ' ' || reward_field as subject,
+    'warn_reward_field',
+    run_id || ' ' || reward_field,
     count(*) || if(count(*) = 1, ' row has', ' rows have') || ' no reward: ' || reward_field
-        || ' was read as the reward' as message,
-    'Where it is another field, say so in blade.toml: fields.reward = "..."' as hint
+        || ' was read as the reward',
+    'Where it is another field, say so in blade.toml: fields.reward = "..."'
 from staging.rollout_keys
 inner join staging.records using (record_id)
 where reward_field is not null and role = 'rollout'
 group by run_id, reward_field
-union all by name
+union all
 -- Runs with rollouts that their inputs never asked for.
 select
-    'warn_unexpected' as check_name,
-    rollouts.run_id as subject,
+    'warn_unexpected',
+    rollouts.run_id,
     count(*) || if(count(*) = 1, ' rollout was', ' rollouts were')
-        || ' not among the expected inputs; are the inputs of another run?' as message,
-    'blade sql "from rollouts anti join expected using (run_id, task_id, rollout_index)"' as hint
+        || ' not among the expected inputs; are the inputs of another run?',
+    'blade sql "from rollouts anti join expected using (run_id, task_id, rollout_index)"'
 from staging.rollouts
 inner join main.runs using (run_id)
 left join main.expected using (run_id, task_id, rollout_index)
 where runs.n_expected is not null and expected.task_id is null
 group by rollouts.run_id
-union all by name
+union all
 -- Baselines that were named and are no run of these results.
 select
-    'warn_unknown_baseline' as check_name,
-    baselines.run_id as subject,
-    'is named as the baseline, and no run has this name' as message,
-    'blade sql "select benchmark, run_id from runs order by all"' as hint
+    'warn_unknown_baseline',
+    baselines.run_id,
+    'is named as the baseline, and no run has this name',
+    'blade sql "select benchmark, run_id from runs order by all"'
 from raw.baselines
 left join main.runs using (run_id)
 where runs.run_id is null
-union all by name
+union all
 -- Baselines with which no other run could be compared: nothing is said of them otherwise.
 select
-    'warn_baseline_alone' as check_name,
-    baselines.run_id as subject,
-    'is named as the baseline, and no task of another run could be compared with it: tasks are paired by question'
-        as message,
+    'warn_baseline_alone',
+    baselines.run_id,
+    'is named as the baseline, and no task of another run could be compared with it: tasks are paired by question',
     'Where prompts are empty or hold what changes from run to run, name the benchmark, and tasks are paired by id: --benchmark NAME'
-        as hint
 from raw.baselines
 inner join main.runs using (run_id)
 left join main.comparison_tasks as compared on compared.base = baselines.run_id and compared.is_common
@@ -235,37 +230,37 @@ where
     compared.base is null
     and (select count(*) from main.runs as every where every.n_scored > 0) > 1
 group by baselines.run_id
-union all by name
+union all
 -- Runs with rollouts that nothing verified: their reward is a constant of the configuration.
 select
-    'warn_unverified' as check_name,
-    run_id as subject,
+    'warn_unverified',
+    run_id,
     count(*) || if(count(*) = 1, ' rollout was', ' rollouts were')
         || ' not verified (verification_skipped): ' || if(count(*) = 1, 'its reward is', 'their rewards are')
-        || ' not read, and ' || if(count(*) = 1, 'it counts', 'they count') || ' as unscored' as message,
-    'blade sql "from rollouts where verifier->>''verification_skipped'' = ''true''"' as hint
+        || ' not read, and ' || if(count(*) = 1, 'it counts', 'they count') || ' as unscored',
+    'blade sql "from rollouts where verifier->>''verification_skipped'' = ''true''"'
 from staging.rollout_keys
 inner join staging.records using (record_id)
 where is_verification_skipped and reward is null and role = 'rollout'
 group by run_id
-union all by name
+union all
 -- Runs that were re-verified by force.
 select
-    'warn_unsafe' as check_name,
-    run_id as subject,
-    'was re-verified by force (unsafe_): its rewards are not to be trusted' as message,
-    '' as hint
+    'warn_unsafe',
+    run_id,
+    'was re-verified by force (unsafe_): its rewards are not to be trusted',
+    ''
 from main.runs
 where is_unsafe
-union all by name
+union all
 -- Runs with rollouts whose reward is missing or not a number: kept, never counted as zero.
 select
-    'warn_unscored' as check_name,
-    run_id as subject,
+    'warn_unscored',
+    run_id,
     n_unscored || ' of ' || n_rollouts || if(n_rollouts = 1, ' rollout ', ' rollouts ')
         || if(n_unscored = 1, 'has no usable reward and is', 'have no usable reward and are')
-        || ' kept as unscored' || coalesce('; grades are words: ' || words, '') as message,
-    'blade sql "from rollouts where not is_scored"' as hint
+        || ' kept as unscored' || coalesce('; grades are words: ' || words, ''),
+    'blade sql "from rollouts where not is_scored"'
 from (
     select
         run_id,
@@ -291,23 +286,23 @@ left join (
     group by run_id
 ) using (run_id)
 where n_unscored > 0
-union all by name
+union all
 -- Labels that were refused: the first of each file, with the reason. Corrected ones are not listed.
 select
-    'warn_unusable_labels' as check_name,
-    source_file || ':' || source_line as subject,
-    'label refused: ' || reason as message,
-    '' as hint
+    'warn_unusable_labels',
+    source_file || ':' || source_line,
+    'label refused: ' || reason,
+    ''
 from refused
 where number <= 10
-union all by name
+union all
 -- One and the same file in two places counts twice.
 select
-    'warn_copies' as check_name,
-    min(path) as subject,
+    'warn_copies',
+    min(path),
     'is the same to the byte as ' || array_to_string(list(path order by path)[2:4], ', ')
-        || if(count(*) > 4, ' and others', '') || ': its rollouts count as runs of their own' as message,
-    'Analyze one of them, or name the runs with --run.' as hint
+        || if(count(*) > 4, ' and others', '') || ': its rollouts count as runs of their own',
+    'Analyze one of them, or name the runs with --run.'
 from main.artifacts
 where kind = 'rollouts' and n_rows > 0
 group by sha256

@@ -98,17 +98,7 @@ calls as (
                 regexp_replace(arguments, '"(?:[^"\\]|\\.)*"', '""', 'g'), ',\s*[\]}]'
             )
             else false
-        end as is_malformed,
-        case when is_object then json_keys(arguments) end as argument_names,
-        -- Whom the call is about.
-        case
-            when contains(arguments, '@') then list_distinct(list_filter(
-                regexp_extract_all(
-                    arguments, '"([A-Za-z0-9][A-Za-z0-9._+-]*@[A-Za-z0-9-]+[.][A-Za-z0-9.-]+)"', 1
-                ),
-                lambda address: length(address) <= 100
-            ))
-        end as addresses
+        end as is_malformed
     from arguments
 )
 select

@@ -95,7 +95,6 @@ select
             when status = 'incomplete' and records.incomplete_reason is null then 'incomplete'
         end
     ) as limit_reached,
-    records.response_error,
     records.usage,
     json_as_number(records.created_at) as created_at,
     json_as_number(records.completed_at) as completed_at,
