@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 
@@ -128,11 +128,14 @@ def manifest(
 ) -> str:
     """The manifest: version, settings, outputs and inputs with their hashes."""
     query = "select path, kind, n_bytes, sha256 from main.artifacts order by path"
+    own = Path(chosen.name)
     content = {
         "tool": "blade",
         "version": __version__,
         "settings": {
-            "profile": _hashed(Path(chosen.name)) if chosen.name else None,
+            "profile": {"path": own.name, "sha256": sha256(files.content(own)).hexdigest()}
+            if chosen.name
+            else None,
             "benchmark": chosen.benchmark,
             "baselines": list(chosen.baselines),
             "pass_threshold": chosen.pass_threshold,
@@ -145,7 +148,3 @@ def manifest(
         "inputs": db.sql(query).to_arrow_table().to_pylist(),
     }
     return json.dumps(content, indent=2) + "\n"
-
-
-def _hashed(path: Path) -> dict[str, str]:
-    return {"path": path.name, "sha256": hashlib.sha256(files.content(path)).hexdigest()}

@@ -6,6 +6,7 @@ import hashlib
 import importlib
 import json
 import os
+import re
 from collections.abc import Callable, Sequence
 from glob import glob, has_magic
 from pathlib import Path, PurePosixPath
@@ -72,7 +73,7 @@ def _copy(url: str, out: Path, note: Callable[[str], None]) -> Path:
         raise InputError(f"{shown}: cannot be listed ({_reason(error)}).") from error
     if not listed:
         raise InputError(f"{shown}: no files found.", hint="Check the address.")
-    base = top.rstrip("/") if not has_magic(top) else top[: _magic_at(top)].rpartition("/")[0]
+    base = re.split(r"[*?\[]", top)[0].rpartition("/")[0] if has_magic(top) else top.rstrip("/")
     place = f"{CACHE_NAME}/{hashlib.sha256(url.encode()).hexdigest()[:16]}"
     folder = out / place
     is_file = list(listed) == [base]
@@ -139,10 +140,6 @@ def _index(folder: Path) -> dict[str, str]:
         return {}
     is_usable = isinstance(read, dict) and all(files.is_inside(folder, name) for name in read)
     return read if is_usable else {}
-
-
-def _magic_at(pattern: str) -> int:
-    return min(pattern.index(mark) for mark in "*?[" if mark in pattern)
 
 
 def _public(url: str) -> str:

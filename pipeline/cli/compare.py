@@ -30,6 +30,7 @@ from .options import (
     Number,
     analyzed,
     command,
+    format_option,
     json_option,
     link_option,
     warehouse_option,
@@ -89,13 +90,7 @@ LEGEND = (
 @click.option(
     "--series", is_flag=True, help="Treat the runs, in this order, as checkpoints of one model."
 )
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(("text", "json", "markdown")),
-    default="text",
-    help="Output format.",
-)
+@format_option
 @link_option
 @click.option(
     "--full", is_flag=True, help="Print all ledgers with all their lines, and all metrics."

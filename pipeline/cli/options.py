@@ -139,6 +139,13 @@ def _link(_context: click.Context, _parameter: click.Parameter, value: str | Non
     return value or ""
 
 
+format_option = click.option(
+    "--format",
+    "format_",
+    type=click.Choice(("text", "json", "markdown")),
+    default="text",
+    help="Output format.",
+)
 link_option = click.option(
     "--link",
     metavar="URL",

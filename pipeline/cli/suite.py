@@ -16,7 +16,7 @@ from ..report import wording
 from ..report.filters import cell
 from ..text import json_text
 from .compare import gate_page, print_gate
-from .options import PATH, json_option, link_option, warehouse_option
+from .options import PATH, format_option, json_option, link_option, warehouse_option
 from .terminal import defined, page
 
 MOST_CHANGES, MOST_NOTES, MOST_MODES = 12, 20, 8
@@ -43,13 +43,7 @@ MARKS: dict[str, tuple[str, Callable[[Row], bool]]] = {
     type=PATH,
     help="Decide by the [suite] of this policy.toml. The exit code is 0 only for PASS and WARN.",
 )
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(("text", "json", "markdown")),
-    default="text",
-    help="Output format.",
-)
+@format_option
 @link_option
 @json_option
 @warehouse_option

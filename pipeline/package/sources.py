@@ -15,7 +15,7 @@ A column without a text is a name that is printed as it is. `by KEY: VALUE (pair
 sentence is short for a source of each value; from the second on a figure may be alone, and is of
 the column that the value before has in this place. Texts are found by what they are and rows by their
 keys, never by their order.
-"""  # noqa: E501, a comment is one line  # noqa: E501, a comment is one line
+"""  # noqa: E501, a comment is one line
 
 from __future__ import annotations
 
@@ -109,7 +109,10 @@ def _of_relation(comment: Comment, *, is_table: bool) -> list[Source]:
     if is_table or (by and not is_of_values):
         keys = [_headed(part) for _, part in _split(by[0], ", ", 0)] if by else []
         columns = [_headed(part) for _, part in parts]
-        return [_table(comment, words, clause, relation, keys, columns)]
+        wanted = ", ".join(expression for expression, _ in (*keys, *columns))
+        query = f"select {wanted} {clause}"
+        bound = (tuple(keys), tuple(columns))
+        return [Source(comment.line, words, query, relation, (), *bound)]
     if not by:
         pairs = [_pair_of(comment, at, part) for at, part in parts]
         query = f"select {', '.join(pair.expression for pair in pairs)} {clause}"
@@ -140,19 +143,6 @@ def _of_relation(comment: Comment, *, is_table: bool) -> list[Source]:
         query = f"select {', '.join(pair.expression for pair in pairs)} {where}"
         sources.append(Source(comment.line, one_line(where, 300), query, relation, tuple(pairs)))
     return sources
-
-
-def _table(
-    comment: Comment,
-    words: str,
-    clause: str,
-    relation: str,
-    keys: list[tuple[str, str]],
-    columns: list[tuple[str, str]],
-) -> Source:
-    wanted = ", ".join(expression for expression, _ in (*keys, *columns))
-    query = f"select {wanted} {clause}"
-    return Source(comment.line, words, query, relation, keys=tuple(keys), columns=tuple(columns))
 
 
 def _headed(part: str) -> tuple[str, str]:

@@ -137,7 +137,8 @@ class Sources:
         """The columns that find a row: some only where others have the same without them."""
         key = list(row.key)
         implied = (*IMPLIED, *(name for name in row.key if row.values[name] == ""))
-        for name in implied if self._is_complete(row.relation) else ():
+        own = (table for table in EVERY.values() if table.relation == row.relation)
+        for name in implied if any(table.is_whole for table in own) else ():
             rest = [each for each in key if each != name]
             if rest and len(rest) < len(key) and self._is_one(row, rest):
                 key = rest
@@ -151,10 +152,6 @@ class Sources:
             rows = self._placed[row.relation].values()
             known.update(tuple(each.values[name] for name in names) for each in rows)
         return known[tuple(row.values[name] for name in names)] == 1
-
-    def _is_complete(self, relation: str) -> bool:
-        """Whether some table of the report is the whole relation."""
-        return any(table.is_whole for table in EVERY.values() if table.relation == relation)
 
     def _table(self, lines: Sequence[str]) -> Iterator[str]:
         heads = [restored(ANY_MARK.sub("", head)).strip() for head in _cells(lines[0])]

@@ -112,17 +112,15 @@ class Comparison:
         """The change to read first."""
         return self.changes[0]
 
-    def says_more(self, change: Change) -> bool:
-        """Whether it moves otherwise than the metric that leads: not where rewards are passes."""
-        return any(
-            rounded(change.row.values[name]) != rounded(self.lead.row.values[name])
-            for name in ("base_value", "candidate_value", "delta")
-        )
-
     @property
     def shown_changes(self) -> list[Change]:
-        """The changes that a page shows: the first, and any that says more."""
-        return [self.lead, *(change for change in self.changes[1:] if self.says_more(change))]
+        """The first change, and those that move otherwise: not where rewards are passes."""
+        names = ("base_value", "candidate_value", "delta")
+        moves = [[rounded(change.row.values[name]) for name in names] for change in self.changes]
+        return [
+            self.lead,
+            *(c for c, own in zip(self.changes, moves, strict=True) if own != moves[0]),
+        ]
 
     @property
     def benchmark(self) -> str:

@@ -72,7 +72,10 @@ def build(
         yield db
         db.execute("use memory; detach warehouse")
     except duckdb.IOException as error:
-        raise _unwritable(path, str(error)) from error
+        reason = " ".join(str(error).split())
+        hint = "Free disk space there, or choose another place with --out or TMPDIR."
+        message = f"{path.parent}: cannot be written ({reason})."
+        raise InputError(message, hint=hint) from error
     finally:
         db.close()
 
@@ -81,13 +84,6 @@ def _disable_most_optimizers(db: duckdb.DuckDBPyConnection) -> None:
     names = {name for (name,) in db.execute("from duckdb_optimizers()").fetchall()}
     unneeded = sorted(names.difference(OPTIMIZERS_FOR_FEW_ROWS))
     db.execute(f"set disabled_optimizers = '{','.join(unneeded)}'")
-
-
-def _unwritable(path: Path, reason: str) -> InputError:
-    return InputError(
-        f"{path.parent}: cannot be written ({' '.join(reason.split())}).",
-        hint="Free disk space there, or choose another place with --out or TMPDIR.",
-    )
 
 
 def store_views(path: Path) -> None:

@@ -142,7 +142,6 @@ ROLES = (
     ),
     _role("benchmark", "benchmark benchmark_name dataset dataset_name eval suite task", _is_word),
 )
-ROLE_NAMES = tuple(role.name for role in ROLES)
 SCORE_NAMES = frozenset(ROLES[0].names)
 SHOWN = "task prompt messages output key score repeat model agent benchmark".split()
 
@@ -159,11 +158,6 @@ def paths(table: Table) -> list[tuple[str, ...]]:
     return [*top, *nested][:MOST_COLUMNS]
 
 
-def column_named(written: str) -> tuple[str, ...]:
-    """The path of a column as a user writes it: `correct` or `metrics.correct`."""
-    return tuple(written.split("."))
-
-
 def values_of(table: Table, path: tuple[str, ...]) -> list[Any]:
     """The values of a column that are not null or empty."""
     return [value for row in table if (value := get(row, *path)) not in (None, "")]
@@ -171,7 +165,7 @@ def values_of(table: Table, path: tuple[str, ...]) -> list[Any]:
 
 def recognise(table: Table, chosen: Mapping[str, str]) -> Columns:
     """The column of each role that has one; the user's choice comes first."""
-    columns = {role: column_named(written) for role, written in chosen.items()}
+    columns = {role: tuple(written.split(".")) for role, written in chosen.items()}
     by_name: dict[str, list[tuple[str, ...]]] = {}
     for path in paths(table):
         by_name.setdefault(plain(path[-1]), []).append(path)
