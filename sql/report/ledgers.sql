@@ -30,30 +30,8 @@ rest as (
 ),
 together as (
     select
-        base,
-        candidate,
-        metric,
-        policy,
-        ledger,
-        slice_key,
-        line_no,
-        line,
-        effect,
-        amount,
-        shown,
-        base_rate,
-        candidate_rate,
-        ci_low,
-        ci_high,
-        n_tasks,
-        n_tasks_by_noise,
-        amount_by_noise,
-        explains,
-        n_lines <= 9 or line_no <= 8 as is_shown,
-        total,
-        total_shown,
-        is_reversal,
-        example
+        * exclude (n_lines, example_task),
+        n_lines <= 9 or line_no <= 8 as is_shown
     from lines
     union all by name
     select
