@@ -270,6 +270,7 @@ STRAY = json.dumps(report(submitted=["z-1"], completed=["z-1"], resolved=["z-1"]
 CHATS = {f"{one}/{one}.traj.json": json.dumps(CHAT) for one in IDS}
 STEPS = {f"trajectories/{one}.traj": json.dumps(steps(one, "open")) for one in IDS}
 OWN = {"preds.json": PREDICTED, "org__m.r1.json": REPORT, **CHATS}
+GRADED = {one: json.dumps(graded(one, is_resolved=one == IDS[0])) for one in IDS}
 LAYOUTS: dict[str, tuple[Mapping[str, Any], list[str]]] = {
     "all in one folder": (OWN, []),
     "lines and a document": ({**OWN, "all_preds.jsonl": [prediction(one) for one in IDS]}, []),
@@ -279,6 +280,21 @@ LAYOUTS: dict[str, tuple[Mapping[str, Any], list[str]]] = {
     ),
     "a report of other instances": ({**OWN, "other.r2.json": STRAY}, ["other.r2.json"]),
     "one that names no run": ({**OWN, "report.json": STRAY}, ["report.json"]),
+    "reports of instances in a folder below a report": (
+        {
+            "org__m.r1.json": REPORT,
+            **{f"run evaluation/{one}/report.json": GRADED[one] for one in IDS[:2]},
+        },
+        [],
+    ),
+    "reports of instances in a folder below predictions": (
+        {
+            "preds.json": PREDICTED,
+            **CHATS,
+            **{f"eval_results/org__m/{one}/report.json": GRADED[one] for one in IDS},
+        },
+        [],
+    ),
     "repeats": (
         {f"preds_{n}.jsonl": [prediction(one) for one in IDS] for n in (1, 2)},
         ["preds_2.jsonl"],

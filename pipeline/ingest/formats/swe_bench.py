@@ -49,7 +49,8 @@ SCORE = (
 )
 NOTES = (
     "One run per file of predictions, with the evaluation of its instances beside it, the only one "
-    "or the only one named after its model; else one per evaluation. An empty patch is a field, "
+    "or the only one named after its model; else one per evaluation. Reports of instances in a "
+    "folder below belong to the only run of these instances. An empty patch is a field, "
     "`patch_is_empty`. A `results.json` of resolved instances alone is read only with predictions."
 )
 NAMES = re.compile(r"\.(jsonl(\.gz|\.zst)?|json|traj)$", re.IGNORECASE)
@@ -126,6 +127,7 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
         if file.name in roles:
             groups[_place(file, roles[file.name])].append(file)
     _join(groups, roles)
+    _join_below(groups, roles)
     for (place, key), inside in groups.items():
         inside.sort(key=lambda file: (ROLES.index(roles[file.name]), file.base != "output.jsonl"))
         first = inside[0]
@@ -169,6 +171,27 @@ def _join(groups: dict[tuple[str, str], list[ListedFile]], roles: Mapping[str, s
         runs = [key for key in runs if key in predicted] or runs
         if len(runs) == 1 and (place, "") in groups:
             groups[place, runs[0]] += groups.pop((place, ""))
+
+
+def _join_below(groups: dict[tuple[str, str], list[ListedFile]], roles: Mapping[str, str]) -> None:
+    """Add files of single instances to the only run of these instances in a folder above theirs."""
+    listing = {
+        at: ids
+        for at, files in groups.items()
+        if not {roles[file.name] for file in files}.isdisjoint((*PREDICTED, *LISTING))
+        and (ids := _ids(files, roles))
+    }
+    for at in [at for at in groups if at not in listing]:
+        ids = _ids(groups[at], roles)
+        folder = at[0]
+        while folder and ids:
+            folder = folder.rpartition("/")[0]
+            above = [one for one in listing if one[0] == folder]
+            if above:
+                same = [one for one in above if _agree(ids, listing[one])]
+                if len(above) == len(same) == 1:
+                    groups[same[0]] += groups.pop(at)
+                break
 
 
 def _join_copies(
