@@ -111,6 +111,54 @@ def test_results_by_any_name_above_the_samples(tmp_path: Path) -> None:
     ]
 
 
+SAMPLES = [sample(0, 1.0), sample(1, 0.0)]
+NAMES: dict[str, dict[str, str]] = {
+    "results without a time": {f"m/samples_sums_{TIME}.jsonl": "m/own.json"},
+    "results without a time above": {f"m/samples_sums_{TIME}.jsonl": "own.json"},
+    "samples without a time": {"m/samples_sums.jsonl": f"m/results_{TIME}.json"},
+    "another name in both": {
+        "m/samples_a_sums.jsonl": "m/results_a.json",
+        "m/samples_b_sums.jsonl": "m/results_b.json",
+    },
+    "results of another time": {
+        f"m/samples_sums_{TIME}.jsonl": "",
+        "none": "m/results_2025-01-02T03-04-05.678.json",
+    },
+}
+
+
+@pytest.mark.parametrize("case", NAMES)
+def test_results_by_their_task_and_name(case: str, tmp_path: Path) -> None:
+    """Results with names of their own are joined with the samples of the tasks that they list."""
+    files: dict[str, Any] = {}
+    for rows, about in NAMES[case].items():
+        files |= {rows: SAMPLES} if rows != "none" else {}
+        files |= {about: json.dumps(results("sums"))} if about else {}
+    write(tmp_path, files)
+    listed = [formats.ListedFile(tmp_path / name, name) for name in sorted(files)]
+    claims = formats.claims(listed)
+    beside = {
+        name: claims[name].beside[0].relative_to(tmp_path).as_posix() if claims[name].beside else ""
+        for name in files
+        if name.endswith(".jsonl")
+    }
+    assert beside == {rows: about for rows, about in NAMES[case].items() if rows != "none"}
+    runs = {(claims[name].stem, claims[name].mark) for name in beside}
+    assert len(runs) == len(beside)
+
+
+def test_a_name_before_the_task(tmp_path: Path) -> None:
+    """The task is the one that the results list, whatever the name of the samples begins with."""
+    files = {
+        "m/samples_own_sums.jsonl": SAMPLES,
+        "m/results_own.json": json.dumps(results("sums", **{"exact_match,none": 0.5})),
+    }
+    actual = analyzed(tmp_path, files, needs=RECORDED)
+    assert actual.rows("select benchmark, model, reported_score from runs") == [
+        ("sums", "org/tiny", 0.5)
+    ]
+
+
 def test_what_the_reward_is() -> None:
     """No placeholder, no likelihood of which only all rows make a figure, none that is worse."""
     by_row = {"metric": "acc", "aggregation": "mean", "higher_is_better": True}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -75,22 +75,68 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
         if match and (of_rows := _is_samples(file, match)) is not None:
             (samples if of_rows else results)[file.folder, match["time"] or ""].append(file)
     claimed: set[str] = set()
-    for (folder, time), rows in samples.items():
-        above = folder.rpartition("/")[0]
-        about = results.get((folder, time)) or (results.get((above, time)) if time else None) or []
-        models = map(_model, documents(file.path for file in about))
-        stem = _short(next(filter(None, models), rows[0].path.parent.name))
-        for file in (*rows, *about):
-            of_rows = file in rows
-            beside = tuple(other.path for other in (about if of_rows else rows))
-            kind = Kind.ROLLOUTS if of_rows else Kind.AGGREGATE_METRICS
-            yield Claim(file, kind, folder, stem, mark=time, beside=beside)
-        claimed.update(file.name for file in about)
-    for (folder, time), about in results.items():
-        for file in (one for one in about if one.name not in claimed):
+    for (folder, time), listed in samples.items():
+        evaluations: dict[tuple[ListedFile, ...], list[ListedFile]] = defaultdict(list)
+        for file in listed:
+            evaluations[_about(file, time, samples.keys(), results)].append(file)
+        for about, rows in evaluations.items():
+            models = map(_model, documents(file.path for file in about))
+            stem = _short(next(filter(None, models), rows[0].path.parent.name))
+            # Several evaluations without a time differ by the names of their results.
+            is_several = len(evaluations) > 1 and bool(about)
+            mark = _label(about[0]) if is_several else time
+            for file in (*rows, *about):
+                of_rows = file in rows
+                beside = tuple(other.path for other in (about if of_rows else rows))
+                kind = Kind.ROLLOUTS if of_rows else Kind.AGGREGATE_METRICS
+                yield Claim(file, kind, folder, stem, mark=mark, beside=beside)
+            claimed.update(file.name for file in about)
+    for (folder, time), alone in results.items():
+        for file in (one for one in alone if one.name not in claimed):
             if (model := _only_figures(file.path)) is not None:
                 stem = _short(model) or file.path.parent.name
                 yield Claim(file, Kind.ROLLOUTS, folder, stem, mark=time)
+
+
+def _about(
+    samples: ListedFile,
+    time: str,
+    sampled: Collection[tuple[str, str]],
+    results: Mapping[tuple[str, str], list[ListedFile]],
+) -> tuple[ListedFile, ...]:
+    """The results of a file of samples: of its time, in its folder or the one above.
+
+    Where one of them has no time, the only ones that list its task; of several, those with a name
+    that is in its own.
+    """
+    folder = samples.folder
+    above = folder.rpartition("/")[0]
+    same = results.get((folder, time)) or (results.get((above, time)) if time else None) or []
+    named = same or [
+        file
+        for (at, of_time), files in results.items()
+        if at in (folder, above) and (at, of_time) not in sampled and not (time and of_time)
+        for file in files
+    ]
+    if len(named) > 1 or not same:
+        named = [one for one in named if _lists(one, samples)]
+        name = f"_{_label(samples)}_"
+        own = [one for one in named if (label := _label(one)) and f"_{label}_" in name]
+        named = own if len(own) == 1 else named
+        if not same and len(named) > 1:
+            named = []
+    return tuple(named or same)
+
+
+def _lists(results: ListedFile, samples: ListedFile) -> bool:
+    known = next(documents([results.path]), None)
+    return _task(samples.path, known) in fields(get(known, "results"))
+
+
+def _label(file: ListedFile) -> str:
+    """What a name says besides what the file is, and when."""
+    match = PARTS.match(file.base)
+    return re.sub(r"^(results|samples)", "", match["name"] if match else "").strip("_-.")
 
 
 def _only_figures(path: Path) -> str | None:
@@ -144,10 +190,12 @@ def _task(path: Path, results: Any) -> str:
     """The task of a file; older file names begin with the model, and results list the tasks."""
     match = PARTS.match(path.name)
     name = match["name"] if match else path.name
-    if name.startswith("samples_"):
-        return name.removeprefix("samples_")
-    ends = [task for task in fields(get(results, "configs")) if name.endswith(f"_{task}")]
-    return max(ends, key=len, default=name)
+    own = name.removeprefix("samples_")
+    known = {**fields(get(results, "configs")), **fields(get(results, "results"))}
+    if own in known:
+        return own
+    ends = [task for task in known if name.endswith(f"_{task}")]
+    return max(ends, key=len, default=own)
 
 
 def _variant(task: str, of_filter: str) -> str:
