@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -123,3 +124,29 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Results:
 def test_runs(loaded: Results, fact: Fact) -> None:
     """As tests/facts/promptfoo.test says."""
     fact.check(loaded)
+
+
+DENIED = "API call error: 401 Unauthorized"
+DENIALS: dict[str, Row] = {
+    "an error": {**BROKEN, "error": DENIED},
+    "a failed assertion": {"response": {"error": DENIED}},
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", DENIALS)
+def test_every_response_is_the_same_error(case: str, tmp_path: Path) -> None:
+    """One finding with its count, whether the file calls these attempts errors or failures."""
+    results = [result(n, 0, f"city {n}", is_passed=False, **DENIALS[case]) for n in range(5)]
+    whole = {"evalId": "e", "results": {"version": 3, "prompts": [], "results": results}}
+    actual = analyzed(tmp_path, {"output.json": [whole]})
+    is_scored = case == "a failed assertion"
+    assert actual.rows("select distinct is_scored, reward from rollouts") == [
+        (is_scored, 0.0 if is_scored else None)
+    ]
+    assert actual.rows("select mode, n_failures, n_failures_observed from findings limit 1") == [
+        ("error: API call error: <n> Unauthorized", 5, 5)
+    ]
+    text = (actual.path.parent / "report.md").read_text(encoding="utf-8")
+    counted = "5 of 5 failures" if is_scored else "5 of 5 attempts (none is graded)"
+    assert f"1. `error: API call error: <n> Unauthorized`: {counted}" in text

@@ -279,7 +279,12 @@ errors as (
     from staging.entries
     where
         kind = 'VARCHAR'
-        and (traceback is not null or regexp_matches(value, '^[A-Za-z_.]*(Error|Exception)\b'))
+        and (
+            traceback is not null
+            or regexp_matches(value, '^[A-Za-z_.]*(Error|Exception)\b')
+            -- Readers of other formats put the harness's own error there, whatever its words.
+            or path = 'error_message' and record_id in (select record_id from rollouts where is_foreign)
+        )
     union all by name
     -- Whatever the error is, in a field of the row itself.
     select
@@ -288,7 +293,13 @@ errors as (
         path as name,
         'recorded' as value
     from staging.entries
-    where kind = 'VARCHAR' and item_no = 0 and regexp_matches(value, '^[A-Za-z_.]*(Error|Exception)\b')
+    where
+        kind = 'VARCHAR'
+        and item_no = 0
+        and (
+            regexp_matches(value, '^[A-Za-z_.]*(Error|Exception)\b')
+            or path = 'error_message' and record_id in (select record_id from rollouts where is_foreign)
+        )
 ),
 -- Where several attempts end at one and the same number, it is a cap; of one attempt, where it is round.
 sizes as (

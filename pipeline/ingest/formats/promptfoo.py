@@ -159,7 +159,8 @@ def _row(result: dict[str, Any], slices: dict[str, Any]) -> dict[str, Any]:
         **scores_of(scores, "success"),
         "component_results": list(_checks(grading)),
         "grading_reason": text(grading.get("reason")),
-        "error_message": error if is_broken else None,
+        # What failed an assertion is the reason of the grade, and no error.
+        "error_message": error if is_broken else text(response.get("error")),
         "finish_reason": text(response.get("finishReason")),
         "total_run_time": None if latency is None else latency / 1000,
         "metadata": slices,
