@@ -144,3 +144,19 @@ def test_terminal_agents(tmp_path: Path) -> None:
     for name in ("report.md", "report.html"):
         text = (tmp_path / "out" / name).read_text(encoding="utf-8")
         assert "No attempt is lost before the verdict" not in text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("threshold", [None, 0.5])
+def test_a_pass_that_is_taken_to_be_1(threshold: float | None, tmp_path: Path) -> None:
+    """The summary says so with how many rewards are neither 0 nor 1, unless a threshold is set."""
+    rows = [rollout(n, 0, reward=(0.0, 0.25, 0.4, 1.0)[n % 4]) for n in range(8)]
+    options = {} if threshold is None else {"pass_threshold": threshold}
+    results = analyzed(tmp_path, {"a_rollouts.jsonl": rows}, **options)
+    text = (results.path.parent / "report.md").read_text(encoding="utf-8")
+    sentence = (
+        "A pass is taken to be a reward of 1, since nothing says what passes; "
+        "4 of 8 rewards lie between 0 and 1"
+    )
+    assert (sentence in text) == (threshold is None)
+    assert "has a mean reward of 0.4125" in text

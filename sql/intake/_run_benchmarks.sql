@@ -302,7 +302,9 @@ select
         when declared.pass_threshold is not null then declared.pass_threshold
         when facts.lowest < -1e-9 or facts.highest > 1 + 1e-9 or facts.is_continuous then null
         else 1.0
-    end as pass_threshold
+    end as pass_threshold,
+    -- Nobody says that only a reward of 1 passes.
+    settings.pass_threshold is null and declared.pass_threshold is null as is_threshold_assumed
 from facts
 cross join raw.settings
 left join declared using (run_id)

@@ -12,6 +12,8 @@ with rollouts as (
         status,
         is_scored,
         is_pass,
+        is_threshold_assumed and is_pass is not null as is_mark_assumed,
+        reward,
         n_turns,
         n_tool_calls,
         last_message_seq = n_events as is_answering,
@@ -30,6 +32,8 @@ totals as (
         benchmark,
         count(*) as n_attempts,
         count(*) filter (where is_scored) as n_scored,
+        -- Rewards that are neither 0 nor 1, where a pass is only taken to be 1.
+        count(*) filter (where is_mark_assumed and is_partial_reward(reward)) as n_partial_rewards,
         count(*) filter (where is_observed) as n_observed,
         -- Whose last event is the model's own message.
         count(*) filter (where is_answering) as n_answering,
@@ -125,6 +129,7 @@ select
     totals.n_answering,
     totals.n_limit_known,
     totals.n_scored,
+    totals.n_partial_rewards,
     coalesce(signs.n_fields, 0) as n_fields,
     coalesce(signs.n_tools, 0) as n_tools,
     coalesce(signs.n_errors, 0) as n_errors,
