@@ -674,6 +674,19 @@ create or replace macro is_verdict(text) as
 create or replace macro is_score_name(key) as
     regexp_matches(lower(key), '(score|reward|grade)$');
 
+-- What a name says of a version: v2, a date, 4.1. A time of day makes a date the time of a run, which repeats have.
+create or replace macro name_versions(name) as
+    array_to_string(
+        regexp_extract_all(
+            regexp_replace(
+                lower(name), '\d{4}[-_]?\d{2}[-_]?\d{2}[-_t]+\d{2}[-_:]?\d{2}([-_:.]?\d+)*', '', 'g'
+            ),
+            '(?:^|[^a-z0-9.])(v\d+(?:\.\d+)*|\d{4}-\d{2}-\d{2}|20\d{6}|\d+(?:\.\d+)+)',
+            1
+        ),
+        ' '
+    );
+
 -- A grade that is a word: formats put it into `grade` where it is no number.
 create or replace macro is_word_grade(path, item_no, kind) as
     path = 'grade' and item_no = 0 and kind = 'VARCHAR';

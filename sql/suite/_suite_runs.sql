@@ -12,9 +12,27 @@ with runs as (
         coalesce(agent, '') as agent,
         sampling::varchar as sampling,
         limits::varchar as limits,
-        coalesce(left(skills_hash, 8), '') as skills
+        coalesce(left(skills_hash, 8), '') as skills,
+        name_versions(run_id) as versions
     from main.runs
     where n_scored > 0
+),
+-- Every other setting that is recorded of a run. Seeds and the number of repeats differ between repeats; those
+-- above are read from rows first.
+settings as (
+    select
+        run_id,
+        name,
+        -- Of a long value its hash is enough.
+        coalesce(nullif(regexp_extract(value, 'sha256 [0-9a-f]{8}'), ''), left(value, 60)) as value
+    from staging.run_settings
+    where
+        not regexp_matches(name, '(^|[._])(seed|num_trials|num_repeats|n_repeats)$|^log_|^task_args\.|_limit$')
+        and name not in (
+            'notes', 'policy_model_name', 'model_name', 'model', 'model_id', 'write_tools', 'pass_threshold',
+            'checkpoint', 'checkpoint_path', 'ckpt', 'ckpt_path', 'step', 'global_step',
+            'temperature', 'top_p', 'top_k', 'max_output_tokens', 'max_tokens'
+        )
 ),
 benchmarks as (
     select benchmark
@@ -48,7 +66,8 @@ ways as (
         count(distinct agent) > 1 as has_agents,
         count(distinct sampling) > 1 as has_samplings,
         count(distinct limits) > 1 as has_limits,
-        count(distinct skills) > 1 as has_skills
+        count(distinct skills) > 1 as has_skills,
+        count(distinct versions) > 1 as has_versions
     from runs
     inner join repeated using (identity, benchmark)
     where not is_disjoint
@@ -60,8 +79,34 @@ varying as (
         bool_or(has_agents) as has_agents,
         bool_or(has_samplings) as has_samplings,
         bool_or(has_limits) as has_limits,
-        bool_or(has_skills) as has_skills
+        bool_or(has_skills) as has_skills,
+        bool_or(has_versions) as has_versions
     from ways
+    group by all
+),
+-- Of other settings those that differ between such runs, by name; what one run alone records shows no difference.
+varying_settings as (
+    select distinct
+        identity,
+        name
+    from (
+        select
+            runs.identity,
+            settings.name
+        from runs
+        inner join ways using (identity, benchmark)
+        inner join settings using (run_id)
+        group by runs.identity, runs.benchmark, settings.name
+        having count(distinct settings.value) > 1
+    )
+),
+own_settings as (
+    select
+        run_id,
+        string_agg(name || '=' || value, ' ' order by name) as others
+    from runs
+    inner join settings using (run_id)
+    semi join varying_settings using (identity, name)
     group by all
 ),
 recorded as (
@@ -73,12 +118,15 @@ recorded as (
             if(has_agents, nullif(agent, ''), null),
             if(has_samplings, sampling, null),
             if(has_limits, limits, null),
-            if(has_skills, nullif(skills, ''), null)
+            if(has_skills, nullif(skills, ''), null),
+            if(has_versions, nullif(versions, ''), null),
+            own_settings.others
         ) end as entrant,
         if(model is null, 'name', 'model') as source,
         cast(null as bigint) as place
     from runs
     left join varying using (identity)
+    left join own_settings using (run_id)
     where not exists (from raw.suite_entrants)
 ),
 -- A run that the patterns of two entrants name belongs to the first; `suite_notes` says so.
@@ -92,15 +140,56 @@ named as (
     inner join raw.suite_entrants as entrants on runs.run_id glob entrants.pattern
     group by all
 ),
+entered as (
+    from recorded
+    union all by name
+    from named
+),
+-- The settings in which the runs of a cell differ.
+unlike as (
+    select
+        entrant,
+        benchmark,
+        string_agg(name, ', ' order by name) as differing
+    from (
+        select
+            entrant,
+            benchmark,
+            name
+        from (
+            select
+                run_id,
+                entrant,
+                benchmark,
+                unnest([
+                    {name: 'agent', value: agent},
+                    {name: 'sampling', value: sampling},
+                    {name: 'limits', value: limits},
+                    {name: 'skills', value: skills}
+                ], recursive := true)
+            from entered
+            union all by name
+            select
+                run_id,
+                entrant,
+                benchmark,
+                name,
+                value
+            from entered
+            inner join settings using (run_id)
+        )
+        group by all
+        having count(distinct value) > 1
+    )
+    group by entrant, benchmark
+),
 grouped as (
     select
         *,
-        count(*) over of_cell as n_runs,
-        min([agent, sampling, limits, skills]) over of_cell = max([agent, sampling, limits, skills]) over of_cell
-            as is_alike
-    from (from recorded union all by name from named) as entered
+        count(*) over (partition by entrant, benchmark) as n_runs
+    from entered
+    left join unlike using (entrant, benchmark)
     semi join benchmarks using (benchmark)
-    window of_cell as (partition by entrant, benchmark)
 ),
 shared as (
     select
@@ -123,9 +212,10 @@ select
     case
         when n_runs = 1 then 'one run'
         when is_disjoint then 'disjoint attempts'
-        when is_alike then 'equal settings'
+        when differing is null then 'equal settings'
         else 'refused'
     end as pooling,
+    differing,
     bool_or(baselines.run_id is not null) over (partition by entrant) as is_base
 from grouped
 left join shared using (entrant, benchmark)

@@ -42,9 +42,10 @@ notes as (
         'not pooled' as kind,
         entrant,
         benchmark,
-        'has ' || n_runs || ' runs with different settings that try the same attempts ('
+        'has ' || n_runs || ' runs with different settings (' || differing || ') that try the same attempts ('
             || array_to_string(run_ids, ', ') || '): they are not pooled, and the cell is empty' as message
     from main.suite_cells
+    inner join (select distinct entrant, benchmark, differing from staging.suite_runs) using (entrant, benchmark)
     where pooling = 'refused'
     union all
     select
