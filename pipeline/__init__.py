@@ -126,7 +126,8 @@ def suite(
 ) -> Suite:
     """Entrants by benchmarks, as `blade suite --json` prints them; shown as the command's page.
 
-    The frames `.standings`, `.cells` and `.comparisons` have the same rows.
+    The frames `.standings`, `.cells` and `.comparisons` have the same rows: none where there is
+    one benchmark alone, and the page says what to do.
     """
     from pathlib import Path
 
@@ -137,9 +138,16 @@ def suite(
 
     names = _names(base, candidates)
     file = None if suite_file is None else Path(suite_file)
-    with suites.opened(warehouse_file(path), file, names) as warehouse:
-        answer = suites.answer(warehouse, names)
-        return Suite(answer, text_page(answer), suites.tables(warehouse, names))
+    try:
+        with suites.opened(warehouse_file(path), file, names) as warehouse:
+            answer = suites.answer(warehouse, names)
+            return Suite(answer, text_page(answer), suites.tables(warehouse, names))
+    except suites.NoSuiteError as error:
+        if names:
+            raise
+        with open_warehouse(warehouse_file(path)) as warehouse:
+            text = f"{str(error).capitalize()} {error.hint}"
+            return Suite(suites.answer(warehouse), text, suites.tables(warehouse))
 
 
 def _names(base: str | None, candidates: Sequence[str]) -> list[str]:

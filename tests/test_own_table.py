@@ -20,6 +20,7 @@ from pipeline.errors import InputError
 from pipeline.ingest import discover
 from pipeline.ingest.formats import Line, Reject, Row, own_table
 from pipeline.ingest.formats.table_columns import recognise, score_of
+from tests.results import call
 
 N_ROWS = 12
 VERDICTS = [place % 3 > 0 for place in range(N_ROWS)]
@@ -370,3 +371,16 @@ def test_one_document_per_attempt(tmp_path: Path) -> None:
     assert {row["_ng_task_index"]: row["reward"] for row in rows} == {
         f"t{place}": float(verdict) for place, verdict in enumerate(VERDICTS)
     }
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ("score=is_right,task=name", "one ROLE=COLUMN each: --field score=is_right --field task="),
+        ("score,task=is_right", "repeat --field"),
+    ],
+)
+def test_a_list_of_fields_says_to_repeat_the_option(fields: str, message: str) -> None:
+    """A comma does not separate them: a column may have one in its name."""
+    outcome = call("analyze", "any.csv", "--field", fields)
+    assert outcome.code == 2 and message in " ".join(outcome.stderr.split())

@@ -21,11 +21,15 @@ BASE, CANDIDATE = f"{SHARED}_trial1", f"{SHARED}_trial2"
 WORD = st.text("ab1_.-", min_size=1, max_size=45)
 
 
-def alias_of(**benchmarks: list[str]) -> dict[str, str]:
-    """Each run with its alias."""
+def alias_of(model: str | None = None, **benchmarks: list[str]) -> dict[str, str]:
+    """Each run with its alias; all are of one model."""
     pairs = sorted((name, run) for name, runs in benchmarks.items() for run in runs)
     table = pa.table(
-        {"run_id": [run for _, run in pairs], "benchmark": [name for name, _ in pairs]}
+        {
+            "run_id": [run for _, run in pairs],
+            "benchmark": [name for name, _ in pairs],
+            "model": pa.array([model] * len(pairs), pa.string()),
+        }
     )
     return {row["run_id"]: row["alias"] for row in aliases(table).to_pylist()}
 
@@ -59,6 +63,29 @@ def alias_of(**benchmarks: list[str]) -> dict[str, str]:
 def test_what_distinguishes_runs_is_kept(names: list[str], expected: list[str] | None) -> None:
     """Words that all runs of a benchmark begin or end with are left out, if the name is long."""
     assert [alias_of(airline=names)[name] for name in names] == (expected or names)
+
+
+def test_models_are_not_cut_and_times_are_short() -> None:
+    """Names that logs have: the task, the model and a time; of times what distinguishes them."""
+    logs = [
+        "popularity-gpt-4o-mini",
+        "popularity-gpt-4o-mini-2025-02-11T15-17-00-05-00",
+        "popularity-gpt-4o-mini-2025-05-12T20-28-13-04-00",
+    ]
+    web = "websearch_addition_problem-claude-sonnet-4-5"
+    chosen = alias_of("openai/gpt-4o-mini", popularity=logs)
+    assert [chosen[name] for name in logs] == [
+        "popularity-gpt-4o-mini",
+        "gpt-4o-mini-2025-02-11T15-17",
+        "gpt-4o-mini-2025-05-12T20-28",
+    ]
+    assert alias_of("anthropic/claude-sonnet-4-5", web=[web])[web] == "claude-sonnet-4-5"
+    within = [f"popularity-gpt-4o-mini-2025-02-11T15-17-0{second}-05-00" for second in (1, 2)]
+    assert sorted(alias_of("gpt-4o-mini", popularity=[*logs[:1], *within]).values()) == [
+        "gpt-4o-mini-02-11T15-17-01",
+        "gpt-4o-mini-02-11T15-17-02",
+        "popularity-gpt-4o-mini",
+    ]
 
 
 def test_benchmarks_may_share_what_distinguishes_their_runs() -> None:

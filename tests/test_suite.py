@@ -10,7 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import blade as api
 from pipeline.analysis import suites
+from pipeline.errors import UsageError
 from tests.bench.suites import any_difference, coverage, drawn, planted, tasks_table
 from tests.results import Results, Row, analyzed, call, rollout
 
@@ -210,6 +212,11 @@ def test_one_benchmark_is_no_suite(tmp_path: Path) -> None:
     }
     actual = analyzed(tmp_path, files, needs=NEEDS)
     assert actual.rows("from suite_cells") == []
+    none = api.suite(actual.path)
+    assert repr(none).startswith("There is no suite: one benchmark")
+    assert none["entrants"] == [] and none.standings.is_empty() and none.comparisons.is_empty()
+    with pytest.raises(UsageError, match="no suite"):
+        api.suite(actual.path, "one")
     patterns = {"first": "*_one", "lost": "no*"}
     toml = "".join(
         f'[[entrant]]\nname = "{name}"\nruns = ["{own}"]\n' for name, own in patterns.items()

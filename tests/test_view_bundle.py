@@ -67,7 +67,7 @@ def folder(warehouse: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Its bundle."""
     out = tmp_path_factory.mktemp("bundle") / "pages"
     outcome = call("view", warehouse, "--bundle", out)
-    assert outcome.code == 0
+    assert outcome.code == 0 and outcome.stderr.startswith("writing pages\n")
     sizes = [path.stat().st_size for path in out.rglob("*") if path.is_file()]
     listing = (out / "bundle.json").stat().st_size
     n_files, size = len(sizes) - 1, (sum(sizes) - listing) / 1e6

@@ -21,6 +21,14 @@ RELATIONS = tuple(
 )
 # They depend on the baseline too, but not for a suite.
 UNCHANGED = ("staging.run_pairs", "staging.series_runs")
+NO_SUITE = (
+    "Compare runs of one benchmark with blade compare; analyze several benchmarks together, "
+    "or name entrants in a suite.toml."
+)
+
+
+class NoSuiteError(UsageError):
+    """The analysis has one benchmark, or nothing that is scored."""
 
 
 @contextmanager
@@ -29,8 +37,8 @@ def opened(path: Path, suite: Path | None, names: Sequence[str]) -> Iterator[War
     replaced = {} if suite is None else _tables(read_suite(suite))
     with _recomputed(path, replaced) as warehouse:
         if not warehouse.rows("from suite_cells limit 1"):
-            hint = "Analyze results of several benchmarks, or name entrants with --suite FILE."
-            raise UsageError("there is no suite: one benchmark, or no scored run.", hint=hint)
+            message = "there is no suite: one benchmark, or no scored run."
+            raise NoSuiteError(message, hint=NO_SUITE)
         if not names:
             yield warehouse
             return

@@ -84,6 +84,13 @@ def _fields(
 ) -> tuple[tuple[str, str], ...]:
     chosen = tuple((name, path) for name, _, path in (each.partition("=") for each in values))
     for name, path in chosen:
+        # A column may have a comma in its name, but no role after it.
+        roles = [part.partition("=")[0].strip() for part in path.split(",")[1:] if "=" in part]
+        if name in FIELD_NAMES and any(role in FIELD_NAMES for role in roles):
+            each = " ".join(f"--field {part.strip()}" for part in f"{name}={path}".split(","))
+            raise click.BadParameter(f"one ROLE=COLUMN each: {each}")
+        if "," in name:
+            raise click.BadParameter("one ROLE=COLUMN each; repeat --field for another")
         if name not in FIELD_NAMES or not path:
             names = ", ".join(FIELD_NAMES)
             raise click.BadParameter(f"{name!r} is not one of {names}, with =COLUMN after it")

@@ -17,7 +17,10 @@ from ..package.sanitize.policy import Policy, nearest
 from ..package.sanitize.share import read_policy
 from ..settings import warehouse_file
 from ..text import neutral
-from .options import DEFAULT_OUT, PATH, memory_option, nearest_warehouse
+from .options import DEFAULT_OUT, PATH, memory_option, nearest_warehouse, shown_progress
+
+# After so many pages of a bundle, how many are written is said again.
+PAGES_DRAWN = 250
 
 
 @click.command()
@@ -102,7 +105,19 @@ def _write_bundle(
     def clean(name: str, text: str) -> str:
         return text if policy is None else sanitized(text, name, policy, ledger)
 
-    n_files, n_bytes = bundle.write(warehouse, folder, clean=clean, memory_limit=memory_limit)
+    with shown_progress() as progress:
+        progress.stage("writing pages")
+        n_drawn = 0
+
+        def drawn(n_written: int, n_known: int) -> None:
+            nonlocal n_drawn
+            if n_written - n_drawn >= PAGES_DRAWN:
+                progress.stage(f"writing pages: {n_written:,} of {n_known:,} so far")
+                n_drawn = n_written
+
+        n_files, n_bytes = bundle.write(
+            warehouse, folder, clean=clean, memory_limit=memory_limit, progress=drawn
+        )
     if is_clean:
         counts = ", ".join(f"{n} {kind}" for kind, n in by_kind(ledger.entries).items())
         click.echo(f"taken out: {counts or 'nothing'}")

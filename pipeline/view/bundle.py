@@ -61,16 +61,21 @@ def write(
     *,
     clean: Callable[[str, str], str],
     memory_limit: str | None = None,
+    progress: Callable[[int, int], None] = lambda _written, _known: None,
 ) -> tuple[int, int]:
-    """Write all files or none; returns their number and bytes. `clean` gets a name and a page."""
+    """Write all files or none; returns their number and bytes. `clean` gets a name and a page.
+
+    `progress` gets how many pages are written, and of how many that are known so far.
+    """
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder}: is a file.", hint="Choose a folder with --bundle.")
     sizes: dict[str, int] = {}
     with outputs.replaced(folder, by="bundle", stale=_of_earlier_call) as beside:
         _of_earlier_call(folder)
-        for name, text in bundle(warehouse, memory_limit=memory_limit):
+        for name, text, n_known in bundle(warehouse, memory_limit=memory_limit):
             outputs.write(beside, {name: clean(name, text) if name.endswith(".html") else text})
             sizes[name] = (beside / name).stat().st_size
+            progress(len(sizes), n_known)
         content = {"blade_version": __version__, "files": sorted(sizes)}
         outputs.write(beside, {LISTING: json_text(content, indent=1) + "\n"})
     return len(sizes), sum(sizes.values())
@@ -91,8 +96,11 @@ def _of_earlier_call(folder: Path) -> set[str]:
     return known
 
 
-def bundle(warehouse: Path, *, memory_limit: str | None = None) -> Iterator[tuple[str, str]]:
-    """Every page that others lead to, with the name of its file; then style and script."""
+def bundle(warehouse: Path, *, memory_limit: str | None = None) -> Iterator[tuple[str, str, int]]:
+    """Every page that others lead to, with the name of its file; then style and script.
+
+    With each of them how many files are known to come in all.
+    """
     followed = Followed(warehouse, memory_limit=memory_limit)
     seen = {"/"}
     todo = ["/"]
@@ -111,11 +119,11 @@ def bundle(warehouse: Path, *, memory_limit: str | None = None) -> Iterator[tupl
         while todo:
             batch, todo = todo[:BATCH], todo[BATCH:]
             for name, text, targets in threads.map(rendered, batch):
-                yield name, text
                 todo += [each for each in targets if each not in seen]
                 seen.update(targets)
+                yield name, text, len(seen) + len(FILES)
     for path, names in FILES.items():
-        yield path[1:], pages.file(names)
+        yield path[1:], pages.file(names), len(seen) + len(FILES)
 
 
 def _relinked(text: str, address: str) -> tuple[str, list[str]]:

@@ -103,8 +103,11 @@ facts as (
 named_runs as (
     select
         run_id,
-        benchmark
+        benchmark,
+        coalesce(facts.model, model_name(settings.model)) as model
     from staging.run_benchmarks
+    left join facts using (run_id)
+    left join settings using (run_id)
     order by benchmark, run_id
 ),
 published as (
