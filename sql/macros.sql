@@ -336,6 +336,14 @@ create or replace macro extracted_answer(verifier) as
         end
     );
 
+-- A pattern for a test by its name and, where it has several cases, the one in brackets: it may hold blanks.
+create or replace macro test_name(name) as
+    name || '(?:\[(?:[^\[\]\n]|\[[^\[\]\n]*\])*\])?';
+
+-- What all cases of a test are called: test_x of test_x[a].
+create or replace macro case_base(check_name) as
+    regexp_replace(check_name, '\[.*\]$', '', 's');
+
 -- A check by the name that signs and modes have for it.
 create or replace macro check_sign(source, check_name) as source || ': ' || check_name;
 
@@ -596,17 +604,25 @@ create or replace macro question_parts(prompt) as
     regexp_extract_all(left(prompt, 50000), '(?s).+?(?:[.!?:]\s+|\n+|$)');
 
 -- What a card shows of a question: what is particular to it. Neither what all others of the benchmark begin
--- with, where that is long, nor sentences that many of them have, by their hashes.
-create or replace macro own_question(prompt, own_start, shared_parts) as
+-- with, where that is long, nor sentences that most of them have, by their hashes; nor the name of the task alone.
+-- `task` is a row of staging.tasks.
+create or replace macro own_question(prompt, task_id, task) as
     list_transform(
-        [case when own_start <= 60 then prompt when own_start > 60 then '…' || substr(prompt, own_start + 1) end],
+        [case
+            when contains(bare_text(left(prompt, 400)), bare_text(task_id))
+                and length(bare_text(left(prompt, 400))) <= length(bare_text(task_id)) + 20
+                then null
+            when contains(prompt, task.question) then if(starts_with(prompt, task.question), '', '…') || task.question
+            when task.own_start <= 60 then prompt
+            when task.own_start > 60 then '…' || substr(prompt, task.own_start + 1)
+        end],
         lambda rest: coalesce(
             nullif(regexp_replace(
                 regexp_replace(
                     array_to_string(
                         list_transform(
                             question_parts(rest),
-                            lambda part: if(list_contains(shared_parts, hash(trim(part, ' …' || chr(10)))), chr(1), part)
+                            lambda part: if(list_contains(task.shared_parts, hash(trim(part, ' …' || chr(10)))), chr(1), part)
                         ),
                         ''
                     ),
@@ -669,6 +685,26 @@ create or replace macro is_verdict(text) as
         when lower(text) in ('false', 'failed', 'fail', 'failing', 'failure', 'error', 'incorrect', 'not met', 'unmet', 'no', 'unresolved', '0', '0.0')
             then false
     end;
+
+-- Do harnesses call a field so that says how an attempt ended? pipeline/analysis/modes.py has the same rule.
+create or replace macro is_end_name(path) as
+    regexp_matches(
+        lower(path),
+        '(^|[._])(error|exception|failure|termination|stop|exit|finish|end)'
+        || '(_?(reason|message|msg|condition|mode|kind|type|status|details?|cause))?$'
+    );
+
+-- Does a field of a row say why an attempt ended, or failed? An error says so itself; other words only where harnesses
+-- call the field so, and one word only where it is not how attempts usually end.
+create or replace macro is_reason(name, value) as
+    text_failed(left(value, 400))
+    or regexp_matches(value, '^[A-Za-z_.]*(Error|Exception)\b')
+    or is_end_name(name)
+    and is_verdict(value) is null
+    and lower(value) not in (
+        'none', 'null', 'other', 'unknown', 'unset', 'n/a', 'stop', 'stopped', 'end', 'end_turn', 'stop_sequence', 'eos', 'done', 'complete',
+        'completed', 'finished', 'finish', 'submitted', 'user_stop', 'agent_stop', 'tool_calls', 'tool_use'
+    );
 
 -- A number between 0 and 1 beside a name is a score only where it is called one: weights look alike.
 create or replace macro is_score_name(key) as

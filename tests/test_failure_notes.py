@@ -358,10 +358,152 @@ def test_tasks_tried_once_are_not_never_passed() -> Batch:
     """Two tasks with two failures each among tasks that have one attempt."""
     rows = [rollout(task, repeat, reward=0.0) for task in (1, 2) for repeat in (0, 1)]
     rows += [rollout(task, 0, reward=float(task % 2)) for task in range(3, 9)]
-    rows += [rollout(9, repeat, reward=1.0) for repeat in (0, 1)]
+    rows += [rollout(task, repeat, reward=1.0) for task in (9, 10, 11) for repeat in (0, 1)]
     found = yield rows
     query = "select n_tasks, n_all_tasks, n_failures, is_of_some from findings where kind = 'never'"
-    assert found.rows(query) == [(2, 3, 4, True)]
+    assert found.rows(query) == [(2, 5, 4, True)]
+
+
+@together
+def test_never_passed_of_few_tasks_is_no_finding() -> Batch:
+    """Two of four tasks that were tried twice are no pattern."""
+    rewards = {0: 0.0, 1: 0.0, 2: 1.0, 3: 1.0}
+    found = yield [
+        rollout(task, repeat, reward=reward)
+        for task, reward in rewards.items()
+        for repeat in (0, 1)
+    ]
+    assert found.rows("select kind from findings") == []
+
+
+@with_pages
+def test_few_failures_are_listed() -> Batch:
+    """Of three failures each is listed; what they share is counted in the table alone."""
+    found = yield [
+        rollout(task, 0, reward=float(task > 2), output=said("```json" if task < 3 else f"{task}"))
+        for task in range(9)
+    ]
+    mode = "answer begins with a code fence"
+    query = (
+        "select n_failures, n_failures_observed, n_passes from failure_modes where run_id is null"
+    )
+    assert found.rows(f"{query} and mode = '{mode}'") == [(3, 3, 0)]
+    assert found.rows("select mode from findings") == []
+    summary = found.report.partition("## Artifact Inventory")[0]
+    assert summary.count(mode) == 3 and f"1. `{mode}`" not in summary
+
+
+@together
+def test_kinds_of_task_are_no_notes() -> Batch:
+    """Of a word that passes have others of; one of failures alone is one, and how they ended."""
+    rows = [
+        rollout(task, 0, reward=float(task > 2), level="easy" if task > 2 else "hard")
+        | {"stop_reason": "none" if task > 2 else "cut", "gate": None if task > 2 else "late"}
+        for task in range(5)
+    ]
+    found = yield rows
+    assert notes(found) == {str(task): ["gate = late", "stop_reason = cut"] for task in range(3)}
+    assert not found.rows("select mode from failure_modes where mode like 'level%'")
+
+
+@together
+def test_a_run_without_transcripts_may_have_run() -> Batch:
+    """Attempts without a grade never ran only where others of the run have a transcript."""
+    fields = {"parser": {"a": "passed", "b": "failed"}}
+    rows = [
+        rollout(task, repeat, reward=0.0, output=[], **({"parser": None} if task == 0 else fields))
+        for task in range(6)
+        for repeat in (0, 1)
+    ]
+    rows += [rollout(6, repeat, reward=1.0, output=[], **fields) for repeat in (0, 1)]
+    rows += [rollout(7, repeat, reward=1.0, output=[], **fields) for repeat in (0, 1)]
+    found = yield rows
+    query = "select n_tasks, n_not_run_tasks from findings where kind = 'never'"
+    assert found.rows(query) == [(6, 0)]
+
+
+@together.each(("error_message", "could not reach the server"), ("stop_reason", "max_steps"))
+def test_a_reason_that_all_attempts_state(name: str, value: str) -> Batch:
+    """Where none passes it comes first; what else all rows say alike is no reason."""
+    found = yield [rollout(task, 0, reward=0.0, split="test", **{name: value}) for task in range(6)]
+    query = "select mode, n_failures, n_failures_observed from findings"
+    assert found.rows(query) == [(f"{name} = {value}", 6, 6)]
+
+
+@together.each(("stop_reason", "end_turn"), ("status", "failed"), ("split", "max_steps"))
+def test_how_attempts_usually_end_is_no_reason(name: str, value: str) -> Batch:
+    """Nor is a verdict, or a field that nobody calls so."""
+    found = yield [rollout(task, 0, reward=0.0, **{name: value}) for task in range(6)]
+    assert found.rows("select mode from findings") == []
+
+
+@together
+def test_an_error_that_differs_in_numbers_is_one_reason() -> Batch:
+    """What the texts share is the reason, wherever it is recorded."""
+    found = yield [
+        rollout(task, 0, reward=0.0, detail=f"Error: port 80{task} refused") for task in range(6)
+    ]
+    assert found.rows("select mode, n_failures from findings") == [
+        ("detail = Error: port <n> refused", 6)
+    ]
+
+
+@together
+def test_calls_written_as_text() -> Batch:
+    """An object with the name of a tool and arguments, where the tool is given and not called."""
+    tools = [{"type": "function", "name": "book", "parameters": {"type": "object"}}]
+    written = '{"name": "book", "arguments": {"seat": 1}}'
+    texts = [
+        f"<tool_call>\n{written}\n</tool_call>",
+        f"I will book it now:\n```json\n{written}\n```",
+        '{"arguments": {"seat": 1}, "name": "book"}',
+        '{"name": "other", "arguments": {}}',
+        'The field "name": "book" is set.',
+        "Done.",
+        f"I called {written}.",
+    ]
+    rows = [rollout(task, 0, output=said(text), reward=0.0) for task, text in enumerate(texts)]
+    rows[6]["response"]["output"] = [*called("book", {"seat": 1}), *said(texts[6])]
+    for row in rows:
+        row["responses_create_params"]["tools"] = tools
+    untold = rollout(7, 0, output=said(texts[0]), reward=0.0)
+    found = yield {"given": rows, "none": [untold]}
+    query = "select task_id from signs where value = 'has a call written as text, not made'"
+    assert found.rows(f"{query} order by all") == [("0",), ("1",), ("2",)]
+
+
+@with_pages
+def test_the_question_that_a_row_names() -> Batch:
+    """Of a long prompt what a field says is asked; not what only names the task."""
+    schema = "\n".join(f"CREATE TABLE t{{0}}_{n} (a INT);" for n in range(9))
+    asks = [f"{schema.format(task)}\nHow many rows has t{task}_1? Go." for task in range(4)]
+    found = yield [
+        rollout(task, 0, ask=ask, reward=float(task > 0), question=f"How many rows has t{task}_1?")
+        for task, ask in enumerate(asks)
+    ]
+    assert "Asked: `…How many rows has t0_1?`" in found.report
+
+
+@together
+def test_cases_of_one_test() -> Batch:
+    """They are checks of their own, whatever is in their brackets, and are counted in a note."""
+    cases = ["[a b]", "[c, d - e]", "[f[0]]"]
+    lines = [f"t.py::test_x{case} {{}}" for case in cases] + ["t.py::test_y PASSED"]
+    failed = [f"FAILED t.py::test_x{case} - AssertionError: not {case}" for case in cases]
+
+    def row(task: int, index: int) -> Row:
+        passed = task > 1 or index
+        log = [line.format("PASSED" if passed else "FAILED") for line in lines]
+        log += [] if passed else failed
+        log += [f"t.py::test_z{'[0]' if task else ''} {'PASSED' if index else 'FAILED'}"]
+        return rollout(task, index, reward=float(index), log="\n".join(log))
+
+    found = yield [row(task, index) for task in range(4) for index in (0, 1)]
+    query = "select distinct check_name from checks where check_name like '%test_x%' order by all"
+    assert found.rows(query) == sorted((f"t.py::test_x{case}",) for case in cases)
+    query = "select note from failure_notes where kind = 'checks' and task_id = '1'"
+    note = "fails 3 cases of t.py::test_x, t.py::test_z[0]"
+    assert found.rows(query) == [(note,)]
 
 
 @together.each((3, False), (4, True))

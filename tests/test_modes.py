@@ -22,6 +22,7 @@ from pipeline.analysis.modes import (
     same_as_score,
     terminal_fields,
 )
+from pipeline.analysis.score_parts import score_parts
 
 # Forty attempts, two at each task; the first twenty fail.
 N, N_FAILURES = 40, 20
@@ -291,6 +292,58 @@ def test_without_a_pass_only_texts_are_counted() -> None:
         sign("find = called", [1, 2], n=4, kind="call"),
     ]
     assert texts(modes(signs, alone)) == ["category = no call"]
+
+
+def test_what_kind_of_task_it_is_is_no_mode() -> None:
+    """Of a few attempts a word that passes have others of may be the task's; an end is not."""
+    few = attempts(8, 4, n_per_task=1)
+    signs = [
+        sign("level = hard", [0, 1, 2], n=8),
+        sign("level = easy", [3, 4, 5, 6, 7], n=8),
+        sign("failure_mode = timeout", [0, 1, 2], n=8),
+        sign("failure_mode = unset", [3, 4, 5, 6, 7], n=8),
+        sign("gate = late", [1, 2, 3], n=8),
+        sign("gate = none", [4, 5, 6, 7], n=8),
+    ]
+    assert set(texts(modes(signs, few))) == {"failure_mode = timeout", "gate = late"}
+
+
+def test_a_reason_that_all_attempts_have_comes_first_without_a_pass() -> None:
+    """It distinguishes none, and is what there is to say; where some pass, it is left out."""
+    reason = sign("error = server is down", list(range(12)), scope="run", n=12)
+    other = sign("answer is empty", [0, 1, 2], n=12, kind="answer")
+    assert texts(modes([other, reason], attempts(12, 12))) == ["error = server is down"]
+    assert modes([reason], attempts(12, 6)) == []
+
+
+def test_numbers_that_give_the_reward_are_parts_of_the_score() -> None:
+    """Factors and addends are left out, however few failures lack them."""
+    count = 48
+    whole = attempts(count, 0)
+    factors = {
+        "right": np.array([float(place % 2) for place in range(count)]),
+        "form": np.array([float(place % 6 != 1) for place in range(count)]),
+        "other": np.array([float(place % 5 != 0) for place in range(count)]),
+    }
+    product = factors["right"] * factors["form"]
+    total = 0.7 * factors["right"] + 0.3 * factors["form"]
+    for reward in (product, total, 2 * total - 1):
+        scored = replace(
+            whole, reward=reward, fails=reward < 1, passes=reward >= 1, numbers=factors
+        )
+        assert score_parts(scored) == {"right", "form"}
+    short = replace(whole, reward=product, numbers={"right": factors["right"], "other": product})
+    assert score_parts(short) == {"other"}
+    unlike = replace(whole, reward=product, numbers={"other": factors["other"]})
+    assert score_parts(unlike) == set()
+
+
+def test_a_flag_that_is_the_verdict_but_for_one_in_a_hundred() -> None:
+    """It repeats the score though a quarter of the few failures lack it."""
+    many = attempts(400, 8)
+    flag = sign("is_ok = false", [0, 1, 2, 3, 4, 5], n=400)
+    rare = sign("is_late = true", [0, 1], n=400)
+    assert same_as_score([flag, rare], many) == {("field", "is_ok")}
 
 
 def test_a_run_of_empty_answers_is_a_mode() -> None:

@@ -367,6 +367,20 @@ def test_a_digest_is_of_its_own_attempt(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_digest_names_what_nobody_expects(tmp_path: Path) -> None:
+    """Also where nothing says whether a tool changes something."""
+    expected = [{"name": "find", "arguments": {"id": 1}}]
+    outputs = [[*called("find", {"id": 1}), *called("drop", {"id": 1}), *said("ok")], said("no")]
+    rows = [
+        rollout(task, 0, output=output, reward=0.0, expected_actions=expected)
+        for task, output in enumerate(outputs)
+    ]
+    analyzed(tmp_path, {"a_rollouts.jsonl": rows})
+    shown = call("read", "a/0:0", "--warehouse", tmp_path / "out").stdout
+    assert "Not expected, may change something: drop (a/0:0#3)." in " ".join(shown.split())
+
+
+@pytest.mark.slow
 def test_the_loop_on_the_command_line(copied: Path) -> None:
     """The plan, a digest, labels, a renaming, and what they say."""
     where = ("--warehouse", copied)

@@ -8,13 +8,15 @@ covers as many failures as it can.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
 
+from .score_parts import score_parts
 from .signs import (
     LEVEL,
     NOTHING,
@@ -38,6 +40,15 @@ from .signs import (
 
 MOST_COUNTED = 3
 LEAST_CONTRAST = 0.5
+# What harnesses call how an attempt ended, as is_end_name in sql/macros.sql.
+END_NAME = re.compile(
+    r"(^|[._])(error|exception|failure|termination|stop|exit|finish|end)"
+    r"(_?(reason|message|msg|condition|mode|kind|type|status|details?|cause))?$",
+    re.IGNORECASE,
+)
+WORDS_FOR_NOTHING = ("none", "null", "n/a")
+# A harness may end every attempt so.
+ENDS_ON_A_CALL = "is missing after the last tool call"
 DESCRIPTIONS = ("field", "check", "expected", "error", "answer")
 YES_OR_NO = frozenset(
     "true false 0 1 0.0 1.0 pass passed fail failed success failure error correct incorrect yes no "
@@ -71,6 +82,7 @@ def same_as_score(signs: Sequence[Sign], attempts: Attempts) -> set[tuple[str, s
         failing, passing = of_failures(sign, attempts), of_passes(sign, attempts)
         if sign.kind == "check" or sign.value.lower() in YES_OR_NO:
             is_same = failing >= 0.8 and passing <= 0.1
+            is_same |= failing >= 0.5 and _n_unlike(sign, attempts) <= 0.01 * sign.known.sum()
             is_same |= sign.kind == "field" and has_passes and passing >= 0.9 and failing <= 0.1
         elif sign.value in NOTHING:
             is_same = has_passes and failing >= 0.9 and passing == 0
@@ -81,13 +93,25 @@ def same_as_score(signs: Sequence[Sign], attempts: Attempts) -> set[tuple[str, s
     return fields
 
 
+def _n_unlike(sign: Sign, attempts: Attempts) -> int:
+    """How many attempts bear it and pass, or fail without it."""
+    return int((sign.known & (sign.bears != attempts.fails)).sum())
+
+
 def parts_of_score(signs: Sequence[Sign], attempts: Attempts) -> set[tuple[str, str]]:
     """Yes-or-no fields and checks of every attempt that hardly a pass fails: factors of the score.
 
-    A field of the same object as one that repeats the verdict is a factor, too.
+    A field of the same object as one that repeats the verdict is a factor, too, and so is a number
+    that multiplies or adds up to the reward.
     """
     objects = {_object(name) for kind, name in same_as_score(signs, attempts)} - {""}
+    numbers = score_parts(attempts)
     return {
+        sign.field
+        for sign in signs
+        if (sign.kind in ("field", "check") and sign.name.replace(": ", ".") in numbers)
+        or sign.name in numbers
+    } | {
         sign.field
         for sign in signs
         if (sign.kind == "check" or (sign.kind == "field" and sign.value.lower() in YES_OR_NO))
@@ -183,6 +207,7 @@ def modes(signs: Sequence[Sign], attempts: Attempts) -> list[Mode]:
     ungraded = [sign for sign in signs if sign.kind == "ungraded" and n_failing(sign, attempts)]
     ungraded.sort(key=lambda sign: (-n_failing(sign, attempts), sign.text))
     listed += [Mode(sign, "ungraded", members) for sign, members in groups(ungraded)]
+    listed += _stated_of_all(signs, attempts)
     ends = terminal_fields(signs, attempts)
     for values in ends:
         listed.append(Mode(values[0], "terminal"))
@@ -236,6 +261,18 @@ def _limits(
     return listed
 
 
+def _stated_of_all(signs: Sequence[Sign], attempts: Attempts) -> list[Mode]:
+    """Why attempts ended or failed, where all say the same and none passes: the first thing to say.
+
+    Other fields that all attempts have alike are no signs.
+    """
+    if attempts.n_passes or attempts.n_failures < 2:
+        return []
+    stated = [sign for sign in signs if sign.kind == "field" and sign.bears.all()]
+    stated.sort(key=lambda sign: (-len(sign.value), sign.text))
+    return [Mode(sign, "recorded", members) for sign, members in groups(stated)]
+
+
 def _is_recorded_error(sign: Sign) -> bool:
     return sign.kind == "error" and sign.value == "recorded"
 
@@ -245,14 +282,14 @@ def _recorded_errors(
 ) -> list[Mode]:
     """Fields of the rows that hold an error in some failures and hardly a pass, with the errors.
 
-    An error in most failures is how their verdict is put.
+    An error in most failures is how their verdict is put, where others pass.
     """
     recorded = [
         sign
         for sign in signs
         if _is_recorded_error(sign)
         and n_failing(sign, attempts) >= 2
-        and of_failures(sign, attempts) < 0.8
+        and (of_failures(sign, attempts) < 0.8 or attempts.n_passes == 0)
         and contrast(sign, attempts) >= 0.5
         and not any(is_nested(sign, mode.sign, 0.7) for mode in before)
     ]
@@ -302,18 +339,36 @@ def _descriptions(signs: Sequence[Sign], attempts: Attempts, before: Sequence[Mo
         for sign in signs
         if sign.scope == "run"
         and sign.kind in ("answer", "error")
+        # What all attempts state is listed by its field.
+        and not any(mode.sign.name == sign.name for mode in before if mode.reason == "recorded")
         # One attempt alone is a run, too.
         and n_failing(sign, attempts) >= 2
         and not (sign.bears & attempts.passes).any()
         # What all passes would bear too is usual; without a pass an error is what there is to say.
-        and (sign.value in NOTHING or not sign.bears.all() or attempts.n_passes == 0)
+        and (
+            sign.value in NOTHING
+            or not sign.bears.all()
+            or (attempts.n_passes == 0 and sign.value != ENDS_ON_A_CALL)
+        )
     ]
     is_few = attempts.has_few_failures
     kinds = (*DESCRIPTIONS, "call") if is_few else DESCRIPTIONS
     described = candidates(signs, attempts, kinds)
     p_values: dict[Sign, float] = {}
     if is_few:
-        passing = [sign for sign in described if _is_common(sign, attempts)]
+        in_passes = {
+            sign.name
+            for sign in signs
+            if sign.kind == "field"
+            and sign.value not in NOTHING
+            and sign.value.lower() not in WORDS_FOR_NOTHING
+            and (sign.bears & attempts.passes).any()
+        }
+        passing = [
+            sign
+            for sign in described
+            if _is_common(sign, attempts) and not _is_category(sign, in_passes, attempts)
+        ]
     else:
         adjusted = max_t(described, attempts.run, attempts.fails)
         p_values = dict(zip(described, map(float, adjusted), strict=True))
@@ -442,13 +497,23 @@ def _is_common(sign: Sign, attempts: Attempts) -> bool:
     """In a small folder: most failures bear it, hardly a pass does."""
     return (
         n_failing(sign, attempts) >= max(2, 0.4 * attempts.n_failures)
-        and contrast(sign, attempts) >= 0.8
+        and contrast(sign, attempts) >= max(0.8, _least_contrast(sign))
         and of_passes(sign, attempts) <= 0.1
         # Without a pass nothing says whether a call or a flag goes with failing.
         and (attempts.n_passes > 0 or sign.kind in ("field", "error", "answer"))
         and (sign.kind != "call" or min(n_failing(sign, attempts), attempts.n_passes / 2) >= 3)
         and (attempts.n_passes > 0 or sign.value.lower() not in YES_OR_NO)
     )
+
+
+def _is_category(sign: Sign, in_passes: Collection[str], attempts: Attempts) -> bool:
+    """Whether a word may only say which kind of task it is: passes have others, or there is none.
+
+    A few attempts show nothing else. Several words, what only failures have, and what harnesses
+    call so, say how an attempt ended.
+    """
+    is_word = sign.kind == "field" and " " not in sign.value and not END_NAME.search(sign.name)
+    return is_word and (sign.name in in_passes or attempts.n_passes == 0)
 
 
 def _least_contrast(sign: Sign) -> float:

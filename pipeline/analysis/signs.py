@@ -74,6 +74,8 @@ class Attempts:
     # Null where an attempt was not scored.
     reward: Numbers = field(default_factory=lambda: np.empty(0))
     run_names: tuple[str, ...] = ()
+    # Fields with numbers, of some attempts; null where one has none.
+    numbers: dict[str, Numbers] = field(default_factory=dict)
 
     @property
     def n_failures(self) -> int:
@@ -278,6 +280,7 @@ def _read(block: Block) -> tuple[Attempts, list[Sign]]:
     of_attempts = {name: column[is_attempt][order] for name, column in block.items()}
     outcome = of_attempts["outcome"].astype(str)
     run_names, run = np.unique(of_attempts["run_id"].astype(str), return_inverse=True)
+    first = int(attempt_no[is_attempt].min())
     attempts = Attempts(
         run,
         np.unique(of_attempts["task_id"].astype(str), return_inverse=True)[1],
@@ -285,8 +288,8 @@ def _read(block: Block) -> tuple[Attempts, list[Sign]]:
         passes=outcome == "pass",
         reward=of_attempts["reward"].astype(float),
         run_names=tuple(run_names.tolist()),
+        numbers=_numbers(block, attempt_no - first, n),
     )
-    first = int(attempt_no[is_attempt].min())
     borne: dict[tuple[str, str, str, str, str], list[int]] = {}
     firsts: dict[tuple[str, str, str, str, str], Numbers] = {}
     known: dict[tuple[str, str], list[int]] = {}
@@ -294,7 +297,7 @@ def _read(block: Block) -> tuple[Attempts, list[Sign]]:
     keys = zip(*(block[name] for name in names), strict=True)
     places = zip(attempt_no - first, block["is_borne"], block["seq"], strict=True)
     for key, (place, is_borne, seq) in zip(keys, places, strict=True):
-        if key[0] is None:
+        if key[0] is None or key[0] == "number":
             continue
         known.setdefault(key[:2], []).append(place)
         if is_borne:
@@ -314,6 +317,15 @@ def _read(block: Block) -> tuple[Attempts, list[Sign]]:
         )
         for key, listed in sorted(borne.items())
     ]
+
+
+def _numbers(block: Block, places: Integers, n: int) -> dict[str, Numbers]:
+    """The numbers of each field, attempt by attempt."""
+    numbers: dict[str, Numbers] = {}
+    for row in np.flatnonzero(block["kind"] == "number"):
+        values = numbers.setdefault(block["name"][row], np.full(n, np.nan))
+        values[places[row]] = float(block["value"][row])
+    return dict(sorted(numbers.items()))
 
 
 def _flags(n: int, places: Sequence[int]) -> Flags:

@@ -127,11 +127,18 @@ def _expected(warehouse: Warehouse, story: Row, key: tuple[str, str, int]) -> st
         for call in story["expected_calls"]
         if call["status"] != "unasked" or call["is_write"]
     ]
+    # Nothing says of these whether they change something: they may be the fault.
+    unknown = [
+        f"{call['tool']} ({call['citation']})"
+        for call in story["expected_calls"]
+        if call["status"] == "unasked" and call["is_write"] is None
+    ]
+    also = [f"Not expected, may change something: {', '.join(unknown)}."] if unknown else []
     counts = [
         f"{call['n_made']} of {call['n_expected']} expected calls made."
         for call in story["expected_calls"][:1]
     ]
-    return " ".join([*warehouse.column(QUERIES["keys"], *key), *counts, *calls])
+    return " ".join([*warehouse.column(QUERIES["keys"], *key), *counts, *calls, *also])
 
 
 def _did(warehouse: Warehouse, attempt: Row, key: tuple[str, str, int]) -> str:

@@ -1,5 +1,6 @@
 -- Attempts by sign, for what tests signs.
--- A row for each sign that an attempt has, each check that it passes, and one for the attempt itself.
+-- A row for each sign that an attempt has, each check that it passes, and one for the attempt itself; of some
+-- attempts one for each number, by which parts of the score are recognised.
 -- grain: attempt_no, kind, name, value
 -- looks at: across
 -- kind: step
@@ -52,6 +53,26 @@ forms as (
         )
         and benchmark not in (select benchmark from attempts where outcome = 'pass')
 ),
+numbers as (
+    select
+        record_id,
+        path as name,
+        value
+    from staging.entries
+    where
+        item_no = 0
+        and key = ''
+        and kind in ('DOUBLE', 'UBIGINT', 'BIGINT')
+        and not contains(path, '*')
+    union all
+    select
+        record_id,
+        check_sign(source, check_name) as name,
+        score::varchar as value
+    from main.checks
+    inner join staging.rollouts using (run_id, task_id, rollout_index)
+    where source = 'reward_components' and score is not null
+),
 passed_checks as (
     select
         run_id,
@@ -103,6 +124,22 @@ select
     false as is_borne
 from passed_checks
 inner join attempts using (run_id, task_id, rollout_index)
+union all by name
+select
+    attempts.*,
+    'number' as kind,
+    bounded_name(numbers.name) as name,
+    numbers.value,
+    '' as sign,
+    '' as scope,
+    false as is_borne
+from numbers
+inner join staging.rollouts using (record_id)
+inner join (
+    from attempts
+    where reward is not null
+    qualify row_number() over (partition by benchmark order by attempt_no) <= 2000
+) as attempts using (run_id, task_id, rollout_index)
 union all by name
 -- Attempts of which calls are expected, though all were made.
 select distinct

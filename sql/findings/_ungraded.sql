@@ -15,7 +15,13 @@ with rollouts as (
         is_scored,
         not (
             coalesce(n_turns, 0) = 0
-            and (is_observed or coalesce(duration_s = 0 or outline = '' and transcript is null, false))
+            and (
+                is_observed
+                or coalesce(duration_s = 0, false)
+                -- Where no attempt of the run has one, an empty transcript says nothing.
+                or coalesce(outline = '' and transcript is null, false)
+                and max(coalesce(n_turns, 0)) over (partition by run_id) > 0
+            )
         ) as is_begun
     from staging.rollouts
     inner join (select record_id, outline, transcript from staging.records) as records using (record_id)

@@ -169,13 +169,13 @@ grouped as (
         source,
         -- A test that fails may carry its message behind its name; a file is no test.
         if(
-            not is_verdict(value) and regexp_matches(check_name, '^[^\s/]+ - '),
-            regexp_extract(check_name, '^\S+'),
+            not is_verdict(value) and regexp_matches(check_name, '^' || test_name('[^\s/\[]+') || ' - '),
+            regexp_extract(check_name, '^' || test_name('[^\s/\[]+')),
             check_name
         ) as check_name,
         is_verdict(value) as is_passed,
         if(kind in ('DOUBLE', 'UBIGINT', 'BIGINT'), try_cast(value as double), null) as score,
-        nullif(regexp_extract(check_name, '^[^\s/]+ - (.*)$', 1), '') as message
+        nullif(regexp_extract(check_name, '^' || test_name('[^\s/\[]+') || ' - (.*)$', 1), '') as message
     from members
     inner join objects using (record_id, source)
     inner join staging.rollouts using (record_id)
@@ -260,12 +260,13 @@ logged as (
             unnest(list_transform(
                 regexp_extract_all(
                     log,
-                    '[\w./-]+\.py::[\w:.\[\]-]+ (?:PASSED|FAILED|ERROR)\b'
-                    || '|\b(?:FAILED|ERROR) [\w./-]+\.py::[\w:.\[\]-]+(?: - [^\\"\n]{1,200})?'
+                    test_name('[\w./-]+\.py::[\w:.-]+') || ' (?:PASSED|FAILED|ERROR)\b'
+                    || '|\b(?:FAILED|ERROR) ' || test_name('[\w./-]+\.py::[\w:.-]+') || '(?: - [^\\"\n]{1,200})?'
                 ),
                 lambda line: regexp_extract(
                     line,
-                    '^(?:(\S+::\S+) (PASSED|FAILED|ERROR)|(FAILED|ERROR) (\S+::\S+)(?: - (.*))?)$',
+                    '^(?:(' || test_name('\S+::[^\s\[]+') || ') (PASSED|FAILED|ERROR)'
+                    || '|(FAILED|ERROR) (' || test_name('\S+::[^\s\[]+') || ')(?: - (.*))?)$',
                     ['test', 'became', 'began', 'named', 'said']
                 )
             )) as line

@@ -31,19 +31,23 @@ lax_checks as (
         and 2 * count(*) filter (where is_pass and not is_passed) * count(*) filter (where not is_pass)
         >= count(*) filter (where not is_pass and not is_passed) * count(*) filter (where is_pass)
 ),
-checks as (
+-- Cases of one test go together.
+cases as (
     select
         run_id,
         task_id,
         rollout_index,
+        source,
+        case_base(check_name) as test,
         count(*) as n_checks,
         count(*) filter (where is_passed) as n_met,
-        -- A log lists what failed; how many there were it may not say.
-        bool_or(source = 'log') and not bool_or(source = 'log' and is_passed) as is_of_log,
+        count(*) filter (where not is_score) as n_telling,
+        bool_and(is_score) as is_score,
+        bool_or(is_passed) as has_met,
         count(*) filter (where not is_passed and is_deciding) as n_failed,
-        min_by(label, (is_score, source, check_name), 3) filter (where not is_passed and is_deciding) as failed,
-        min_by(label, (source, check_name), 3) filter (where not is_passed and not is_of_reward and not is_lax)
-            as failed_beside
+        count(*) filter (where not is_passed and not is_of_reward and not is_lax) as n_failed_beside,
+        min(label) filter (where not is_passed and is_deciding) as label,
+        min(label) filter (where not is_passed and not is_of_reward and not is_lax) as label_beside
     from (
         select
             checks.*,
@@ -68,8 +72,30 @@ checks as (
         where (is_counted or is_of_reward) and not coalesce(scores.is_verdict, false)
     )
     group by all
+),
+checks as (
+    select
+        run_id,
+        task_id,
+        rollout_index,
+        sum(n_checks) as n_checks,
+        sum(n_met) as n_met,
+        -- A log lists what failed; how many there were it may not say.
+        bool_or(source = 'log') and not bool_or(source = 'log' and has_met) as is_of_log,
+        sum(n_failed) as n_failed,
+        count(*) filter (where n_failed > 0) as n_failed_tests,
+        min_by(
+            if(n_failed > 1, n_failed || ' cases of ' || case_base(label), label), (is_score, source, test), 3
+        ) filter (where n_failed > 0) as failed,
+        min_by(
+            if(n_failed_beside > 1, n_failed_beside || ' cases of ' || case_base(label_beside), label_beside),
+            (source, test),
+            3
+        ) filter (where n_failed_beside > 0) as failed_beside
+    from cases
+    group by all
     -- What only says the score again says nothing of it.
-    having count(*) filter (where not is_score) > 0
+    having sum(n_telling) > 0
 ),
 checked as (
     select
@@ -83,7 +109,7 @@ checked as (
             when n_checks >= 500 then ''
             else n_met || ' of ' || n_checks || ' checks met, '
         end || 'fails ' || array_to_string(failed, ', ')
-        || if(n_failed > 3, ', …', '')
+        || if(n_failed_tests > 3, ', …', '')
         || coalesce('; not part of the reward: ' || array_to_string(failed_beside, ', '), '') as note
     from checks
     inner join failing using (run_id, task_id, rollout_index)
@@ -262,7 +288,8 @@ of_failures as (
     inner join totals using (benchmark)
     where entries.kind not in ('NULL', 'EMPTY') and n_all_passes > 0
     group by all
-    having count(*) filter (where is_pass) = 0
+    -- A word for nothing says nothing.
+    having count(*) filter (where is_pass and lower(value) not in ('none', 'null', 'n/a')) = 0
 ),
 answers as materialized (
     select
@@ -339,6 +366,15 @@ rare as (
             signs.kind <> 'field'
             or of_failures.name is not null
             or n - n_passes >= least(2, n_all_failures)
+        )
+        -- A word that passes have others of says which kind of task it is, where nobody tried it twice.
+        and not (
+            signs.kind = 'field'
+            and of_failures.name is null
+            and n_task_attempts = 1
+            and not contains(value, ' ')
+            and not is_end_name(name)
+            and is_verdict(value) is null
         )
         -- Without a pass beside it, what most attempts say is how they usually end.
         and not (

@@ -34,6 +34,8 @@ with modes as (
         and parent is null
         and is_told
         and n_failures > 0
+        -- Of fewer than five failures each is listed; what they share is no pattern, nor is what one has.
+        and (n_failures > 1 and n_failures_observed >= 5 or reason in ('ungraded', 'profile', 'recorded'))
         -- How attempts end that have no grade is listed with these.
         and not (reason = 'terminal' and (benchmark, mode) in (
             select
@@ -99,8 +101,9 @@ never as (
     group by benchmark
     -- Of one attempt at a task, that it fails is all that can be said.
     having
-        count(*) filter (where is_never) > 0
-        and count(*) filter (where is_repeated) > count(*) filter (where is_never)
+        count(*) filter (where is_repeated) > count(*) filter (where is_never)
+        and count(*) filter (where is_never) > 1
+        and count(*) filter (where is_repeated) >= 5
 ),
 -- Runs that did not end with success, with the error that their logs record: the two errors that most runs
 -- have, each with the run that lacks most.
@@ -223,7 +226,7 @@ unmade as (
         group by all
     )
     group by benchmark
-    having count(*) filter (where is_unmade) >= 3 and 20 * count(*) filter (where is_unmade) >= count(*)
+    having count(*) >= 5 and count(*) filter (where is_unmade) >= 3 and 20 * count(*) filter (where is_unmade) >= count(*)
 ),
 -- A field that should differ from task to task, and does in another run.
 constant as (
@@ -330,6 +333,7 @@ near as (
     -- What few failures have is no finding about them all.
     having
         4 * count(*) >= attempts.n_failures_observed
+        and count(*) >= 5
         and count(*) filter (where n_failed = 1) >= 3
         and 10 * count(*) filter (where n_failed = 1) >= count(*)
 ),

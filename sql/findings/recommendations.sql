@@ -68,6 +68,8 @@ modes as (
         and reason <> 'behaviour'
         -- One or two of many failures are no pattern.
         and (n_failures > 2 or 10 * n_failures > n_all_failures)
+        -- Of fewer than five failures each is read anyway.
+        and (n_failures > 1 and n_failures_observed >= 5 or reason in ('ungraded', 'profile', 'recorded'))
         and (benchmark, mode) not in (from usual_values)
 ),
 -- Tasks that no attempt passes, where every attempt has a short answer to set beside a key.

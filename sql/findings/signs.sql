@@ -167,6 +167,39 @@ fields as (
     )
     where value is not null
 ),
+-- What all attempts of a benchmark say alike distinguishes none; but why they ended or failed is said of each.
+alike as (
+    select
+        benchmark,
+        path,
+        min(value) as value
+    from staging.entries
+    inner join rollouts using (record_id)
+    inner join (select benchmark, count(*) as n_all from rollouts group by all) as sizes using (benchmark)
+    where
+        kind = 'VARCHAR'
+        and item_no = 0
+        and key = ''
+        and n_characters <= 4000
+        and path not like '%.*.%'
+        and not (is_foreign and starts_with(path, 'metadata.'))
+        and is_reason(name, value)
+    group by benchmark, path, n_all
+    having count(*) = n_all and n_all > 1 and count(distinct error_signature(value)) = 1
+),
+stated as (
+    select
+        record_id,
+        'field' as kind,
+        path as name,
+        -- Of a text that holds other numbers in each attempt, what they share.
+        if(bool_and(entries.value = alike.value) over (partition by benchmark, path), left(alike.value, 160), error_signature(alike.value))
+            as value
+    from staging.entries
+    inner join rollouts using (record_id)
+    inner join alike using (benchmark, path)
+    where entries.kind = 'VARCHAR' and item_no = 0 and key = ''
+),
 check_counts as (
     select
         run_id,
@@ -415,6 +448,55 @@ limits as (
     inner join shared_caps using (run_id, name)
     where size = cap
 ),
+-- Which tools the attempts of a run are given.
+tools as (
+    select
+        run_id,
+        list_distinct(flatten(list(from_json(records.tools, '["VARCHAR"]')))) as names
+    from staging.records
+    inner join rollouts using (record_id)
+    where records.tools is not null
+    group by all
+),
+called as (
+    select
+        record_id,
+        list(distinct tool) as tools
+    from staging.calls
+    group by all
+),
+-- A call is an object with the name of a tool and its arguments, in one order or the other.
+written_calls as (
+    select record_id
+    from (
+        select
+            record_id,
+            run_id,
+            final_text,
+            list_concat(
+                regexp_extract_all(
+                    final_text, '"name"\s*:\s*"([^"\s]{1,100})"\s*,\s*"(?:arguments|parameters|input|args|kwargs)"\s*:\s*[{"]', 1
+                ),
+                regexp_extract_all(
+                    final_text, '"(?:arguments|parameters|input|args|kwargs)"\s*:\s*\{[^{}]*\}\s*,\s*"name"\s*:\s*"([^"\s]{1,100})"', 1
+                )
+            ) as names
+        from staging.final_texts
+        inner join rollouts using (record_id)
+        where contains(final_text, '"name"') and last_message_seq = n_events
+    ) as texts
+    inner join tools using (run_id)
+    left join called using (record_id)
+    -- Who made such a call may report it, but not as the whole of an answer.
+    where len(list_intersect(
+        texts.names,
+        if(
+            regexp_matches(final_text, '^\s*(?s:<think>.*</think>)?\s*(<\w+>|```\w*)?\s*[\[{]'),
+            tools.names,
+            list_filter(tools.names, lambda name: not list_contains(coalesce(called.tools, []), name))
+        )
+    )) > 0
+),
 words as (
     select
         record_id,
@@ -465,6 +547,9 @@ shapes as (
                 when (benchmark, md5(spaced)) in (from repeated) and length(final_text) >= 20
                     then 'is given at several tasks: ' || left(spaced, 80)
             end,
+            case
+                when record_id in (from written_calls) then 'has a call written as text, not made'
+            end,
             case when starts_with(final_text, '```') then 'begins with a code fence' end,
             case when left(final_text, 1) in ('{', '[') then 'begins with ' || left(final_text, 1) end,
             case when starts_with(final_text, '<') then 'begins with <' end,
@@ -504,7 +589,9 @@ every as (
     union all by name
     from declared
     union all by name
-    from fields
+    from (from fields where (record_id, name) not in (select record_id, name from stated))
+    union all by name
+    from stated
     union all by name
     from checks
     union all by name
@@ -636,5 +723,8 @@ from borne
 inner join rollouts using (record_id)
 left join by_task using (benchmark, kind, name)
 left join by_run using (benchmark, kind, name, value)
--- What every attempt of a benchmark says alike distinguishes none.
-where not (kind = 'field' and coalesce(by_run.is_same and by_run.n_runs = n_all_runs, false))
+where not (
+    kind = 'field'
+    and coalesce(by_run.is_same and by_run.n_runs = n_all_runs, false)
+    and (benchmark, name) not in (select benchmark, path from alike)
+)

@@ -1,5 +1,6 @@
 -- One question of a benchmark, over all runs that were asked it, and a row that holds it.
 -- `own_start`: the characters with which all of the benchmark begin; null where all are the same.
+-- `question`: the text of a field that says at most tasks what is asked, in words of the prompt.
 -- `shared_parts`: hashes of sentences that most of them have; fifty tasks show which.
 -- grain: benchmark, task_id
 -- looks at: run
@@ -72,6 +73,38 @@ shared as (
     where n_tasks > 1 and 2 * n_tasks > least(n_sampled, 50)
     group by benchmark
 ),
+-- Short texts of the rows that are pieces of their prompts, some of them questions, another at each task.
+questions as (
+    select
+        ranked.benchmark,
+        ranked.task_id,
+        fields.path,
+        fields.value
+    from ranked
+    inner join raw.texts on texts.record_id = ranked.prompt_record
+    inner join staging.entries as fields on fields.record_id = ranked.prompt_record
+    where
+        ranked.rank = 1
+        and fields.kind = 'VARCHAR'
+        and fields.item_no = 0
+        and fields.key = ''
+        and fields.n_characters between 20 and 400
+        and contains(texts.prompt, fields.value)
+),
+question_fields as (
+    select
+        benchmark,
+        path
+    from questions
+    inner join (select benchmark, count(*) as n_all from ranked where rank = 1 group by all) using (benchmark)
+    group by benchmark, path, n_all
+    having
+        2 * count(*) > n_all
+        and n_all > 1
+        and count(distinct value) = count(*)
+        and count(*) filter (where ends_with(rtrim(value), '?')) > 0
+    qualify row_number() over (partition by benchmark order by avg(length(value)) desc, path) = 1
+),
 slices as (
     select
         benchmark,
@@ -87,10 +120,13 @@ select
     ranked.prompt_sha,
     ranked.n_prompts,
     starts.own_start,
+    questions.value as question,
     coalesce(shared.shared_parts, []) as shared_parts,
     coalesce(slices.slices, map([], [])) as slices
 from ranked
 inner join starts using (benchmark)
 left join shared using (benchmark)
+left join (from questions semi join question_fields using (benchmark, path)) as questions
+    using (benchmark, task_id)
 left join slices using (benchmark, task_id)
 where ranked.rank = 1

@@ -136,7 +136,7 @@ select
     length(met_by_failure) as n_met_by_failure,
     run_id || '/' || task_id || ':' || rollout_index as failing,
     run_id || '/' || task_id || ':' || passing_index as passing,
-    own_question(texts.prompt, tasks.own_start, tasks.shared_parts) as prompt,
+    own_question(texts.prompt, chosen.task_id, tasks) as prompt,
     modes.mode,
     coalesce(notes.notes, []) as notes,
     causes.cause,

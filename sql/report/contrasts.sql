@@ -34,7 +34,7 @@ questions as (
     select
         chosen.run_id,
         chosen.task_id,
-        own_question(texts.prompt, tasks.own_start, tasks.shared_parts) as prompt
+        own_question(texts.prompt, chosen.task_id, tasks) as prompt
     from chosen
     inner join staging.run_tasks using (run_id, task_id)
     inner join staging.task_prompts as prompts using (run_id, task_id, prompt_sha)

@@ -112,7 +112,7 @@ prompts as (
         chosen.run_id,
         chosen.task_id,
         prompts.question,
-        own_question(texts.prompt, tasks.own_start, tasks.shared_parts) as prompt
+        own_question(texts.prompt, chosen.task_id, tasks) as prompt
     from chosen
     inner join staging.task_prompts as prompts using (run_id, task_id, prompt_sha)
     inner join raw.texts on texts.record_id = prompts.prompt_record
