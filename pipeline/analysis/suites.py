@@ -536,26 +536,34 @@ def _flipped(
     n_draws = max(FEWEST_DRAWS, DRAWS_PER_PAIR * n_pairs - 1)
     largest = max(float(np.abs(each.parts).sum(axis=1).max(initial=0)) for each in pairs) or 1.0
     unit = np.exp2(23 - np.ceil(np.log2(largest)))
-    weights = [np.rint(each.parts * unit).T.astype(np.float32) for each in pairs]
+    rounded = [np.rint(each.parts * unit).T.astype(np.float32) for each in pairs]
+    # Most pairs of many entrants share no task: their mean is 0, which every draw reaches.
+    has_moved = np.any([own.any(axis=0) for own in rounded], axis=0)
+    weights = [own[:, has_moved] for own in rounded]
+    is_in_scope = {scope: is_in[:, has_moved] for scope, is_in in scopes.items()}
     seen = [each.sum(axis=0, dtype=np.float64) for each in weights]
     least: dict[int | str, Numbers] = {place: np.abs(each) for place, each in enumerate(seen)}
-    for scope, is_in in scopes.items():
+    for scope, is_in in is_in_scope.items():
         least[scope] = np.abs(np.where(is_in, seen, 0).sum(axis=0))
-    hits = {place: np.zeros(n_pairs) for place in least}
+    n_moved = int(has_moved.sum())
+    hits = {place: np.zeros(n_moved) for place in least}
     random = np.random.default_rng(_seed(benchmarks))
     for start in range(0, n_draws, DRAWS_AT_ONCE):
         n = min(DRAWS_AT_ONCE, n_draws - start)
-        totals = {scope: np.zeros((n, n_pairs)) for scope in scopes}
+        totals = {scope: np.zeros((n, n_moved)) for scope in scopes}
         for place, own in enumerate(weights):
             n_bytes = -(-len(own) // 8)
             bits = np.unpackbits(random.integers(0, 256, (n, n_bytes), dtype=np.uint8), axis=1)
             sums = (bits[:, : len(own)] * np.float32(2) - np.float32(1)) @ own
             hits[place] += (np.abs(sums) >= least[place]).sum(axis=0)
-            for scope, is_in in scopes.items():
+            for scope, is_in in is_in_scope.items():
                 totals[scope] += sums if is_in[place].all() else np.where(is_in[place], sums, 0.0)
         for scope, total in totals.items():
             hits[scope] += (np.abs(total) >= least[scope]).sum(axis=0)
-    return {place: (1 + own) / (1 + n_draws) for place, own in hits.items()}, n_draws
+    p_values = {place: np.ones(n_pairs) for place in hits}
+    for place, own in hits.items():
+        p_values[place][has_moved] = (1 + own) / (1 + n_draws)
+    return p_values, n_draws
 
 
 def _seed(benchmarks: list[Benchmark]) -> int:
