@@ -132,6 +132,7 @@ def test_it_is_written_down(warehouse: Path, tmp_path: Path) -> None:
     assert manifest["settings"]["baselines"] == ["hills_old", "nobody"]
 
 
+@pytest.mark.slow
 def test_the_call_goes_before_the_profile(warehouse: Path, tmp_path: Path) -> None:
     """Named twice it counts once; with a baseline in a benchmark there is no other pair of it."""
     names = ["lakes_old", "hills_new", "lakes_old"]

@@ -37,6 +37,7 @@ def test_checks(shape: str, recorded: Results) -> None:
     assert [list(row) for row in rows] == SHAPES[shape]["checks"]
 
 
+@pytest.mark.slow
 def test_one_fact_counts_once(tmp_path: Path) -> None:
     """A verdict that three fields of a record hold is one check; two tests of one fate are two."""
     rows = [

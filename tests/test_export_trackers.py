@@ -122,6 +122,7 @@ def test_the_same_bytes_over_an_earlier_export(exported: Path, demo: Path, tmp_p
     assert contents(tmp_path) == contents(exported / "hugging_face")
 
 
+@pytest.mark.slow
 def test_names_that_no_folder_can_have(tmp_path: Path) -> None:
     """Each run has a folder of its own, and the card shows the name of a model as text."""
     runs: dict[str, list[Row] | str] = {

@@ -61,6 +61,7 @@ def test_errors_of_tools(loaded: Results) -> None:
     assert wrong == []
 
 
+@pytest.mark.slow
 def test_errors_of_an_environment_without_tools(tmp_path: Path) -> None:
     """A message to the model that begins like an error counts as one; the model's own does not."""
 

@@ -92,6 +92,7 @@ def test_results_and_scores(loaded: Results, fact: Fact) -> None:
     fact.check(loaded)
 
 
+@pytest.mark.slow
 def test_other_attempts_were_scored(tmp_path: Path) -> None:
     """Where the scores count other attempts than there are, one that is no failure may be none."""
     files = {

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.lean import CHECKED
 from tests.results import Row, analyzed, lines
 
@@ -55,6 +57,7 @@ def test_logged_requests(tmp_path: Path) -> None:
     assert results.column("select reason from rejects") == ["not a JSON object"]
 
 
+@pytest.mark.slow
 def test_logged_requests_without_ids(tmp_path: Path) -> None:
     """The request tells tasks apart; the same one again is a repeat."""
     rows = [logged(0, ask, reward=1.0) for ask in ("Q?", "Q?", "R?")]
@@ -82,6 +85,7 @@ ROWS: list[Row] = [
 ]
 
 
+@pytest.mark.slow
 def test_a_question_outside_of_the_request(tmp_path: Path) -> None:
     """It is read where it is, as messages or text or JSON in a string."""
     files = {f"plain{n}_rollouts.jsonl": [{**row, "reward": 1.0}] for n, row in enumerate(ROWS)}
@@ -94,6 +98,7 @@ def test_a_question_outside_of_the_request(tmp_path: Path) -> None:
     assert answered == [(f"plain{n}", "A") for n, row in enumerate(ROWS) if "response" in row]
 
 
+@pytest.mark.slow
 def test_rollouts_without_a_task_are_tasks_of_their_own(tmp_path: Path) -> None:
     """Nothing says that two of them ask the same: each is a task by its line, as a notice says."""
     bare = [{"response": f"A{n}", "reward": n % 2, "expected_answer": "A1"} for n in range(3)]

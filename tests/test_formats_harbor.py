@@ -133,6 +133,7 @@ def test_a_test_says_what_it_found() -> None:
     assert harbor._assertion({"message": "failed"}) is None
 
 
+@pytest.mark.slow
 def test_of_very_many_tests_those_that_fail_are_kept(tmp_path: Path) -> None:
     """By name, though they come last, with how many there are; and the end of a long message."""
     tests: list[Row] = [{"name": f"test_{n}", "status": "passed"} for n in range(700)]
@@ -185,6 +186,7 @@ def test_trajectories_alone(tmp_path: Path) -> None:
     check(results, "atif_alone")
 
 
+@pytest.mark.slow
 def test_jobs_of_one_task_are_one_run(tmp_path: Path) -> None:
     """Jobs whose names differ in the task or the time alone; others, and several trials, do not."""
     jobs = {

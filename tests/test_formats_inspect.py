@@ -491,6 +491,7 @@ def test_the_model_that_grades_is_a_setting(case: str) -> None:
     assert inspect_ai._grader(evaluation) == expected
 
 
+@pytest.mark.slow
 def test_arguments_of_the_task_are_settings(tmp_path: Path) -> None:
     """Each by its name, and in what two runs differ; secrets are left alone."""
     head = header(1)
@@ -543,6 +544,7 @@ def test_a_log_without_results_has_the_first_value_of_its_scorer() -> None:
     assert inspect_ai._headline({"eval": {}}) == ()
 
 
+@pytest.mark.slow
 def test_one_id_for_all_is_no_retry(tmp_path: Path) -> None:
     """Logs of two models under one task id are two runs."""
     logs = {}
@@ -729,6 +731,7 @@ def test_tokens(usage: dict[str, int], tokens: tuple[int, int], tmp_path: Path) 
     assert (actual["input_tokens"], actual["output_tokens"]) == tokens
 
 
+@pytest.mark.slow
 def test_a_log_that_was_packed_again_is_a_copy(tmp_path: Path) -> None:
     """The same members in another container are read once."""
     members = log(sample("a"), sample("b", value="I"))

@@ -101,6 +101,7 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return analyzed(tmp_path_factory.mktemp("tau2"), files, needs=NEEDS)
 
 
+@pytest.mark.slow
 def test_why_the_model_stopped(tmp_path: Path) -> None:
     """As its provider says; how the simulation ended does not say it."""
     ends = {
@@ -135,6 +136,7 @@ def test_simulations(loaded: Results, fact: Fact) -> None:
     fact.check(loaded)
 
 
+@pytest.mark.slow
 def test_a_copy_is_read_once(tmp_path: Path) -> None:
     """Equal bytes that tell the time are one run, whatever their folders are called."""
     document = {"info": {}, "tasks": [task(1)], "simulations": [simulation(1, 0, 1.0)]}
@@ -148,6 +150,7 @@ def test_a_copy_is_read_once(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_equal_answers_are_two_runs(tmp_path: Path) -> None:
     """Without a clock two runs may well have given the same."""
     document = {"info": {}, "tasks": [task(1)], "simulations": [simulation(1, 0, 1.0)]}
@@ -157,6 +160,7 @@ def test_equal_answers_are_two_runs(tmp_path: Path) -> None:
     assert results.rows("select count(*) from runs") == [(2,)]
 
 
+@pytest.mark.slow
 def test_the_strategy_of_an_agent(tmp_path: Path) -> None:
     """It is in the name of a list of tau-bench, before a model of the harness or before `none`."""
     names = {
@@ -173,6 +177,7 @@ def test_the_strategy_of_an_agent(tmp_path: Path) -> None:
     assert rows == names
 
 
+@pytest.mark.slow
 def test_attempts_of_tau_bench_below_their_figures(tmp_path: Path) -> None:
     """A document with `metrics` and `results` is read like a list, and its figures are compared."""
     rows = [attempt(0, 0, 1.0), attempt(1, 0, 0.0)]
@@ -187,6 +192,7 @@ def test_attempts_of_tau_bench_below_their_figures(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_0_beside_an_error_is_no_reward_that_is_not_recorded(tmp_path: Path) -> None:
     """An attempt of tau-bench that broke down has a reward, and no grade."""
     broken = [{**attempt(task, 0, 0.0), "info": {"error": "No connection."}} for task in range(3)]

@@ -60,6 +60,7 @@ def old(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return analyzed(tmp_path_factory.mktemp("v0"), files, needs=NEEDS)
 
 
+@pytest.mark.slow
 def test_a_score_that_always_is_the_reward_is_the_reward(tmp_path: Path) -> None:
     """Though by the averages a counter is; where the reward is listed, another is beside it."""
     rows = [
@@ -232,6 +233,7 @@ def test_arguments_of_a_hosted_environment(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_table_of_other_runs_names_no_model(tmp_path: Path) -> None:
     """Of the table above the folder only the line of the run counts."""
     other = {"matrix": [{"prime_run_id": "xyz", "model": "org/other"}]}
@@ -243,6 +245,7 @@ def test_a_table_of_other_runs_names_no_model(tmp_path: Path) -> None:
     assert results.one("select model from runs") is None
 
 
+@pytest.mark.slow
 def test_steps_of_training_are_runs(tmp_path: Path) -> None:
     """Samples of two checkpoints are not repeats of one another."""
     rows = [hosted(3, 1.0, 0), hosted(3, 0.0, 0, step=0)]

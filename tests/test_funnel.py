@@ -59,6 +59,7 @@ def test_corpus_funnels(corpus: Path) -> None:
     assert check_funnels(Results(corpus.parent)) > 200
 
 
+@pytest.mark.slow
 def test_random_funnels(tmp_path: Path) -> None:
     """So it is where rollouts are missing, unscored or were never expected."""
     files, _ = folder(7, 27)

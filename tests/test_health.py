@@ -169,6 +169,7 @@ def test_failures_without_inputs_are_not_called_stale(tmp_path: Path) -> None:
     assert analyzed(tmp_path, files).one("select n_stale_failures from run_health") == 1
 
 
+@pytest.mark.slow
 def test_a_field_that_one_run_alone_holds_constant(tmp_path: Path) -> None:
     """The state that an answer is compared with, which should differ from task to task."""
     runs = {

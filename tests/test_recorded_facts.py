@@ -136,6 +136,7 @@ def test_recorded(found: Results, fact: Fact) -> None:
     fact.check(found)
 
 
+@pytest.mark.slow
 def test_a_profile_has_the_last_word(tmp_path: Path) -> None:
     """The field that a profile names is the reward, whatever else a row says."""
     rows = [bare(1, score=1.0, points=0.5), bare(2, score=1.0, points=0.0)]
@@ -174,6 +175,7 @@ def test_a_model_that_nobody_names(tmp_path: Path) -> None:
         assert done.code == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_the_runs_of_a_benchmark_share_its_writing_tools(tmp_path: Path) -> None:
     """A change that is not expected is one in every run, whichever run defines the tools."""
     wanted = [{"name": "look", "arguments": {}}, {"name": "send", "arguments": {"to": "b"}}]

@@ -206,6 +206,7 @@ def test_csv_is_inert_on_a_terminal_and_exact_in_a_file(evil: Results, tmp_path:
         assert list(csv.reader(file)) == [["task_id", "final_text"], [TASK_ID, EVIL]]
 
 
+@pytest.mark.slow
 def test_every_format_keeps_what_the_rollout_says(evil: Results, tmp_path: Path) -> None:
     """Escaping is for display: JSON and Parquet give back the exact text."""
     query = "select task_id, verifier from rollouts"

@@ -7,6 +7,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.case_files import cases
 from tests.results import Row, analyzed, rollout
 from tests.test_formats_tau2 import SIMULATIONS, TASKS
@@ -45,6 +47,7 @@ def test_prefilled_messages() -> Batch:
     assert results.rows(DIFFERING) == [("prefilled messages", None, None, 1)]
 
 
+@pytest.mark.slow
 def test_settings_beside_a_run(tmp_path: Path) -> None:
     """Limits of a run's configuration are compared, and what its rows say of sampling."""
     configs = [{"policy_model_name": "gpt", "max_turns": turns} for turns in (10, 20)]
@@ -195,6 +198,7 @@ def test_a_run_name_is_no_model() -> Batch:
     assert results.rows(DIFFERING) == [("model", "gpt", None, None)]
 
 
+@pytest.mark.slow
 def test_what_a_document_records_of_its_run(tmp_path: Path) -> None:
     """Every value of the run is compared by its full name, however deep; secrets are not kept."""
     info = cases("formats", "tau2_info")

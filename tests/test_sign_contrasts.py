@@ -8,6 +8,7 @@ from pathlib import Path
 from random import Random
 
 import numpy as np
+import pytest
 
 from pipeline.analysis.sign_contrasts import _differing_runs, _low_rewards, _ranks
 from pipeline.analysis.signs import Attempts, Sign, max_t
@@ -142,6 +143,7 @@ def test_continuous_rewards_have_findings() -> Batch:
     assert low < 0.4 < 0.5 < high
 
 
+@pytest.mark.slow
 def test_low_rewards_of_some_runs_name_them(tmp_path: Path) -> None:
     """What occurs in one of two runs is said of that one."""
     files = {

@@ -228,6 +228,7 @@ def test_one_benchmark_is_no_suite(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_shared_mode_is_told_once(tmp_path: Path) -> None:
     """What fails alike in several benchmarks is one row, with its lowest and highest share."""
     files = {}
@@ -270,6 +271,7 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return analyzed(tmp_path_factory.mktemp("suite"), files, needs=NEEDS)
 
 
+@pytest.mark.slow
 def test_ranks_are_places(tmp_path: Path) -> None:
     """Entrants of one benchmark alone have no place in the suite, and lower nobody's rank."""
     always, never = ({task: [reward] for task in range(60)} for reward in (1, 0))

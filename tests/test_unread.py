@@ -54,6 +54,7 @@ def test_every_declared_format_has_a_sample() -> None:
     assert {one[0] for one in unread.declared()} == {title for title, _, _ in SAMPLES}
 
 
+@pytest.mark.slow
 def test_beside_results_they_are_skipped_by_name(tmp_path: Path) -> None:
     """They are in the list of files and in the rejects; rows that quote such keys are rows."""
     _, name, content = SAMPLES[8]

@@ -142,6 +142,7 @@ def test_every_rollout_is_there(folder: Path) -> None:
     assert not [text for text in texts if "beside the warehouse" in text], "no label of a file"
 
 
+@pytest.mark.slow
 def test_the_same_warehouse_gives_the_same_bytes(
     warehouse: Path, folder: Path, tmp_path: Path
 ) -> None:
