@@ -561,8 +561,8 @@ def _flipped(
         for scope, total in totals.items():
             hits[scope] += (np.abs(total) >= least[scope]).sum(axis=0)
     p_values = {place: np.ones(n_pairs) for place in hits}
-    for place, own in hits.items():
-        p_values[place][has_moved] = (1 + own) / (1 + n_draws)
+    for key, own in hits.items():
+        p_values[key][has_moved] = (1 + own) / (1 + n_draws)
     return p_values, n_draws
 
 
