@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from tests.results import Row, analyzed, rollout
-from tests.together import Batch, Together, with_pages
+from tests.together import Batch, together, with_pages
 
-together = Together("funnel", "rollouts", "staging.ungraded")
 SHARED = Path(__file__).parents[2] / "shared"
 TERMINAL = SHARED / "findings_corpus/terminal_agents"
 UNGRADED = """

@@ -16,14 +16,13 @@ from tests.fact_files import Fact, facts
 from tests.health_rows import FINDINGS, UNOBSERVED
 from tests.results import Results, asked, call, failure, rollout, said
 from tests.test_simulate import simulate
-from tests.together import Batch, Together
+from tests.together import Batch, together
 
 HEALTH = ("health_findings", "rollout_health", "run_health", "run_metrics", "report.health_checks")
 analyzed = partial(written.analyzed, needs=HEALTH)
 # A reward is what replaces an answer, or what nothing supports.
 OF_REWARDS = ({"response_placeholder"}, {"verdict_unsupported"})
 OBSERVED_RUN = "office_desk_birch-70b"
-together = Together("health_findings", "findings", "rollouts", "report.gaps")
 
 
 def numbered(rows: list[dict[str, Any]], index: int = 0) -> list[dict[str, Any]]:

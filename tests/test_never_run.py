@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from tests.attempts import wants
 from tests.results import Row, called, rollout, said
-from tests.together import Batch, Together
-
-together = Together("signs", "findings", "expected_calls", "report.dives", "rollouts")
+from tests.together import Batch, together
 
 
 def row(task: int, *, is_run: bool, is_pass: bool = False) -> Row:

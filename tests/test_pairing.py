@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.results import Results, Row, analyzed, call, rollout
-from tests.together import Batch, Together
+from tests.together import Batch, together
 
 NEEDED = "comparisons comparison_tasks paired_tasks bucket_matrix runs expected rollouts".split()
 FIGURES = (
@@ -18,7 +18,6 @@ FIGURES = (
     "series series_counts series_tasks report.ledgers report.changed_tasks "
     "report.transitions".split()
 )
-together = Together(*NEEDED)
 N_TASKS = 24
 SHARED = Path(__file__).parents[2] / "shared"
 SONNET = SHARED / "findings_corpus/tau2_sonnet"

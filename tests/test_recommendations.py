@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from tests.results import Row, rollout
-from tests.together import Batch, Together
-
-together = Together("recommendations", "findings", "failure_modes", "rollouts")
+from tests.together import Batch, together
 
 
 @together

@@ -12,10 +12,9 @@ import pytest
 from tests.case_files import cases
 from tests.results import Row, analyzed, rollout
 from tests.test_formats_tau2 import SIMULATIONS, TASKS
-from tests.together import Batch, Together, with_pages
+from tests.together import Batch, together, with_pages
 
 NEEDED = ("comparison_settings", "comparisons", "runs")
-together = Together(*NEEDED)
 DIFFERING = """
     select setting, base_value, candidate_value, n_tasks from comparison_settings
     where setting not in ('verifier fields') order by setting

@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from tests.results import Row, analyzed, rollout
-from tests.together import Batch, Together
+from tests.together import Batch, together
 
 NEEDED = ("tasks", "slice_metrics", "runs")
-together = Together(*NEEDED)
 SHARED = Path(__file__).parents[2] / "shared"
 TELECOM = SHARED / "findings_corpus/tau2_telecom"
 SLICES = "select distinct unnest(map_keys(slices)) as name from tasks order by name"

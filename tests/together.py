@@ -1,7 +1,5 @@
 """Tests that share one analysis: each gives its rows first, and gets what became of them.
 
-    together = Together("failure_notes")
-
     @together
     def test_notes() -> Batch:
         found = yield [rollout(1, 0, reward=0.0)]
@@ -29,7 +27,7 @@ import pytest
 import pipeline
 from pipeline import report
 from tests.conftest import shared_folder
-from tests.lean import only
+from tests.lean import DIAGNOSIS, LOADED, METRICS, only
 from tests.results import Results, Row, opened, write
 
 # The rows of one run, or of several by name.
@@ -167,6 +165,22 @@ def _drafts(_source: Any, content: report.Content, **_: Any) -> dict[str, str]:
 
 # Of all files: every relation, and the drafts on them.
 with_pages = Together()
+# Without pages and suites, which take longest with many benchmarks.
+together = Together(
+    *LOADED,
+    *METRICS,
+    *DIAGNOSIS,
+    "comparisons",
+    "comparison_settings",
+    "comparison_tasks",
+    "paired_tasks",
+    "report.check_contrasts",
+    "report.contrasts",
+    "report.dives",
+    "report.gaps",
+    "report.looked",
+    "staging.ungraded",
+)
 
 
 def _with_question(row: Row, name: str) -> Row:
