@@ -202,6 +202,7 @@ def test_json_keeps_the_contract(say: Say) -> None:
     assert other == {"comparisons": [first, second], "flip_signs": []}
 
 
+@pytest.mark.slow
 def test_flips_are_counted_by_sign(crashing: Path) -> None:
     """What a run shows on tasks that it alone fails, and on how many others; the rest is silent.
 
@@ -336,6 +337,7 @@ def crashing(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return analyzed(tmp_path_factory.mktemp("crashing"), files, needs=NEEDS).path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("candidate", "n_ledgers", "is_decided"), [("desk_sound", 1, True), ("desk_near", 2, False)]
 )
@@ -439,6 +441,7 @@ def test_waived_tasks(say: Say, tmp_path: Path) -> None:
     assert "waived, but not among the common tasks: 77" in outcome.stdout
 
 
+@pytest.mark.slow
 def test_a_page_has_one_verdict(say: Say, tmp_path: Path) -> None:
     """With a policy it is the policy's: PASS is not followed by a verdict without one."""
     loose = policy(tmp_path, POLICY.format(margin=0.3))

@@ -10,6 +10,7 @@ import pytest
 
 from tests.case_files import filled
 from tests.fact_files import Fact, facts
+from tests.lean import CHECKED
 from tests.mutations import check_mutations
 from tests.results import Content, Results, analyzed
 
@@ -70,7 +71,7 @@ FILES: dict[str, Content] = {
 @pytest.fixture(scope="module")
 def loaded(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """Logs of four harnesses; of the last one failures have rows."""
-    return analyzed(tmp_path_factory.mktemp("alone"), FILES)
+    return analyzed(tmp_path_factory.mktemp("alone"), FILES, needs=CHECKED)
 
 
 @facts("alone")
@@ -79,9 +80,10 @@ def test_published_scores(loaded: Results, fact: Fact) -> None:
     fact.check(loaded)
 
 
-def test_the_report_shows_them(loaded: Results) -> None:
+@pytest.mark.slow
+def test_the_report_shows_them(tmp_path: Path) -> None:
     """A score that was published is printed beside the reason why it is not recomputed."""
-    folder = Path(loaded.path).parent
+    folder = analyzed(tmp_path, FILES).path.parent
     report = (folder / "benchmarks" / "mmlu" / "report.md").read_text(encoding="utf-8")
     assert "| `tiny--mmlu` | `acc,none` | 0.5 | no rows to compute it from |" in report
     assert re.search(r"from runs by run_id: .*reported_score as published", report)

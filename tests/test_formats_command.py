@@ -38,6 +38,7 @@ def test_what_is_read_is_listed() -> None:
     assert all(title in documented for title in answer["not_read"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["promptfoo", "swe_bench"])
 def test_what_is_declared_is_given(name: str, request: pytest.FixtureRequest) -> None:
     """The samples of a format have what it declares."""

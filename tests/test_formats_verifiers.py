@@ -180,6 +180,7 @@ HOSTED_RUN = {
 }
 
 
+@pytest.mark.slow
 def test_hosted_training(tmp_path: Path) -> None:
     """Messages, metrics and times in strings are read, and the files beside name the model."""
     beside = {

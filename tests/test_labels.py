@@ -187,6 +187,7 @@ def test_a_draft_says_how_many_tasks_have_a_cause(tmp_path: Path) -> None:
     assert "Causes given by a person: 2 of 5 tasks of `a` that do not always pass." in text
 
 
+@pytest.mark.slow
 def test_without_labels(tmp_path: Path) -> None:
     """No file, or none that says anything: the relation is there, and empty."""
     results = analyzed(tmp_path, {**runs(), "labels.jsonl": "\n\n"})

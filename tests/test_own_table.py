@@ -99,6 +99,7 @@ def test_flat_jsonl(tmp_path: Path) -> None:
     assert words(rows[1]["response"]["output"]) == ["2"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("ending", "separator"), [("csv", ","), ("csv", ";"), ("tsv", "\t")])
 def test_cells(tmp_path: Path, ending: str, separator: str) -> None:
     """Cells may hold separators and newlines; `answer` is the key if there is a prediction."""

@@ -265,6 +265,7 @@ def test_compare_tells_it(tmp_path: Path) -> None:
     assert json.loads(output)["comparisons"][0]["pairing"]["by_question"] == N_TASKS
 
 
+@pytest.mark.slow
 def test_expected_attempts_are_renamed_too(tmp_path: Path) -> None:
     """What a run was asked for has the names of what it did."""
     rows = run(RENUMBERED["from 1"], is_base=False)
@@ -279,6 +280,7 @@ def test_expected_attempts_are_renamed_too(tmp_path: Path) -> None:
     assert results.rows(query) == [(1, N_TASKS)]
 
 
+@pytest.mark.slow
 def test_reported_figures_are_renamed_too(tmp_path: Path) -> None:
     """A figure that the harness reports of a task is compared with that task's own."""
     rows = run(RENUMBERED["from 1"], is_base=False)

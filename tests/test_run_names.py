@@ -122,6 +122,7 @@ def long_names(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return analyzed_once(folder / "long_names", folder / "long_names_out", files=files)
 
 
+@pytest.mark.slow
 def test_report_calls_runs_by_their_aliases(long_names: Path) -> None:
     """One table has the full names; every figure and citation is verified."""
     out = long_names.parent
@@ -144,6 +145,7 @@ def test_report_calls_runs_by_their_aliases(long_names: Path) -> None:
     assert [run["run_id"] for run in metrics["runs"]] == [BASE, CANDIDATE]
 
 
+@pytest.mark.slow
 def test_pages_print_aliases_and_link_by_full_names(long_names: Path) -> None:
     """In the report as HTML, and in the explorer."""
     html = (long_names.parent / "report.html").read_text(encoding="utf-8")
@@ -161,6 +163,7 @@ def test_pages_print_aliases_and_link_by_full_names(long_names: Path) -> None:
         assert BASE in reader.get("/sql", query="from runs").words
 
 
+@pytest.mark.slow
 def test_commands_print_and_accept_aliases(long_names: Path) -> None:
     """JSON and the commands to run next have full names."""
     where = ("--warehouse", long_names)

@@ -75,6 +75,7 @@ def test_metrics_that_no_table_can_hold(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_what_is_no_file(tmp_path: Path) -> None:
     """Pipes and links that lead out are listed with the reason and not opened, unless asked."""
     outside = write(tmp_path / "outside", {"b_rollouts.jsonl": ROWS, "deep/c.log": "c\n"})

@@ -182,6 +182,7 @@ def test_wrong_options_are_refused(warehouse: Path, tmp_path: Path) -> None:
     assert call("view", warehouse, "--bundle", tmp_path / "file").code == 2
 
 
+@pytest.mark.slow
 def test_what_is_private_is_taken_out(warehouse: Path, folder: Path, tmp_path: Path) -> None:
     """Of texts, fields and what tags part; pictures too. Links lead where they led."""
     (tmp_path / "sanitize.toml").write_text('names = ["desk_b"]\n')
