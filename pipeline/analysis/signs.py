@@ -5,17 +5,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 Flags = npt.NDArray[np.bool_]
 Integers = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.float64]
-Block = dict[str, npt.NDArray[np.object_]]
 
 LEVEL = 0.05
 N_PERMUTATIONS = 999
@@ -252,11 +254,10 @@ def by_benchmark(
     listed: Callable[[Sequence[Sign], Attempts], Iterable[Row]],
 ) -> pa.Table:
     """A table of what is listed for the signs of each benchmark, its name in front."""
-    arrays = {name: rows[name].to_numpy(zero_copy_only=False) for name in rows.column_names}
     rows_of_all: list[Row] = []
-    for start, end in _blocks(arrays["benchmark"]):
-        attempts, signs = _read({name: array[start:end] for name, array in arrays.items()})
-        rows_of_all += [(arrays["benchmark"][start], *row) for row in listed(signs, attempts)]
+    for benchmark, block in _blocks(rows):
+        attempts, signs = _read(block)
+        rows_of_all += [(benchmark, *row) for row in listed(signs, attempts)]
     filled = zip(*rows_of_all, strict=True) if rows_of_all else [()] * len(columns)
     return pa.table(
         [pa.array(values, column.type) for values, column in zip(filled, columns, strict=True)],
@@ -264,46 +265,43 @@ def by_benchmark(
     )
 
 
-def _blocks(column: npt.NDArray[np.object_]) -> Iterator[tuple[int, int]]:
-    """Where each stretch of equal values begins and ends."""
-    if len(column):
-        edges = np.flatnonzero(column[1:] != column[:-1]) + 1
-        yield from zip([0, *edges.tolist()], [*edges.tolist(), len(column)], strict=True)
+def _blocks(rows: pa.Table) -> Iterator[tuple[str, pa.Table]]:
+    """Each stretch of rows of one benchmark, with its name."""
+    if rows.num_rows:
+        benchmarks, codes = _encoded(rows["benchmark"])
+        edges = (np.flatnonzero(codes[1:] != codes[:-1]) + 1).tolist()
+        for start, end in zip([0, *edges], [*edges, rows.num_rows], strict=True):
+            yield benchmarks[codes[start]], rows.slice(start, end - start)
 
 
-def _read(block: Block) -> tuple[Attempts, list[Sign]]:
+def _read(block: pa.Table) -> tuple[Attempts, list[Sign]]:
     """Attempts and signs of one benchmark: rows of attempts by sign, a row without one for each."""
-    is_attempt = np.array([kind is None for kind in block["kind"]])
-    attempt_no = block["attempt_no"].astype(np.int64)
-    n = int(is_attempt.sum())
-    order = np.argsort(attempt_no[is_attempt], kind="stable")
-    of_attempts = {name: column[is_attempt][order] for name, column in block.items()}
-    outcome = of_attempts["outcome"].astype(str)
-    run_names, run = np.unique(of_attempts["run_id"].astype(str), return_inverse=True)
-    first = int(attempt_no[is_attempt].min())
+    is_attempt = block["kind"].is_null()
+    of_attempts = block.filter(is_attempt).sort_by("attempt_no")
+    outcome = of_attempts["outcome"].to_numpy().astype(str)
+    run_names, run = np.unique(of_attempts["run_id"].to_numpy().astype(str), return_inverse=True)
+    n = len(run)
+    rest = block.filter(pc.invert(is_attempt))
+    place = rest["attempt_no"].to_numpy() - of_attempts["attempt_no"][0].as_py()
     attempts = Attempts(
         run,
-        np.unique(of_attempts["task_id"].astype(str), return_inverse=True)[1],
+        np.unique(of_attempts["task_id"].to_numpy().astype(str), return_inverse=True)[1],
         fails=outcome == "fail",
         passes=outcome == "pass",
-        reward=of_attempts["reward"].astype(float),
+        reward=of_attempts["reward"].to_numpy().astype(float),
         run_names=tuple(run_names.tolist()),
-        numbers=_numbers(block, attempt_no - first, n),
+        numbers=_numbers(rest, place, n),
     )
-    borne: dict[tuple[str, str, str, str, str], list[int]] = {}
-    firsts: dict[tuple[str, str, str, str, str], Numbers] = {}
-    known: dict[tuple[str, str], list[int]] = {}
-    names = ("kind", "name", "value", "sign", "scope")
-    keys = zip(*(block[name] for name in names), strict=True)
-    places = zip(attempt_no - first, block["is_borne"], block["seq"], strict=True)
-    for key, (place, is_borne, seq) in zip(keys, places, strict=True):
-        if key[0] is None or key[0] == "number":
-            continue
-        known.setdefault(key[:2], []).append(place)
-        if is_borne:
-            borne.setdefault(key, []).append(place)
-        if is_borne and key[0] == "error" and seq == seq and seq is not None:
-            firsts.setdefault(key, np.full(n, np.inf))[place] = seq
+    is_number = pc.equal(rest["kind"], "number")
+    place = place[~is_number.to_numpy()]
+    rest = rest.filter(pc.invert(is_number))
+    fields, field_no = _keys(rest, ("kind", "name"))
+    known = dict(zip(fields, _places(place, field_no, len(fields)), strict=True))
+    borne = rest.filter(rest["is_borne"])
+    place = place[rest["is_borne"].to_numpy()]
+    keys, sign_no = _keys(borne, ("kind", "name", "value", "sign", "scope"))
+    places = _places(place, sign_no, len(keys))
+    seqs = _places(borne["seq"].to_numpy().astype(float), sign_no, len(keys))
     return attempts, [
         Sign(
             kind=key[0],
@@ -313,29 +311,67 @@ def _read(block: Block) -> tuple[Attempts, list[Sign]]:
             scope=key[4],
             bears=_flags(n, listed),
             known=_known(key, known, attempts),
-            first=firsts.get(key),
+            first=_firsts(n, listed, seq) if key[0] == "error" else None,
         )
-        for key, listed in sorted(borne.items())
+        for key, listed, seq in sorted(zip(keys, places, seqs, strict=True), key=itemgetter(0))
     ]
 
 
-def _numbers(block: Block, places: Integers, n: int) -> dict[str, Numbers]:
+def _numbers(rows: pa.Table, places: Integers, n: int) -> dict[str, Numbers]:
     """The numbers of each field, attempt by attempt."""
+    is_number = pc.equal(rows["kind"], "number")
     numbers: dict[str, Numbers] = {}
-    for row in np.flatnonzero(block["kind"] == "number"):
-        values = numbers.setdefault(block["name"][row], np.full(n, np.nan))
-        values[places[row]] = float(block["value"][row])
+    own = rows.filter(is_number)
+    columns = (own["name"].to_pylist(), own["value"].to_pylist(), places[is_number.to_numpy()])
+    for name, value, place in zip(*columns, strict=True):
+        numbers.setdefault(name, np.full(n, np.nan))[place] = float(value)
     return dict(sorted(numbers.items()))
 
 
-def _flags(n: int, places: Sequence[int]) -> Flags:
+def _encoded(column: pa.ChunkedArray) -> tuple[list[str], Integers]:
+    """The distinct values of a column, and which of them each row has."""
+    encoded = column.combine_chunks().dictionary_encode()
+    return encoded.dictionary.to_pylist(), encoded.indices.to_numpy().astype(np.int64)
+
+
+def _keys(rows: pa.Table, names: Sequence[str]) -> tuple[list[tuple[str, ...]], Integers]:
+    """The distinct values of these columns together, and which of them each row has."""
+    number = np.zeros(rows.num_rows, dtype=np.int64)
+    first = np.empty(0, dtype=np.int64)
+    for name in names:
+        values, codes = _encoded(rows[name])
+        _, first, number = np.unique(
+            number * len(values) + codes, return_index=True, return_inverse=True
+        )
+    columns = [rows[name].take(first).to_pylist() for name in names]
+    return list(zip(*columns, strict=True)), number
+
+
+def _places(values: npt.NDArray[Any], group_no: Integers, n_groups: int) -> list[npt.NDArray[Any]]:
+    """The values of each group, in their order."""
+    order = np.argsort(group_no, kind="stable")
+    edges = np.searchsorted(group_no[order], np.arange(1, n_groups))
+    return np.split(values[order], edges)[:n_groups]
+
+
+def _firsts(n: int, places: Integers, seqs: Numbers) -> Numbers | None:
+    """Where each attempt first meets an error; None where no place is recorded."""
+    is_placed = ~np.isnan(seqs)
+    if not is_placed.any():
+        return None
+    firsts = np.full(n, np.inf)
+    firsts[places[is_placed]] = seqs[is_placed]
+    return firsts
+
+
+def _flags(n: int, places: Integers) -> Flags:
     flags = np.zeros(n, dtype=bool)
     flags[places] = True
     return flags
 
 
 def _known(
-    key: tuple[str, ...], known: dict[tuple[str, str], list[int]], attempts: Attempts
+    key: tuple[str, ...], known: Mapping[tuple[str, ...], Integers], attempts: Attempts
 ) -> Flags:
     """Of which attempts it is known: of a check who has it, of fields and calls whole runs."""
     kind, name = key[:2]
@@ -348,6 +384,6 @@ def _known(
         known[kind, name]
         # A tool that no attempt of a run calls may not exist there.
         if kind in ("field", "call")
-        else [place for (other, _), listed in known.items() if other == kind for place in listed]
+        else np.concatenate([listed for (other, _), listed in known.items() if other == kind])
     )
     return np.isin(attempts.run, np.unique(attempts.run[places]))

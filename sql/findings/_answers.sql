@@ -10,7 +10,10 @@ with answers as (
         task_id,
         is_pass,
         -- Without one that the verifier took from it, the final message is the answer.
-        coalesce(answer, final_text) as answer
+        coalesce(answer, final_text) as answer,
+        -- Of long texts their beginnings are compared.
+        left(coalesce(answer, final_text), 400) as beginning,
+        comparable(beginning) as bare_beginning
     from staging.rollouts
     inner join staging.run_benchmarks using (run_id)
     left join staging.final_texts using (record_id)
@@ -29,8 +32,7 @@ compared as (
         answers.*,
         path,
         value,
-        -- Of long texts their beginnings are compared.
-        comparable(left(answer, 400)) = comparable(value) as is_equal
+        bare_beginning = comparable(value) as is_equal
     from answers
     inner join texts using (record_id)
 ),
@@ -49,7 +51,7 @@ keys as (
             or
             count(*) filter (where is_pass) >= 2
             and count(*) filter (where is_pass and is_equal) >= 0.8 * count(*) filter (where is_pass)
-            and count(*) filter (where not is_pass and left(answer, 400) <> value)
+            and count(*) filter (where not is_pass and beginning <> value)
                 >= 0.6 * count(*) filter (where not is_pass)
             and count(*) filter (where not is_pass) >= 1
         )

@@ -40,8 +40,13 @@ shown as (
 ),
 -- Verdicts of named checks are in `checks`.
 others as (
-    select *
+    select
+        shown.*,
+        benchmark,
+        run_id,
+        answer
     from shown
+    inner join rollouts using (record_id)
     where
         value is not null
         and not (is_member and path in (select source from main.checks))
@@ -71,46 +76,22 @@ field_paths as (
             or length(value) <= 20 and regexp_matches(value, '^[^\s\d]\S*$') and not regexp_matches(value, '[0-9a-f]{6}')
         ) as has_words
     from others
-    inner join staging.rollouts using (record_id)
-    inner join staging.run_benchmarks using (run_id)
-    group by all
-),
--- The answer itself is compared with its key.
-answer_fields as (
-    select
-        benchmark,
-        path
-    from others
-    inner join staging.rollouts using (record_id)
-    inner join staging.run_benchmarks using (run_id)
     group by benchmark, path
-    having count(*) filter (where value = answer) >= 0.5 * count(*)
-),
--- One name in two spellings with the same values is one field.
-spelled as (
-    select
-        benchmark,
-        path
-    from others
-    inner join staging.rollouts using (record_id)
-    inner join staging.run_benchmarks using (run_id)
-    group by benchmark, path
+    having
+        -- The answer itself is compared with its key.
+        not count(*) filter (where value = answer) >= 0.5 * count(*)
+    -- One name in two spellings with the same values is one field.
     qualify row_number() over (
         partition by benchmark, bare_text(path), bit_xor(hash(record_id, value)), count(*) order by path
     ) = 1
 ),
 field_values as (
     select distinct
-        benchmark,
         record_id,
         path,
         value
     from others
-    inner join staging.rollouts using (record_id)
-    inner join staging.run_benchmarks using (run_id)
     inner join field_paths using (benchmark, path)
-    semi join spelled using (benchmark, path)
-    anti join answer_fields using (benchmark, path)
     where
         value in ('is null', 'is empty')
         -- Ids, times, hashes and texts are distinct in most attempts.
@@ -505,7 +486,6 @@ words as (
         rollouts.has_output,
         rollouts.answer,
         trim(final_texts.final_text) as final_text,
-        trim(regexp_replace(final_texts.final_text, '\s+', ' ', 'g')) as spaced,
         regexp_matches(records.outline, '[cr]$') as ends_on_tool,
         coalesce(regexp_matches(records.outline, 'c$'), false) as is_call,
         answers.key,
@@ -523,16 +503,33 @@ unextracted as (
     from staging.entries
     where item_no = 0 and is_extracted_name(path) and kind in ('NULL', 'EMPTY')
 ),
--- The very same words at several tasks are no answer to any of them.
-repeated as (
+-- The very same words at several tasks are no answer to any of them; white space does not count. Most texts
+-- share not even their first words with those of other tasks, and are not read to their end.
+beginnings as (
     select
+        record_id,
         benchmark,
-        md5(spaced) as digest
+        task_id,
+        final_text,
+        trim(regexp_replace(regexp_extract(final_text, '^\s*(?:\S+\s+){0,7}\S+'), '\s+', ' ', 'g')) as first_words
     from words
     inner join rollouts using (record_id, benchmark)
     where length(final_text) >= 20
-    group by all
-    having count(distinct task_id) >= 3
+),
+repeated as (
+    select
+        record_id,
+        trim(regexp_replace(final_text, '\s+', ' ', 'g')) as spaced
+    from beginnings
+    semi join (
+        select
+            benchmark,
+            first_words
+        from beginnings
+        group by all
+        having count(distinct task_id) >= 3
+    ) using (benchmark, first_words)
+    qualify count(distinct task_id) over (partition by benchmark, md5(spaced)) >= 3
 ),
 shapes as (
     select
@@ -543,10 +540,7 @@ shapes as (
             -- A call that nothing follows is the answer itself.
             case when is_observed and coalesce(final_text, '') = '' and not is_call then 'is empty' end,
             case when ends_on_tool and final_text <> '' then 'is missing after the last tool call' end,
-            case
-                when (benchmark, md5(spaced)) in (from repeated) and length(final_text) >= 20
-                    then 'is given at several tasks: ' || left(spaced, 80)
-            end,
+            'is given at several tasks: ' || left(spaced, 80),
             case
                 when record_id in (from written_calls) then 'has a call written as text, not made'
             end,
@@ -572,6 +566,7 @@ shapes as (
             end
         ], lambda value: value is not null)) as value
     from words
+    left join repeated using (record_id)
 ),
 tool_calls as (
     select
