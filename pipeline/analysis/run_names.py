@@ -73,13 +73,13 @@ def distinguished(names: Sequence[str], models: Sequence[str | None]) -> list[st
     ]
     for form in TIMES:
         brief = [each if len(each) <= LONGEST else TIME.sub(form, each) for each in shown]
-        if len({*map(str.lower, brief)}) == len(brief) and max(map(len, brief)) <= LONGEST:
+        if len({*map(str.lower, brief)}) == len(brief) and max(map(len, brief), default=0) <= LONGEST:
             return brief
     return shown
 
 
 def _from_model(name: str, model: str | None) -> str:
-    """A long name from its model on, which the benchmark's name often stands before."""
+    """A long name from its model on, which the name of the benchmark often precedes."""
     first, last = _model_place(name, model)
     return name[first:] if len(name) > LONGEST and last else name
 
