@@ -201,8 +201,8 @@ def test_what_another_model_answers_is_no_answer(case: str, tmp_path: Path) -> N
     """Where the events have the answer, only those of the evaluated model are turns."""
     request = [{"role": "user", "content": "question 1", "source": "input"}]
     events = [model_event("org/m", "it is 7", span_id="solver"), *OTHER_MODELS[case]]
-    recorded = sample(1, messages=request, output={"choices": []}, events=events)
-    (row,) = rows(read(tmp_path, archive(log(recorded))))
+    attempt = sample(1, messages=request, output={"choices": []}, events=events)
+    (row,) = rows(read(tmp_path, archive(log(attempt))))
     assert [item["content"] for item in row["response"]["output"]] == ["it is 7"]
     assert row["stop_reason"] == "it is 7"
 
@@ -218,8 +218,8 @@ def test_models_of_other_roles(tmp_path: Path) -> None:
     ]
     judged = {"model": "judge", "completion": "looks safe", "choices": [{"stop_reason": "x"}]}
     spent = {"org/judge": {"input_tokens": 9}}
-    recorded = sample(1, messages=turns, output=judged, model_usage=spent)
-    (row,) = rows(read(tmp_path, archive(log(recorded, head=head))))
+    attempt = sample(1, messages=turns, output=judged, model_usage=spent)
+    (row,) = rows(read(tmp_path, archive(log(attempt, head=head))))
     assert [(item["role"], item["content"]) for item in row["response"]["output"]] == [
         ("assistant", "it is 7"),
         ("user", "looks safe"),
@@ -248,8 +248,8 @@ def test_a_log_that_evaluates_its_roles(tmp_path: Path) -> None:
         model_event("org/b", "two", role="blue"),
         model_event("org/c", "GRADE: C", role="grader"),
     ]
-    recorded = sample(1, messages=request, output={"choices": []}, events=events)
-    (row,) = rows(read(tmp_path, archive(log(recorded))))
+    attempt = sample(1, messages=request, output={"choices": []}, events=events)
+    (row,) = rows(read(tmp_path, archive(log(attempt))))
     assert [item["content"] for item in row["response"]["output"]] == ["one", "two"]
 
 

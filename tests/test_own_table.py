@@ -19,7 +19,7 @@ from pipeline.artifact import Artifact, Kind
 from pipeline.errors import InputError
 from pipeline.ingest import discover
 from pipeline.ingest.formats import Line, Reject, Row, own_table
-from pipeline.ingest.formats.table_columns import recognise, score_of
+from pipeline.ingest.formats.table_columns import described, recognise, score_of
 from tests.results import call
 
 N_ROWS = 12
@@ -303,6 +303,43 @@ def test_no_score(tmp_path: Path) -> None:
     assert "id, prompt, is_right" in str(refusal.value)
     assert "--field score=is_right" in str(refusal.value.hint)
     assert len(attempts(tmp_path, score="is_right")) == N_ROWS
+
+
+@pytest.mark.parametrize("name", ["failed", "is_wrong", "hasError", "loss", "not_solved"])
+def test_the_opposite_of_a_score_is_not_proposed(name: str, tmp_path: Path) -> None:
+    """A column whose name says that an attempt is worse is no example; the message says why."""
+    rows = rows_of(lambda place, verdict: {"id": place, "prompt": "p", name: not verdict})
+    write_lines(tmp_path / "x.jsonl", rows)
+    with pytest.raises(InputError) as refusal:
+        discover.artifacts((tmp_path,))
+    hint = str(refusal.value.hint)
+    assert "--field score=COLUMN" in hint and f"By its name {name} is higher where" in hint
+    # Beside a column that may be the score nothing needs to be said of it.
+    write_lines(tmp_path / "x.jsonl", [{**row, "is_right": not row[name]} for row in rows])
+    with pytest.raises(InputError) as refusal:
+        discover.artifacts((tmp_path,))
+    assert str(refusal.value.hint).endswith("--field score=is_right")
+
+
+@pytest.mark.parametrize(
+    ("row", "reading"),
+    [
+        (
+            {"q": "1+1?", "a": "2", "ok": True, "level": "easy", "note": "x"},
+            "prompt = q, output = a, score = ok (boolean), one task per prompt, "
+            "repeats not numbered, other columns: level, note",
+        ),
+        (
+            {"question": "1+1?", "response": "2", "expected": "2", "passed": 1},
+            "prompt = question, output = response, key = expected, score = passed (number), "
+            "one task per prompt, repeats not numbered",
+        ),
+    ],
+)
+def test_columns_of_questions_and_answers(row: dict[str, Any], reading: str) -> None:
+    """Short names are recognised; a column without a role is named."""
+    table = [row, {**row, next(iter(row)): "2+2?"}]
+    assert described(recognise(table, {}), table) == reading
 
 
 def test_a_named_score_makes_tables_of_a_folder(tmp_path: Path) -> None:

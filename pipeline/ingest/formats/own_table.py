@@ -174,11 +174,18 @@ def refused(files: Sequence[ListedFile], chosen: Mapping[str, str]) -> InputErro
     listing = ", ".join(columns[:MOST_LISTED]) + ", ..." * (len(columns) > MOST_LISTED)
     unknown = [f"{role}={name}" for role, name in chosen.items() if name not in columns]
     reason = f"no column {', '.join(unknown)}" if unknown else "no column of scores"
-    maybe = next(iter(possible_scores(sample(files[0].path))), "COLUMN")
+    scores, inverse = possible_scores(sample(files[0].path))
+    hint = (
+        "Name the column with the score (numbers, true and false, pass and fail), for "
+        f"example: --field score={scores[0] if scores else 'COLUMN'}"
+    )
+    if inverse and not scores:
+        hint += (
+            f". By its name {inverse[0]} is higher where an attempt is worse: "
+            "a score must be higher where it is better"
+        )
     return InputError(
-        f"{files[0].name}: a table with {reason}; its columns are {listing}.",
-        hint="Name the column with the score (numbers, true and false, pass and fail), for "
-        f"example: --field score={maybe}",
+        f"{files[0].name}: a table with {reason}; its columns are {listing}.", hint=hint
     )
 
 

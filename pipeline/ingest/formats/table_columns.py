@@ -20,6 +20,7 @@ Columns = dict[str, tuple[str, ...]]
 
 LONGEST_ID = 200
 MOST_COLUMNS = 200
+MOST_OTHERS = 12
 ROLES_OF_CHAT = {
     **dict.fromkeys("agent ai model bot gpt".split(), "assistant"),
     **dict.fromkeys("human customer".split(), "user"),
@@ -29,6 +30,12 @@ NESTED = ("score", "key", "task", "model")
 SINGLE_SHARE = 0.8
 PASSING = frozenset("true yes pass passed correct right success successful solved resolved".split())
 FAILING = frozenset("false no fail failed incorrect wrong failure unsolved unresolved".split())
+# Words of names whose columns say the opposite of a score: more of it is worse.
+INVERSE = frozenset(
+    "error errors err fail fails failed failing failure failures wrong wrongly incorrect mistake "
+    "mistakes loss losses invalid missing refused refusal timeout crashed broken bad not non "
+    "unsolved unresolved penalty regret distance wer cer perplexity".split()
+)
 
 
 def score_of(value: Any) -> float | None:
@@ -98,7 +105,7 @@ ROLES = (
         "correct is_correct iscorrect passed is_pass is_passed pass success is_success successful "
         "solved is_solved resolved is_resolved reward score final_score accuracy acc exact_match "
         "em is_match match verified is_verified grade verdict judgment judgement evaluation "
-        "outcome result status rating f1",
+        "outcome result status rating f1 ok",
         lambda value: score_of(value) is not None,
     ),
     _role(
@@ -116,14 +123,14 @@ ROLES = (
     ),
     _role(
         "prompt",
-        "prompt question query problem instruction instructions input user_prompt request text",
+        "prompt question query problem instruction instructions input user_prompt request text q",
         _is_content,
     ),
     _role(
         "output",
         "output response completion generation prediction pred model_output model_response "
         "model_answer generated_text response_text output_text reply predicted_answer predicted "
-        "final_answer actual actual_output generated choices answer",
+        "final_answer actual actual_output generated choices answer a",
         _is_content,
     ),
     _role(
@@ -237,10 +244,15 @@ def question(messages: Sequence[Any]) -> Sequence[Any]:
     return messages[: next(answers, len(messages))]
 
 
-def possible_scores(table: Table) -> list[str]:
-    """Columns that have only two scores, whatever their names are."""
-    columns = {".".join(path): list(map(score_of, values_of(table, path))) for path in paths(table)}
-    return [name for name, scores in columns.items() if set(scores) == {0.0, 1.0}]
+def possible_scores(table: Table) -> tuple[list[str], list[str]]:
+    """Columns that have only two scores, and those of them whose names say the opposite of one."""
+    scores: list[str] = []
+    inverse: list[str] = []
+    for path in paths(table):
+        if set(map(score_of, values_of(table, path))) == {0.0, 1.0}:
+            is_inverse = not INVERSE.isdisjoint(plain("_".join(path)).split("_"))
+            (inverse if is_inverse else scores).append(".".join(path))
+    return scores, inverse
 
 
 def is_numbering(rows: Iterable[Mapping[str, Any]], columns: Columns) -> bool:
@@ -269,7 +281,10 @@ def is_score_name(path: tuple[str, ...]) -> bool:
 
 
 def described(columns: Columns, table: Table) -> str:
-    """How a table is read, in one line: `task = id, score = correct (boolean), ...`."""
+    """How a table is read, in one line: `task = id, score = correct (boolean), ...`.
+
+    Columns without a role come last: they are fields of the rows.
+    """
     by_role = {role: ".".join(columns[role]) for role in SHOWN if role in columns}
     if "score" in columns:
         by_role["score"] += f" ({_type(values_of(table, columns['score']))})"
@@ -279,6 +294,11 @@ def described(columns: Columns, table: Table) -> str:
         listed.append(f"one task per {by}")
     if "repeat" not in columns:
         listed.append("repeats not numbered")
+    taken = {path[0] for path in columns.values()}
+    others = [path[0] for path in paths(table) if len(path) == 1 and path[0] not in taken]
+    if others:
+        more = ", ..." * (len(others) > MOST_OTHERS)
+        listed.append(f"other columns: {', '.join(others[:MOST_OTHERS])}{more}")
     return ", ".join(listed)
 
 
