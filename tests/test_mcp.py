@@ -22,7 +22,7 @@ from pipeline.view.mcp import BRIEF_CHARACTERS, MOST_CHARACTERS, bounded, create
 from pipeline.view.protocol import Server
 from tests import hostile
 from tests.case_files import cases
-from tests.lean import LOADED
+from tests.lean import LOADED, without_pages
 from tests.results import BLADE, analyzed, blade, call, rollout
 
 TOOLS = (
@@ -206,6 +206,9 @@ def test_reading_through_tools_alone(demo: Path, tmp_path: Path) -> None:
         assert known["stops early"]["share"] == 1 and "stops soon" not in known
         query = "select count(*) as n from rollout_labels where mode = 'stops early'"
         assert (await agent.ask("sql", query=query))["rows"] == [{"n": 14}]
+        assert "no_share" not in await agent.ask("findings")
+        few = await agent.ask("findings", run=ASTER)
+        assert "fewer than two are read" in few["no_share"]["office_desk"]
         await agent.ask("label", citation=first, mode="another", by="an agent")
         assert (await agent.ask("sql", query=query))["rows"] == [{"n": 13}]
         await agent.ask("label", citation=first, mode="stops early", cause="BI", by="an agent")
@@ -330,6 +333,18 @@ def test_mistakes_are_messages(demo: Path) -> None:
         assert "Unknown resource" in await agent.resource("file:///etc/hosts")
 
     talk(demo, look)
+
+
+@pytest.mark.slow
+def test_one_run_has_nothing_to_compare(tmp_path: Path) -> None:
+    """The answer says so, where an empty object would leave an agent to guess."""
+    with without_pages():
+        path = analyzed(tmp_path, {"x_rollouts.jsonl": [rollout(0, 0)]}).path
+
+    async def look(agent: Agent) -> None:
+        assert "Nothing to compare" in await agent.refused("compare")
+
+    talk(path, look)
 
 
 @pytest.mark.slow

@@ -260,7 +260,10 @@ def _tools(
 
         named = [name for name in (base, *candidates) if name]
         with of_this_version(warehouse):
-            return comparisons.compared_objects(warehouse, named, metric=metric or None)
+            answer = comparisons.compared_objects(warehouse, named, metric=metric or None)
+        if not any(answer.values()):
+            raise AnswerError("Nothing to compare: no two runs of one benchmark, or none scored.")
+        return answer
 
     def failures(run: str = "", n_modes: int = 8) -> Row:
         """List the failure modes of each benchmark over all its runs, or of one run.
@@ -310,11 +313,12 @@ def _tools(
             part: call_labelled(Warehouse.rows, QUERIES[part], run=name)
             for part in ("scores", "findings", "modes", "read")
         }
+        why: dict[str, str | None] = {}
         for row in answers["read"]:
             by_stratum = [row.pop(each) for each in ("n_by_stratum", "n_read_by_stratum")]
             if row["share"] is None and all(by_stratum):
-                row["no_share"] = why_no_share(*by_stratum)
-        return answers
+                why[row["benchmark"]] = why_no_share(*by_stratum)
+        return answers | ({"no_share": why} if why else {})
 
     def diff(citation: str) -> Row:
         """Show a failure beside the closest pass of its task: where they diverge, and how.
