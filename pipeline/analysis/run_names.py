@@ -79,7 +79,7 @@ def distinguished(names: Sequence[str], models: Sequence[str | None]) -> list[st
 
 
 def _from_model(name: str, model: str | None) -> str:
-    """A long name from its model on, which the name of the benchmark often precedes."""
+    """A long name from its model on: what is before it is often the name of the benchmark."""
     first, last = _model_place(name, model)
     return name[first:] if len(name) > LONGEST and last else name
 
