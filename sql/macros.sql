@@ -601,7 +601,7 @@ create or replace macro cut_around(text, other, fits, most) as
 
 -- The sentences and lines of a question; long ones end somewhere.
 create or replace macro question_parts(prompt) as
-    regexp_extract_all(left(prompt, 50000), '(?s).+?(?:[.!?:]\s+|\n+|$)');
+    regexp_extract_all(left(prompt, 50000), '(?s).+?(?:[.!?]\s+|[A-Za-z]:\s+|\n+|$)');
 
 -- What a card shows of a question: what is particular to it. Neither what all others of the benchmark begin
 -- with, where that is long, nor sentences that most of them have, by their hashes; nor the name of the task alone.

@@ -296,16 +296,19 @@ def test_without_a_pass_only_texts_are_counted() -> None:
 
 def test_what_kind_of_task_it_is_is_no_mode() -> None:
     """Of a few attempts a word that passes have others of may be the task's; an end is not."""
-    few = attempts(8, 4, n_per_task=1)
+    few = attempts(6, 4, n_per_task=1)
     signs = [
-        sign("level = hard", [0, 1, 2], n=8),
-        sign("level = easy", [3, 4, 5, 6, 7], n=8),
-        sign("failure_mode = timeout", [0, 1, 2], n=8),
-        sign("failure_mode = unset", [3, 4, 5, 6, 7], n=8),
-        sign("gate = late", [1, 2, 3], n=8),
-        sign("gate = none", [4, 5, 6, 7], n=8),
+        sign("level = hard", [0, 1, 2], n=6),
+        sign("level = easy", [3, 4, 5], n=6),
+        sign("failure_mode = timeout", [0, 1, 2], n=6),
+        sign("failure_mode = unset", [3, 4, 5], n=6),
+        sign("is_masked = true", [0, 3], n=6),
+        sign("is_masked = false", [1, 2, 4, 5], n=6),
+        sign("gate = late", [1, 2, 3], n=6),
+        sign("gate = none", [4, 5], n=6),
     ]
-    assert set(texts(modes(signs, few))) == {"failure_mode = timeout", "gate = late"}
+    expected = {"failure_mode = timeout", "gate = late", "is_masked = true"}
+    assert set(texts(modes(signs, few))) == expected
 
 
 def test_a_reason_that_all_attempts_have_comes_first_without_a_pass() -> None:

@@ -512,7 +512,12 @@ def _is_category(sign: Sign, in_passes: Collection[str], attempts: Attempts) -> 
     A few attempts show nothing else. Several words, what only failures have, and what harnesses
     call so, say how an attempt ended.
     """
-    is_word = sign.kind == "field" and " " not in sign.value and not END_NAME.search(sign.name)
+    is_word = (
+        sign.kind == "field"
+        and " " not in sign.value
+        and sign.value.lower() not in YES_OR_NO
+        and not END_NAME.search(sign.name)
+    )
     return is_word and (sign.name in in_passes or attempts.n_passes == 0)
 
 
