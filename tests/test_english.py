@@ -1,7 +1,6 @@
-"""Plain English: words that readers tripped over are not used in the rooms that are clean of them.
+"""Plain English: words that readers tripped over are not used, but in files still to be cleaned.
 
-A room is a folder or a pattern of files. Rooms are added as they are cleaned, until the whole
-repository is one. A word that a reader has to read twice is added to a list, with what to write.
+A word that a reader has to read twice is added to a list, with what to write.
 """
 
 from __future__ import annotations
@@ -9,51 +8,18 @@ from __future__ import annotations
 import ast
 import io
 import re
+import subprocess
 import tokenize
 from collections.abc import Iterator
+from fnmatch import fnmatch
 from pathlib import Path
-
-import pytest
 
 from tests.conftest import ROOT
 
-ROOMS = (
-    ".agents/**/*",
-    "ARCHITECTURE.md",
-    "CONTRIBUTING.md",
-    "README.md",
-    "SECURITY.md",
-    "docs/*",
-    "pipeline/*.py",
-    "pipeline/analysis/*",
-    "pipeline/answers/*",
-    "pipeline/cli/*",
-    "pipeline/engines/*",
-    "pipeline/export/*",
-    "pipeline/ingest/**/*",
-    "pipeline/package/**/*",
-    "pipeline/report/**/*",
-    "pipeline/profile/*",
-    "pipeline/view/*",
-    "pipeline/warehouse/*",
-    "report_templates/**/*",
-    "sql/assertions/*",
-    "sql/comparison/*",
-    "sql/findings/*",
-    "sql/health/*",
-    "sql/intake/*",
-    "sql/macros.sql",
-    "sql/report/*",
-    "sql/scores/*",
-    "tests/bench/*",
-    "tests/cases/*",
-    "tests/test_formats*.py",
-    "tests/test_gate*.py",
-    "tests/test_hostile*.py",
-    "tests/test_load*.py",
-    "tests/test_planted*.py",
-    "tests/test_profile*.py",
-    "tests/test_sanitize*.py",
+# History, data, and the tests that nobody has gone through yet; all other files are clean.
+UNCHECKED = ("CHANGELOG.md", "data_samples/*", "tests/reports/*", "tests/*.py")
+CLEAN_TESTS = re.compile(
+    "tests/(bench/.*|test_(formats|gate|hostile|load|planted|profile|sanitize).*)"
 )
 # Names that say nothing of what they are. Write the noun: message, rows, match, previous_output.
 EMPTY_NAMES = frozenset(
@@ -89,9 +55,17 @@ PATTERN = re.compile(rf"\b({'|'.join(map(re.escape, WORDS))})\b", re.IGNORECASE)
 
 
 def files() -> list[Path]:
-    """The files of the clean rooms that people read."""
-    found = {path for room in ROOMS for path in ROOT.glob(room)}
-    return sorted(path for path in found if path.suffix in (".j2", ".md", ".py", ".sql", ".toml"))
+    """The clean files that people read."""
+    tracked = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True, encoding="utf-8"
+    )
+    names = [
+        name
+        for name in tracked.stdout.split("\0")
+        if CLEAN_TESTS.fullmatch(name) or not any(fnmatch(name, path) for path in UNCHECKED)
+    ]
+    endings = (".j2", ".md", ".py", ".sql", ".toml")
+    return [ROOT / name for name in names if name.endswith(endings) and (ROOT / name).is_file()]
 
 
 def prose(path: Path) -> Iterator[tuple[int, str]]:
@@ -134,15 +108,11 @@ def faults(path: Path, place: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_rooms_exist(room: str) -> None:
-    """A room that matches no file would be clean for nothing."""
-    assert list(ROOT.glob(room))
-
-
 def test_plain_words() -> None:
-    """No clean room has a word of the lists."""
-    found = [fault for path in files() for fault in faults(path, path.relative_to(ROOT).as_posix())]
+    """No clean file has a word of the lists."""
+    checked = files()
+    assert len(checked) > 300
+    found = [fault for path in checked for fault in faults(path, path.relative_to(ROOT).as_posix())]
     assert not found, "\n" + "\n".join(found)
 
 
