@@ -6,6 +6,7 @@ import atexit
 import io
 import itertools
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,6 +24,7 @@ Row = dict[str, Any]
 Content = str | bytes | Iterable[Row]
 _ids = itertools.count()
 BLADE = Path(sys.executable).with_name("blade")
+SAMPLES = Path(__file__).resolve().parent.parent / "data_samples"
 
 
 def rollout(
@@ -219,3 +221,19 @@ def blade(*arguments: str | Path, **options: Any) -> Outcome:
         [BLADE, *arguments], capture_output=True, timeout=60, encoding="utf-8", **options
     )
     return Outcome(ended.returncode, ended.stdout, ended.stderr)
+
+
+def run_document(path: Path, folder: Path) -> str:
+    """Run the shell blocks of a document in order, beside the samples; what they print."""
+    (folder / "data_samples").symlink_to(SAMPLES)
+    blocks = re.findall(r"```bash\n(.*?)```", path.read_text(encoding="utf-8"), re.DOTALL)
+    ended = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", "\n".join(blocks)],
+        cwd=folder,
+        env={"PATH": f"{BLADE.parent}:/usr/bin:/bin", "HOME": str(folder)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert ended.returncode == 0, ended.stderr[-2000:]
+    return ended.stdout

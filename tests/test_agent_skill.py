@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import ROOT
-from tests.results import BLADE
+from tests.results import run_document
 
 SKILL = ROOT / ".agents" / "skills" / "blade-analysis" / "SKILL.md"
-BLOCK = re.compile(r"```bash\n(.*?)```", re.DOTALL)
 LONGEST = 200
 
 
@@ -36,15 +34,5 @@ def test_it_names_every_command() -> None:
 @pytest.mark.slow
 def test_every_command_runs(tmp_path: Path) -> None:
     """All of them, in order, beside the samples: none fails."""
-    (tmp_path / "data_samples").symlink_to(ROOT / "data_samples")
-    script = "\n".join(BLOCK.findall(SKILL.read_text(encoding="utf-8")))
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", script],
-        cwd=tmp_path,
-        env={"PATH": f"{BLADE.parent}:/usr/bin:/bin", "HOME": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
+    run_document(SKILL, tmp_path)
     assert (tmp_path / "benchmarks" / "office_desk" / "skill" / "SKILL.md").exists()

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from pipeline.cli import COMMANDS
 from tests.conftest import ROOT
-from tests.results import BLADE
+from tests.results import run_document
 
 TUTORIAL = ROOT / "docs" / "tutorial.md"
-BLOCK = re.compile(r"```bash\n(.*?)```", re.DOTALL)
 PAGES = ("README.md", "llms.txt", "docs/tutorial.md", "docs/coming_from.md")
 DOCUMENTS = [
     "README.md",
@@ -25,18 +23,7 @@ DOCUMENTS = [
 @pytest.mark.slow
 def test_every_command_of_the_tutorial_runs(tmp_path: Path) -> None:
     """All of them, in order; those that are to fail are followed by what is then printed."""
-    (tmp_path / "data_samples").symlink_to(ROOT / "data_samples")
-    script = "\n".join(BLOCK.findall(TUTORIAL.read_text(encoding="utf-8")))
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", script],
-        cwd=tmp_path,
-        env={"PATH": f"{BLADE.parent}:/usr/bin:/bin", "HOME": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    printed = done.stdout.splitlines()
+    printed = run_document(TUTORIAL, tmp_path).splitlines()
     assert "not yet: more repeats first" in printed and "the wrong figure is found" in printed
     assert "<html" in (tmp_path / "report.html").read_text(encoding="utf-8")
     assert (tmp_path / "tests_of_runs" / "quick_math_birch-70b" / "junit.xml").is_file()
