@@ -441,7 +441,6 @@ def test_what_is_not_there_is_said(desk: Results, arguments: list[str], parts: l
         assert part in refused.stderr
 
 
-@pytest.mark.slow
 def test_hostile_text_is_inert_and_bounded(evil: Results) -> None:
     """Nothing a terminal acts on, no line of a rollout's own, and not a page of it."""
     task = evil.one("select run_id || '/' || task_id from task_outcomes")
@@ -458,7 +457,6 @@ def test_hostile_text_is_inert_and_bounded(evil: Results) -> None:
     assert refused.code == 2 and not TERMINAL_ACTIVE.search(refused.stderr)
 
 
-@pytest.mark.slow
 def test_what_is_cut_says_how_long_it_was(evil: Results) -> None:
     """Texts that may be cut come with the length of the whole."""
     story = told(evil, "why", evil.one("select run_id || '/' || task_id from task_outcomes"))
