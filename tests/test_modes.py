@@ -455,6 +455,17 @@ def test_max_t_is_that_of_all_permutations(seed: int) -> None:
     assert max_t(signs, strata, fails) == pytest.approx(expected, abs=0.06)
 
 
+@pytest.mark.parametrize("most", [1, 50, 100])
+def test_max_t_of_many_signs_is_computed_in_blocks(most: int) -> None:
+    """Whatever fits into memory at a time, p-values are those of all signs at once."""
+    strata, fails = np.arange(40) % 3, np.arange(40) % 7 < 3
+    signs = drawn_signs(1, 40, 5)
+    whole = max_t(signs, strata, fails)
+    with mock.patch.object(module, "MOST_WEIGHTS", most):
+        assert (max_t(signs, strata, fails) == whole).all()
+    assert len(set(whole)) > 1
+
+
 def test_max_t_steps_down() -> None:
     """A clear sign does not raise the p-value of the next: it is compared with those behind it."""
     n = 40

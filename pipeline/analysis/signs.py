@@ -25,6 +25,8 @@ N_PERMUTATIONS = 999
 MANY_ATTEMPTS = 20_000
 FEWER_PERMUTATIONS = 199
 CHUNK = 100
+# Weights of attempts by sign that are in memory at a time, in three arrays.
+MOST_WEIGHTS = 1 << 24
 
 # With fewer failures nothing can be shown by a test: what most of them share is counted.
 FEW_FAILURES = 10
@@ -141,25 +143,43 @@ def max_t(signs: Sequence[Sign], strata: Integers, outcome: Flags | Numbers) -> 
     strata = np.unique(strata, return_inverse=True)[1]
     order = np.argsort(strata, kind="stable")
     strata, values = strata[order], outcome[order].astype(float)
-    weights = np.stack([_weights(sign, strata, order) for sign in signs])
     n = np.bincount(strata).astype(float)
     # The mean and the variance of a weighted sum of outcomes that are shuffled within strata.
     squared = (values - (np.bincount(strata, values) / n)[strata]) ** 2
     per_stratum = np.bincount(strata, squared) / np.maximum(n - 1, 1)
-    means = np.stack([np.bincount(strata, row) / n for row in weights])
-    squares = np.stack([np.bincount(strata, row**2) for row in weights])
-    scale = np.sqrt(((squares - n * means**2) * per_stratum).sum(axis=1))
-    is_usable = scale > 1e-9
-    scale[~is_usable] = 1
-    centred = ((weights - means[:, strata]) / scale[:, None]).astype(np.float32)
-    observed = np.where(is_usable, centred @ values.astype(np.float32), -np.inf)
+
+    def centred(some: Sequence[Sign]) -> tuple[npt.NDArray[np.float32], Flags]:
+        """Weights by which a sum of shuffled outcomes has mean 0 and variance 1, if it varies."""
+        weights = np.stack([_weights(sign, strata, order) for sign in some])
+        means = np.stack([np.bincount(strata, row) / n for row in weights])
+        squares = np.stack([np.bincount(strata, row**2) for row in weights])
+        scale = np.sqrt(((squares - n * means**2) * per_stratum).sum(axis=1))
+        is_usable = scale > 1e-9
+        scale[~is_usable] = 1
+        return ((weights - means[:, strata]) / scale[:, None]).astype(np.float32), is_usable
+
+    size = max(MOST_WEIGHTS // len(values), 1)
+    blocks = [signs[first : first + size] for first in range(0, len(signs), size)]
+    # Weights of few signs are computed once; of many, only those of one block are in memory.
+    computed = [centred(blocks[0])] if len(blocks) == 1 else None
+
+    def sums(outcomes: npt.NDArray[np.float32]) -> Numbers:
+        """The sum of each sign for each column of outcomes."""
+        return np.concatenate(
+            [
+                np.where(is_usable[:, None], weights @ outcomes, -np.inf)
+                for weights, is_usable in computed or map(centred, blocks)
+            ]
+        )
+
+    observed = sums(values.astype(np.float32)[:, None])[:, 0]
+    is_usable = np.isfinite(observed)
     ranks = np.argsort(-observed, kind="stable")
     n_draws = n_permutations(len(values))
     n_beyond = np.zeros(len(signs))
     for shuffled in _shuffles(values, strata, n_draws):
-        drawn = np.where(is_usable[:, None], centred @ shuffled, -np.inf)[ranks]
         # The largest of this sign and of all that stand behind it.
-        largest = np.maximum.accumulate(drawn[::-1], axis=0)[::-1]
+        largest = np.maximum.accumulate(sums(shuffled)[ranks][::-1], axis=0)[::-1]
         n_beyond += (largest >= observed[ranks][:, None] - 1e-4).sum(axis=1)
     p_values = np.ones(len(signs))
     p_values[ranks] = np.maximum.accumulate((n_beyond + 1) / (n_draws + 1))
@@ -301,6 +321,8 @@ def _read(block: pa.Table) -> tuple[Attempts, list[Sign]]:
     place = place[rest["is_borne"].to_numpy()]
     keys, sign_no = _keys(borne, ("kind", "name", "value", "sign", "scope"))
     places = _places(place, sign_no, len(keys))
+    # One array for all values of a field, of which there may be many.
+    known_of = {of: _known(of, known, attempts) for of in dict.fromkeys(key[:2] for key in keys)}
     seqs = _places(borne["seq"].to_numpy().astype(float), sign_no, len(keys))
     return attempts, [
         Sign(
@@ -310,7 +332,7 @@ def _read(block: pa.Table) -> tuple[Attempts, list[Sign]]:
             text=key[3],
             scope=key[4],
             bears=_flags(n, listed),
-            known=_known(key, known, attempts),
+            known=known_of[key[:2]],
             first=_firsts(n, listed, seq) if key[0] == "error" else None,
         )
         for key, listed, seq in sorted(zip(keys, places, seqs, strict=True), key=itemgetter(0))
@@ -371,10 +393,10 @@ def _flags(n: int, places: Integers) -> Flags:
 
 
 def _known(
-    key: tuple[str, ...], known: Mapping[tuple[str, ...], Integers], attempts: Attempts
+    field: tuple[str, ...], known: Mapping[tuple[str, ...], Integers], attempts: Attempts
 ) -> Flags:
     """Of which attempts it is known: of a check who has it, of fields and calls whole runs."""
-    kind, name = key[:2]
+    kind, name = field
     n = len(attempts.run)
     if kind == "check":
         return _flags(n, known[kind, name])
