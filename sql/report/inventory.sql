@@ -44,6 +44,7 @@ counted as (
 -- A page opens with the totals, which any row may be asked for.
 select
     *,
+    cast(sum(n_files) over own as bigint) as n_all_files,
     cast(sum(n_lines) over own as bigint) as n_all_lines,
     cast(sum(n_rows) over own as bigint) as n_all_rows,
     cast(sum(n_rejects) over own as bigint) as n_all_rejects,
