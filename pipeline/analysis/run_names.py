@@ -73,7 +73,10 @@ def distinguished(names: Sequence[str], models: Sequence[str | None]) -> list[st
     ]
     for form in TIMES:
         brief = [each if len(each) <= LONGEST else TIME.sub(form, each) for each in shown]
-        if len({*map(str.lower, brief)}) == len(brief) and max(map(len, brief), default=0) <= LONGEST:
+        if (
+            len({*map(str.lower, brief)}) == len(brief)
+            and max(map(len, brief), default=0) <= LONGEST
+        ):
             return brief
     return shown
 

@@ -3,7 +3,7 @@
 -- looks at: across
 -- kind: table
 -- computed by: pipeline.analysis.run_names.aliases from named_runs
--- columns: run_id, benchmark, alias
+-- columns: run_id, benchmark, model, alias
 with settings as (
     select
         run_id,
