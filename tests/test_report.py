@@ -500,4 +500,4 @@ def test_runs_that_are_equal_are_not_ranked(tmp_path: Path) -> None:
     small = plain(out / "benchmarks" / "small" / "report.md")
     assert 'most attempts are lost at "reached the verifier" of `small_b`: 4 of 40' in small
     assert opened("two") == "All runs have the same pass@1."
-    assert opened("three") == "`three_a` and `three_b` share the highest pass@1."
+    assert opened("three") == "Too few tasks to rank the runs."
