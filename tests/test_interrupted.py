@@ -8,17 +8,23 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from unittest import mock
 
+import duckdb
 import pytest
 
 import pipeline
-from pipeline import outputs
+from pipeline import engines, outputs
 from pipeline import run as flow
+from pipeline.ingest.load import shards
 from pipeline.package.sanitize.policy import Policy
 from pipeline.package.sanitize.share import rewrite
+from pipeline.settings import Settings
+from tests.lean import only
 from tests.results import BLADE, Results, analyzed, blade, call, contents, rollout, write
 from tests.simulated import simulator
 
@@ -249,24 +255,30 @@ def test_a_report_of_someone_else_is_copied_but_one_of_an_earlier_version_is_not
 CALLS = ("replace", "rename", "fsync", "link", "symlink", "unlink", "mkdir", "rmdir")
 
 
+@contextmanager
+def _counted(at: int | None = None) -> Iterator[Counter[str]]:
+    """Count such calls; this process ends right before one of them."""
+    counts: Counter[str] = Counter()
+
+    def counting(call: Callable[..., object]) -> Callable[..., object]:
+        def counted(*arguments: object, **options: object) -> object:
+            counts["calls"] += 1
+            if counts["calls"] == at:
+                os._exit(9)
+            return call(*arguments, **options)
+
+        return counted
+
+    with mock.patch.multiple(os, **{each: counting(getattr(os, each)) for each in CALLS}):
+        yield counts
+
+
 def _is_killed(at: int, work: Callable[..., object], *inputs: object) -> bool:
     """Do some work in a process that ends right before such a call; whether it came so far."""
     child = os.fork()
     if child == 0:
-        n_calls = 0
-
-        def counting(call: Callable[..., object]) -> Callable[..., object]:
-            def counted(*arguments: object, **options: object) -> object:
-                nonlocal n_calls
-                n_calls += 1
-                if n_calls == at:
-                    os._exit(9)
-                return call(*arguments, **options)
-
-            return counted
-
         try:
-            with mock.patch.multiple(os, **{each: counting(getattr(os, each)) for each in CALLS}):
+            with _counted(at):
                 work(*inputs)
             os._exit(0)
         finally:
@@ -430,3 +442,46 @@ def test_sanitize_killed_at_any_call_changes_all_or_nothing(tmp_path: Path) -> N
         assert len(shared) == 1 and shared != {b"ann@corp.io"}
         assert _listing(folder) == ["redactions.json", *rows]
     assert 0 < n_kept < n_killed
+
+
+def _analyzed_in_parts(results: Path, out: Path) -> None:
+    """What an engine reads, which keeps each part of it; pages show nothing else."""
+    engine = mock.patch.object(engines, "engine", lambda *_, **__: map)
+    with engine, only("rejects"):
+        flow.run(Settings((results,), out))
+
+
+def _rows(path: Path) -> dict[str, object]:
+    """All rows that were read, by table."""
+    with duckdb.connect(str(path), read_only=True) as db:
+        names = db.sql("select table_name from duckdb_tables() where schema_name = 'raw'")
+        return {
+            name: db.sql(f"from raw.{name} order by all").fetchall() for (name,) in names.fetchall()
+        }
+
+
+def test_a_kill_at_any_of_40_points_changes_no_later_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed while it keeps parts or puts files in place: the next one has the rows of a whole."""
+    monkeypatch.setattr(shards, "SETTLED_NS", -1)
+    monkeypatch.setattr(shards, "SHARD_BYTES", 2000)
+    rows = [rollout(task, index, reward=float(task > 3)) for task in range(6) for index in (0, 1)]
+    results = write(tmp_path / "results", {"a_rollouts.jsonl": rows})
+
+    def out(name: object) -> Path:
+        """An output, and a cache of its own."""
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / f"cache{name}"))
+        return tmp_path / f"out{name}"
+
+    def outcome(name: object) -> tuple[list[str], dict[str, object]]:
+        _analyzed_in_parts(results, out(name))
+        return _listing(out(name)), _rows(out(name) / "warehouse.duckdb")
+
+    with _counted() as counts:
+        whole = outcome("whole")
+    assert counts["calls"] > 40
+    for point in range(40):
+        at = 1 + point * counts["calls"] // 40
+        assert _is_killed(at, _analyzed_in_parts, results, out(point))
+        assert outcome(point) == whole
