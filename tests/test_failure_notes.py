@@ -36,6 +36,25 @@ def test_white_space_can_be_seen() -> Batch:
 
 
 @together
+def test_an_answer_that_is_the_key_and_fails() -> Batch:
+    """A verdict to look at, where all others who give the key pass; the failure says so, too."""
+    rows = [answered(task, f"a{task}", f"a{task}", 1.0) for task in range(25)]
+    rows += [answered(25, "a25", "a25", 0.0), *(answered(n, "no", f"a{n}", 0.0) for n in (26, 27))]
+    found = yield rows
+    query = "select n_failures, n_failures_observed, n_attempts from findings where kind = 'keyed'"
+    assert found.rows(query) == [(1, 3, 26)]
+    assert notes(found)["25"] == ['the answer is the key, "a25"']
+
+
+@together
+def test_what_is_wrong_with_every_key_is_no_wrong_verdict() -> Batch:
+    """Where many who give the key fail, more than the key decides."""
+    rows = [answered(task, f"a{task}", f"a{task}", float(task % 4 > 0)) for task in range(24)]
+    found = yield rows
+    assert found.rows("from findings where kind = 'keyed'") == []
+
+
+@together
 def test_what_the_verifier_says_is_no_answer() -> Batch:
     """What the text does not say was not taken from it: tallies, verdicts, placeholders."""
     rows = [

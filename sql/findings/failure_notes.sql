@@ -196,8 +196,17 @@ answered as (
         from staging.answers
     ) as answers
     inner join failing using (record_id)
-    -- Nothing to see where they are the same, as shown.
     where answers.answer <> answers.key
+    union all by name
+    -- Either more than the key decides, or the verdict is wrong.
+    select
+        record_id,
+        'answer' as kind,
+        2 as place,
+        'the answer is the key, "' || visible_space(left(answers.key, 80), false) || '"' as note
+    from staging.answers
+    inner join failing using (record_id)
+    where answers.answer = answers.key and length(answers.key) <= 80
 ),
 -- Without a key, what the verifier took from the text.
 extracted as (
@@ -644,9 +653,15 @@ from (
         note,
         min(seq) as seq,
         min(place) as place,
-        coalesce(bool_and(is_nothing), false) as is_nothing
+        coalesce(bool_and(is_nothing), false) as is_nothing,
+        regexp_replace(note, '^[^:=]*(: | = )', '') as words
     from every
-    group by all
+    group by record_id, kind, note
+    -- The words of a field that are an error, too, are shown once.
+    qualify
+        kind not in ('field', 'reason')
+        or length(words) < 12
+        or row_number() over (partition by record_id, kind in ('field', 'reason'), words order by min(place), note) = 1
 )
 inner join failing using (record_id)
 -- Numbers say something where little else does.

@@ -199,6 +199,24 @@ copies as (
     having count(*) > 1 and any_value(n_rows) >= 5
     qualify row_number() over (partition by benchmark order by n_all_attempts desc, min(run_id)) = 1
 ),
+-- Failures whose answer is the key, where that decides nearly all others: the verdict may be wrong.
+keyed as (
+    select
+        benchmark,
+        'keyed' as kind,
+        count(*) filter (where not is_pass) as n_failures,
+        count(*) as n_attempts,
+        arg_min(answers.key, (length(answers.key), answers.key)) filter (where not is_pass) as mode,
+        arg_min(run_id || '/' || task_id || ':' || rollout_index, (run_id, task_id, rollout_index))
+            filter (where not is_pass) as citation,
+        -1 as place
+    from staging.answers
+    inner join staging.rollouts using (record_id)
+    inner join staging.run_benchmarks using (run_id)
+    where is_pass is not null and comparable(answers.answer) = comparable(answers.key)
+    group by benchmark
+    having n_failures > 0 and n_attempts >= 10 and 20 * n_failures <= n_attempts
+),
 -- Passes that make none of the changes that their tasks expect, or of the calls where nothing says which of
 -- them change something: either other ways lead there, or nobody looks.
 unmade as (
@@ -399,6 +417,8 @@ every as (
     from modes
     union all by name
     from copies
+    union all by name
+    from keyed
     union all by name
     from unmade
     union all by name

@@ -539,7 +539,11 @@ shapes as (
         unnest(list_filter([
             -- A call that nothing follows is the answer itself.
             case when is_observed and coalesce(final_text, '') = '' and not is_call then 'is empty' end,
-            case when ends_on_tool and final_text <> '' then 'is missing after the last tool call' end,
+            -- What a limit cut off had no time to answer.
+            case
+                when ends_on_tool and final_text <> '' and record_id not in (select record_id from limits)
+                    then 'is missing after the last tool call'
+            end,
             'is given at several tasks: ' || left(spaced, 80),
             case
                 when record_id in (from written_calls) then 'has a call written as text, not made'

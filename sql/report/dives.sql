@@ -81,18 +81,19 @@ chosen as materialized (
     window own as (partition by run_id)
     qualify rank <= 8
 ),
--- Of the other runs that pass, those with other instructions.
+-- Of the other runs that pass, those with other instructions or with other words around the question.
 instructed as (
     select
         prompts.benchmark,
         run_id,
         task_id,
         prompts.question,
-        min(md5(texts.system_prompt)) as instructions
+        min(md5(coalesce(instructing.system_prompt, '') || chr(31) || texts.prompt)) as instructions
     from staging.task_prompts as prompts
     semi join chosen using (benchmark, task_id)
-    inner join raw.texts on texts.record_id = prompts.system_prompt_record
-    where texts.system_prompt <> ''
+    inner join raw.texts on texts.record_id = prompts.prompt_record
+    inner join raw.texts as instructing on instructing.record_id = prompts.system_prompt_record
+    where texts.prompt <> ''
     group by all
 ),
 unlike as (
