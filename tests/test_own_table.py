@@ -422,3 +422,15 @@ def test_a_list_of_fields_says_to_repeat_the_option(fields: str, message: str) -
     """A comma does not separate them: a column may have one in its name."""
     outcome = call("analyze", "any.csv", "--field", fields)
     assert outcome.code == 2 and message in " ".join(outcome.stderr.split())
+
+
+def test_of_several_tables_the_one_like_an_evaluation_is_named(tmp_path: Path) -> None:
+    """Not a single object that comes first, nor rows without anything that could be a score."""
+    (tmp_path / "a.json").write_text('{"seed": 1, "rule": "best"}')
+    (tmp_path / "b.jsonl").write_text('{"id": "x", "loss": 0.5}\n{"id": "y", "loss": 0.7}\n')
+    rows = [{"id": str(n), "text": f"answer {n}", "is_exact": n > 1} for n in range(4)]
+    (tmp_path / "c.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    answer = call("analyze", tmp_path, "--out", tmp_path / "out")
+    assert answer.code == 3
+    assert "c.jsonl: a table with no column of scores" in answer.stderr
+    assert "--field score=is_exact" in answer.stderr

@@ -169,12 +169,23 @@ def _is_of_gym(row: dict[str, Any]) -> bool:
 
 
 def refused(files: Sequence[ListedFile], chosen: Mapping[str, str]) -> InputError:
-    """Why none of these tables is read, with the columns of the first, and what would help."""
-    columns = column_names(files[0].path)
+    """Why none of these tables is read, with the columns of one, and what would help.
+
+    The one is the first that looks most like an evaluation: several rows, and a column that could
+    be the score.
+    """
+    tables = {file.name: sample(file.path) for file in files}
+
+    def rank(file: ListedFile) -> tuple[bool, bool]:
+        table = tables[file.name]
+        return len(table) < 2, not any(possible_scores(table))
+
+    file = min(files, key=rank)
+    columns = column_names(file.path)
     listing = ", ".join(columns[:MOST_LISTED]) + ", ..." * (len(columns) > MOST_LISTED)
     unknown = [f"{role}={name}" for role, name in chosen.items() if name not in columns]
     reason = f"no column {', '.join(unknown)}" if unknown else "no column of scores"
-    scores, inverse = possible_scores(sample(files[0].path))
+    scores, inverse = possible_scores(tables[file.name])
     hint = (
         "Name the column with the score (numbers, true and false, pass and fail), for "
         f"example: --field score={scores[0] if scores else 'COLUMN'}"
@@ -185,7 +196,7 @@ def refused(files: Sequence[ListedFile], chosen: Mapping[str, str]) -> InputErro
             "a score must be higher where it is better"
         )
     return InputError(
-        f"{files[0].name}: a table with {reason}; its columns are {listing}.", hint=hint
+        f"{file.name}: a table with {reason}; its columns are {listing}.", hint=hint
     )
 
 
