@@ -89,7 +89,7 @@ def test_a_card_says_whose_instructions_differ() -> Batch:
         runs[name][task]["responses_create_params"]["input"].insert(0, prompt)
     text = (yield runs).report
     assert "2 other runs with another prompt pass it." in text
-    assert "2 other runs with the same question pass it, 1 with another prompt." in text
+    assert "2 other runs pass it, 1 with another prompt." in text
 
 
 @with_pages

@@ -78,6 +78,17 @@ limits as (
     where kind = 'limit'
     group by all
 ),
+-- An error of the row itself, not of one of its calls.
+stated as (
+    select
+        run_id,
+        task_id,
+        rollout_index,
+        arg_max(sign, (length(value), sign)) as error
+    from main.signs
+    where kind = 'error' and seq is null and value <> 'recorded'
+    group by all
+),
 borne as (
     select
         signs.run_id,
@@ -89,18 +100,21 @@ borne as (
         modes.kind,
         signs.seq,
         if(
-            modes.kind = 'ungraded', coalesce(limits.sign, ungraded.error, logs.state, 'no error recorded'), null
+            modes.kind = 'ungraded',
+            coalesce(limits.sign, ungraded.error, stated.error, logs.state, 'no error recorded'),
+            null
         ) as part,
         case
             when modes.kind <> 'ungraded' then null
             when limits.sign is not null then 'limit'
-            when ungraded.is_message then 'error'
+            when ungraded.is_message or stated.error is not null then 'error'
         end as ended_by
     from signs
     inner join modes using (benchmark, kind, name, value)
     inner join staging.rollouts using (run_id, task_id, rollout_index)
     left join staging.ungraded using (record_id)
     left join limits using (run_id, task_id, rollout_index)
+    left join stated using (run_id, task_id, rollout_index)
     left join logs using (run_id)
     union all by name
     select

@@ -332,7 +332,11 @@ verdicts as (
     left join staging.score_checks as scores
         on scores.benchmark = run_benchmarks.benchmark
         and scores.name = check_sign(checks.source, checks.check_name)
-    where not is_pass and coalesce(is_of_reward, is_counted and scores.name is null)
+    where
+        not is_pass
+        and coalesce(is_of_reward, is_counted and scores.name is null)
+        -- Where one check says what the score says, the others do not decide it.
+        and (is_of_reward or run_benchmarks.benchmark not in (select benchmark from staging.score_checks))
     group by all
 ),
 near as (

@@ -81,14 +81,16 @@ chosen as materialized (
     window own as (partition by run_id)
     qualify rank <= 8
 ),
--- Of the other runs that pass, those with other instructions or with other words around the question.
+-- Of the other runs that pass, those with other instructions or with a longer or shorter prompt: names of hosts
+-- and times differ in any two prompts.
 instructed as (
     select
         prompts.benchmark,
         run_id,
         task_id,
         prompts.question,
-        min(md5(coalesce(instructing.system_prompt, '') || chr(31) || texts.prompt)) as instructions
+        min(md5(coalesce(instructing.system_prompt, ''))) as instructions,
+        max(length(texts.prompt)) as n_characters
     from staging.task_prompts as prompts
     semi join chosen using (benchmark, task_id)
     inner join raw.texts on texts.record_id = prompts.prompt_record
@@ -105,7 +107,12 @@ unlike as (
     inner join instructed using (benchmark, run_id, task_id)
     inner join instructed as others using (benchmark, task_id, question)
     inner join main.task_outcomes as outcomes on outcomes.run_id = others.run_id and outcomes.task_id = others.task_id
-    where others.instructions <> instructed.instructions and outcomes.n_passed > 0
+    where
+        outcomes.n_passed > 0
+        and (
+            others.instructions <> instructed.instructions
+            or abs(others.n_characters - instructed.n_characters) > 0.02 * instructed.n_characters
+        )
     group by all
 ),
 prompts as (
