@@ -195,9 +195,7 @@ def refused(files: Sequence[ListedFile], chosen: Mapping[str, str]) -> InputErro
             f". By its name {inverse[0]} is higher where an attempt is worse: "
             "a score must be higher where it is better"
         )
-    return InputError(
-        f"{file.name}: a table with {reason}; its columns are {listing}.", hint=hint
-    )
+    return InputError(f"{file.name}: a table with {reason}; its columns are {listing}.", hint=hint)
 
 
 def unscored(file: ListedFile) -> str | None:
