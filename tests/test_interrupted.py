@@ -39,6 +39,8 @@ OUTPUT = [
     "runs",
     "warehouse.duckdb",
 ]
+# BLADE_KILLS=40 takes minutes.
+N_KILLS = int(os.environ.get("BLADE_KILLS", "10"))
 BUILDING = ".blade/new/warehouse.duckdb"
 
 
@@ -460,7 +462,7 @@ def _rows(path: Path) -> dict[str, object]:
         }
 
 
-def test_a_kill_at_any_of_40_points_changes_no_later_row(
+def test_a_kill_at_any_point_changes_no_later_row(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Killed while it keeps parts or puts files in place: the next one has the rows of a whole."""
@@ -480,8 +482,8 @@ def test_a_kill_at_any_of_40_points_changes_no_later_row(
 
     with _counted() as counts:
         whole = outcome("whole")
-    assert counts["calls"] > 40
-    for point in range(40):
-        at = 1 + point * counts["calls"] // 40
+    assert counts["calls"] > N_KILLS
+    for point in range(N_KILLS):
+        at = 1 + point * counts["calls"] // N_KILLS
         assert _is_killed(at, _analyzed_in_parts, results, out(point))
         assert outcome(point) == whole
