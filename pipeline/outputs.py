@@ -93,7 +93,9 @@ def replaced(
             yield new
             with explained(out):
                 stale_names = set(stale(out))
-                for name, copy in _copy_edited(out, files.below(new) | stale_names):
+                # What other commands replace is theirs to change: a copy of it may not be shared.
+                replaced_names = files.below(new) | stale_names if by == "analysis" else ()
+                for name, copy in _copy_edited(out, replaced_names):
                     note(f"{name} had been edited: the edited file is now {copy}")
                 _switch(out, stale_names)
         finally:

@@ -176,7 +176,7 @@ def test_analyze_prints_its_result_and_keeps_warnings_apart(tmp_path: Path) -> N
     folder = write(tmp_path / "results", {"a_rollouts.jsonl": rows, "notes.md": "n"})
     said = call("analyze", folder, "--out", tmp_path / "out")
     assert said.code == 0
-    for part in ("2 files: 1 notes, 1 rollouts", "0.75", "blade sql", str(tmp_path / "out")):
+    for part in ("2 files, 2 rollouts", "0.75", "blade sql", str(tmp_path / "out")):
         assert part in said.stdout
     assert "could not be used" in said.stderr and "could not be used" not in said.stdout
     assert "\x1b" not in said.stdout + said.stderr

@@ -145,8 +145,8 @@ def test_every_response_is_the_same_error(case: str, tmp_path: Path) -> None:
         (is_scored, 0.0 if is_scored else None)
     ]
     assert actual.rows("select mode, n_failures, n_failures_observed from findings limit 1") == [
-        ("error: API call error: <n> Unauthorized", 5, 5)
+        ("error_message = API call error: 401 Unauthorized", 5, 5)
     ]
     text = (actual.path.parent / "report.md").read_text(encoding="utf-8")
     counted = "5 of 5 failures" if is_scored else "5 of 5 attempts (none is graded)"
-    assert f"1. `error: API call error: <n> Unauthorized`: {counted}" in text
+    assert f"1. `error_message = API call error: 401 Unauthorized`: {counted}" in text

@@ -154,8 +154,8 @@ def test_a_pass_that_is_taken_to_be_1(threshold: float | None, tmp_path: Path) -
     results = analyzed(tmp_path, {"a_rollouts.jsonl": rows}, **options)
     text = (results.path.parent / "report.md").read_text(encoding="utf-8")
     sentence = (
-        "A pass is taken to be a reward of 1, since nothing says what passes; "
-        "4 of 8 rewards are between 0 and 1"
+        "Nothing says what passes, so a full reward does; "
+        "4 of 8 rewards are partial"
     )
     assert (sentence in text) == (threshold is None)
     assert "has a mean reward of 0.4125" in text

@@ -174,7 +174,9 @@ def test_screenshots_of_tools_are_kept_up_to_a_size() -> None:
     shot = {"role": "tool", "content": [{"type": "image", "image": large}], "tool_call_id": "1"}
     messages = [{"role": "user", "content": "look", "source": "input"}, *[shot] * 5]
     done = {"role": "assistant", "content": "done"}
-    output = inspect_sample._output({"messages": [*messages, done]}, {})
+    output = inspect_sample._output(
+        {"messages": [*messages, done]}, {}, inspect_sample.Log("task", None, {}, ())
+    )
     results = [item for item in output if item["type"] == "function_call_output"]
     assert ["content" in item for item in results] == [True, True, False, False, False]
     assert {item["output"] for item in results} == {'[{"type": "image"}]'}

@@ -21,6 +21,7 @@ UNPLAIN = re.compile(r"[^A-Za-z0-9._-]")
 # What is said of single runs, and the runs it is said of; of notices what they are about.
 NAMED: Mapping[str, Callable[[Any], Iterable[str]]] = {
     "runs": lambda run: [run.run_id],
+    "findings": lambda row: [row.run_id],
     "comparisons": lambda comparison: [comparison.candidate, comparison.base],
     "inputs": lambda row: row.values["run_ids"] or [],
     "notices": lambda row: [row.subject],
@@ -135,8 +136,8 @@ class Content:
         is_one = len(names) == 1
         if not is_one and names >= set(self._placed["runs"]):
             return self
-        runs, inputs, comparisons = (
-            self._of(kind, names) for kind in ("runs", "inputs", "comparisons")
+        runs, inputs, findings, comparisons = (
+            self._of(kind, names) for kind in ("runs", "inputs", "findings", "comparisons")
         )
         subjects = {*names, *(run.benchmark for run in runs)}
         subjects |= {row.values["path"] for row in inputs}
@@ -147,6 +148,7 @@ class Content:
         apart = {row.series for row in series if row.run_id not in names}
         others = {run.benchmark for run in self.runs if run.run_id not in names} if totals else ()
         own = {
+            "findings": [row for row in findings if row.values["base"] in (None, *names)],
             "series": [row for row in series if row.series not in apart],
             "totals": [row for row in totals if row.benchmark not in others],
             "inputs": inputs,
