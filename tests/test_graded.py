@@ -153,9 +153,6 @@ def test_a_pass_that_is_taken_to_be_1(threshold: float | None, tmp_path: Path) -
     options = {} if threshold is None else {"pass_threshold": threshold}
     results = analyzed(tmp_path, {"a_rollouts.jsonl": rows}, **options)
     text = (results.path.parent / "report.md").read_text(encoding="utf-8")
-    sentence = (
-        "Nothing says what passes, so a full reward does; "
-        "4 of 8 rewards are partial"
-    )
+    sentence = "Nothing says what passes, so a full reward does; 4 of 8 rewards are partial"
     assert (sentence in text) == (threshold is None)
     assert "has a mean reward of 0.4125" in text

