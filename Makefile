@@ -67,11 +67,12 @@ gallery: $(VENV)/.view ## write finished reports of the samples, and pages of th
 site: $(VENV)/.site gallery ## build docs and the gallery into site/, with search; a dead link is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 
+MARKS ?=
 test: $(READY) ## run the tests, without the slow ones
 	$(BIN)/python -m pytest -m "not slow" -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 test-all: $(READY) ## run every test, the slow ones too
-	$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -m "$(MARKS)" -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 lint: $(READY) ## check style and types
 	$(BIN)/ruff check .

@@ -236,6 +236,7 @@ def test_nothing_recorded_is_not_contrasted(tmp_path: Path) -> None:
     assert found.rows("select task_id, rollout_index from contrasts") == [("1", 0)]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_planted_changes_are_found(tmp_path: Path) -> None:
     """Wrong, missing and unasked changes are found beside the expected calls."""

@@ -76,6 +76,7 @@ def test_looking_again_and_again() -> None:
     assert not (together.column("verdict") == "no change").any()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_many_equal_candidates() -> None:
     """Of nineteen some look changed in a quarter of folders; with all allowed for, hardly ever."""

@@ -71,6 +71,7 @@ def test_every_text_output_is_compared(one_thread: Path) -> None:
     assert json.loads(texts(one_thread)["metrics.json"])["comparisons"]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_threads_change_nothing(one_thread: Path, tmp_path: Path) -> None:
     """Every relation is equal row by row, and every text byte by byte."""
@@ -79,6 +80,7 @@ def test_threads_change_nothing(one_thread: Path, tmp_path: Path) -> None:
     assert texts(other) == texts(one_thread)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_hash_seeds_change_nothing(one_thread: Path, tmp_path: Path) -> None:
     """Nor do locale, time zone and the day of the process, nor where the folder is."""

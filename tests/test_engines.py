@@ -196,6 +196,7 @@ def edits(folder: Path, chance: random.Random) -> list[Callable[[], object]]:
     ]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 @pytest.mark.usefixtures("kept")
 def test_any_edit_of_a_folder_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -237,6 +238,7 @@ def analyzed(out: Path, engine: Any) -> dict[str, bytes]:
     return files_of(out)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_processes_write_what_one_process_writes(
     tmp_path: Path, demo: Path, monkeypatch: pytest.MonkeyPatch
@@ -247,6 +249,7 @@ def test_processes_write_what_one_process_writes(
     assert raw(tmp_path / "warehouse.duckdb") == raw(demo)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_clusters_write_what_one_process_writes(
     tmp_path: Path, demo: Path, monkeypatch: pytest.MonkeyPatch

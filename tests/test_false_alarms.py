@@ -23,6 +23,7 @@ def suite(n: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return random.integers(6, 9, n), random.integers(3, 9, n), np.round(random.random(n), 1)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [60, 2500])
 def test_false_alarm_rate_is_simulation(n: int) -> None:

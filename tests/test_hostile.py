@@ -343,6 +343,7 @@ def _long_rows() -> list[results.Row]:
     return rows
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_megabytes_in_each_field(tmp_path: Path) -> None:
     """Pages and sidecars stay small, and what was cut ends in an ellipsis or says its length."""

@@ -462,6 +462,7 @@ def _rows(path: Path) -> dict[str, object]:
         }
 
 
+@pytest.mark.exhaustive
 def test_a_kill_at_any_point_changes_no_later_row(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -97,6 +97,7 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 @pytest.mark.parametrize("reading", READINGS)
 def test_simulated_results_are_loaded_as_read(

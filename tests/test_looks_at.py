@@ -152,6 +152,7 @@ def test_rollouts_are_looked_at_one_by_one(odd: Path) -> None:
         assert differing(db, named("staging.recorded_keys"), "rollout")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 @pytest.mark.parametrize("looks_at", ["task", "run"])
 def test_tasks_and_runs_are_looked_at_one_by_one(odd: Path, tmp_path: Path, looks_at: str) -> None:

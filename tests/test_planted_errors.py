@@ -103,6 +103,7 @@ def finds(each: Planted, name: str, warehouse: Warehouse) -> bool:
     return each.line in lines
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_planted_errors_are_found_and_drafts_are_clean(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

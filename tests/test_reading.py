@@ -448,6 +448,7 @@ def drawn(sizes: tuple[int, ...], n: int) -> list[int]:
     return [counts[stratum] for stratum in range(len(sizes))]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_intervals_cover_planted_shares() -> None:
     """True shares are planted and 40 failures read, 200 times each: 93 to 97% are covered.

@@ -194,6 +194,7 @@ COSTS: list[tuple[Row, Row, float | None]] = [
 ]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_cost_of_a_row(tmp_path: Path) -> None:
     """The cost of an attempt is what its usage says, else what a field of its row does."""

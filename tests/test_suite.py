@@ -129,6 +129,7 @@ def test_coverage_of_the_average(
     assert 0.93 <= coverage(1000, shapes, sizes, repeats) <= 0.97
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_planted_change() -> None:
     """Three points at each of ten benchmarks show over the suite, and hardly at single ones."""

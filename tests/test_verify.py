@@ -435,6 +435,7 @@ def test_long_and_odd_reports_take_no_more_than_their_length(demo: Path) -> None
         found(text, demo)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [1])
 def test_a_draft_of_any_folder_holds_against_its_own_warehouse(seed: int, tmp_path: Path) -> None:
