@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import chdir
 from functools import cache
@@ -48,6 +49,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "corpus" in getattr(item, "fixturenames", ()) or item.name == "test_corpus":
             item.add_marker(pytest.mark.slow)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Begin no slow test after BLADE_SLOW_UNTIL, seconds since 1970, where it is set."""
+    until = float(os.environ.get("BLADE_SLOW_UNTIL", "inf"))
+    if item.get_closest_marker("slow") and time.time() > until:
+        pytest.skip("no time is left for slow tests: make test-all runs them")
 
 
 @pytest.fixture(scope="session", autouse=True)
