@@ -615,6 +615,37 @@ def test_parts_of_a_change_are_of_its_sense() -> None:
     assert [mode.sign.text for mode in listed if mode.parent] == [called.text]
 
 
+@pytest.mark.parametrize("is_decided", [True, False])
+def test_other_scores_beside_the_deciding_one_are_no_mode(is_decided: bool) -> None:
+    """A second metric that mostly agrees decides nothing where the first is the reward."""
+    deciding = sign("score: turn_1 = fails", FAILURES if is_decided else [0, 30], kind="check")
+    other = sign("scores: turn_2 = fails", [*range(15), 20, 21, 22], kind="check")
+    listed = texts(modes([deciding, other], attempts()))
+    assert (other.text in listed) == (not is_decided)
+
+
+def test_errors_that_are_listed_by_parts_already_are_not_listed_again() -> None:
+    """Attempts without a grade and those at a limit have an error each: it adds nothing."""
+    ungraded = sign("grade is not recorded", range(5), kind="ungraded")
+    limit = sign("recorded limit = timeout", range(5, 9), kind="limit")
+    both = sign("exception = recorded", range(9), kind="error")
+    assert texts(modes([ungraded, limit, both], attempts())) == [ungraded.text, limit.text]
+    more = sign("exception = recorded", range(14), kind="error")
+    assert more.text in texts(modes([ungraded, limit, more], attempts()))
+
+
+def test_what_is_done_in_place_of_another_is_one_behaviour() -> None:
+    """Escalating and never closing, by the same attempts."""
+    bearing = [*range(0, N, 2)]
+    places = np.arange(N)
+    fails = (places % 2 == 0) & (places < 36)
+    of_pairs = Attempts(np.zeros(N, dtype=np.int64), places // 2, fails, ~fails)
+    escalates = sign("calls escalate", bearing, kind="call")
+    closes = sign("calls close_ticket", set(range(N)) - set(bearing), kind="call")
+    (listed,) = modes([escalates, closes], of_pairs)
+    assert {listed.sign.text, *listed.members} == {"calls escalate", "never calls close_ticket"}
+
+
 def test_recorded_errors_are_listed_untested() -> None:
     """A field with an error in a few failures and no pass, with what the errors are.
 

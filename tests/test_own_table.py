@@ -262,6 +262,21 @@ def test_other_spellings(tmp_path: Path) -> None:
     assert first["response"]["usage"] == {"input_tokens": 7}
 
 
+def test_tables_without_scores_are_warned_of_once(tmp_path: Path) -> None:
+    """One line for all of them, with the first."""
+    write_lines(
+        tmp_path / "results.jsonl", rows_of(lambda place, verdict: {"id": place, "passed": verdict})
+    )
+    for name in ("log_a", "log_b", "log_c"):
+        write_lines(tmp_path / f"{name}.jsonl", [{"line": "one"}, {"line": "two"}])
+    result = call("analyze", tmp_path, "--out", tmp_path / "out")
+    (warning,) = (line for line in result.stderr.splitlines() if "not read" in line)
+    assert warning == (
+        "! log_a.jsonl: not read: it is a table without a column of scores; "
+        "name it with --field score=COLUMN (and 2 other files)"
+    )
+
+
 def test_a_table_without_scores_beside_others(tmp_path: Path) -> None:
     """It is skipped with the reason, never passed over in silence."""
     scored = rows_of(lambda place, verdict: {"id": place, "prompt": "p q", "passed": verdict})
@@ -292,6 +307,36 @@ def test_correct_may_be_the_key() -> None:
     table = [{"id": n, "answer": "A", "correct": "B", "score": n % 2} for n in range(4)]
     columns = recognise(table, {})
     assert (columns["key"], columns["score"]) == (("correct",), ("score",))
+
+
+@pytest.mark.parametrize(
+    ("n_compared", "column"), [(1, ("exact_answer",)), (2, None)], ids=["one", "two"]
+)
+def test_a_column_that_compares_two_others_is_the_score(
+    n_compared: int, column: tuple[str, ...] | None
+) -> None:
+    """Where two columns are such comparisons, neither is taken for the score."""
+    table = rows_of(
+        lambda place, verdict: {
+            "exact_answer": verdict,
+            "same_unit": verdict if n_compared == 2 else place % 2 == 0,
+            "given": str(place if verdict else -1),
+            "wanted": str(place),
+        }
+    )
+    assert recognise(table, {}).get("score") == column
+
+
+def test_a_column_that_differs_from_a_comparison_is_no_score() -> None:
+    """One row in twelve is enough."""
+    table = rows_of(
+        lambda place, verdict: {
+            "checked": verdict or place == 0,
+            "given": str(place if verdict else -1),
+            "wanted": str(place),
+        }
+    )
+    assert "score" not in recognise(table, {})
 
 
 def test_no_score(tmp_path: Path) -> None:

@@ -49,6 +49,8 @@ END_NAME = re.compile(
 WORDS_FOR_NOTHING = ("none", "null", "n/a")
 # A harness may end every attempt so.
 ENDS_ON_A_CALL = "is missing after the last tool call"
+# Where the readers of harnesses put the score that is the reward, and all others beside it.
+DECIDING, OTHER_SCORES = "score: ", "scores: "
 DESCRIPTIONS = ("field", "check", "expected", "error", "answer")
 YES_OR_NO = frozenset(
     "true false 0 1 0.0 1.0 pass passed fail failed success failure error correct incorrect yes no "
@@ -123,8 +125,15 @@ def parts_of_score(signs: Sequence[Sign], attempts: Attempts) -> set[tuple[str, 
 
 
 def measures(signs: Sequence[Sign], attempts: Attempts) -> set[tuple[str, str]]:
-    """Checks that half of the passes fail: a penalty, or a score of which less is better."""
-    return {
+    """Checks that decide nothing: other scores beside the one that does, and what passes fail too.
+
+    What half of the passes fail is a penalty, or a score of which less is better.
+    """
+    is_decided = any(name.startswith(DECIDING) for _, name in same_as_score(signs, attempts))
+    other_scores = {
+        sign.field for sign in signs if sign.kind == "check" and sign.name.startswith(OTHER_SCORES)
+    }
+    return (other_scores if is_decided else set()) | {
         sign.field
         for sign in signs
         if sign.kind == "check"
@@ -282,8 +291,10 @@ def _recorded_errors(
 ) -> list[Mode]:
     """Fields of the rows that hold an error in some failures and hardly a pass, with the errors.
 
-    An error in most failures is how their verdict is put, where others pass.
+    An error in most failures is how their verdict is put, where others pass. Attempts without a
+    grade and those at limits often have one, and are listed already.
     """
+    covered = _covered(before, attempts)
     recorded = [
         sign
         for sign in signs
@@ -292,6 +303,7 @@ def _recorded_errors(
         and (of_failures(sign, attempts) < 0.8 or attempts.n_passes == 0)
         and contrast(sign, attempts) >= 0.5
         and not any(is_nested(sign, mode.sign, 0.7) for mode in before)
+        and share(covered, sign.bears & attempts.fails) < 0.9
     ]
     recorded.sort(key=lambda sign: (-n_failing(sign, attempts), sign.text))
     listed: list[Mode] = []
@@ -387,10 +399,7 @@ def _descriptions(signs: Sequence[Sign], attempts: Attempts, before: Sequence[Mo
         if is_few or not any(is_nested(one[0], sign, 0.7) for sign in listed_before)
     ]
     remaining = _without_later_errors(remaining, attempts)
-    covered = np.zeros(len(attempts.fails), dtype=bool)
-    for mode in before:
-        if mode.parent is None:
-            covered |= mode.sign.bears
+    covered = _covered(before, attempts)
     least_new = 0 if is_few else max(3, 0.02 * attempts.n_failures)
     # Of few failures each sign is shown, however much it has in common with others.
     most_nested = np.inf if is_few else 0.7
@@ -412,6 +421,15 @@ def _descriptions(signs: Sequence[Sign], attempts: Attempts, before: Sequence[Mo
         remaining = [one for one in remaining if one is not best and one not in nested]
         listed += _parts(sign, nested, attempts)
     return listed
+
+
+def _covered(listed: Sequence[Mode], attempts: Attempts) -> Flags:
+    """The attempts that bear one of these modes."""
+    covered = np.zeros(len(attempts.fails), dtype=bool)
+    for mode in listed:
+        if mode.parent is None:
+            covered |= mode.sign.bears
+    return covered
 
 
 def _without_usual_words(signs: Sequence[Sign], attempts: Attempts) -> list[Sign]:
@@ -551,14 +569,20 @@ def _behaviours(signs: Sequence[Sign], attempts: Attempts) -> list[Mode]:
         for sign in calls
     ]
     tested = [*calls, *never]
-    listed = [
-        Mode(sign, "behaviour", p_adjusted=float(p_value))
-        for sign, p_value in zip(tested, max_t(tested, strata, attempts.fails), strict=True)
+    p_values = dict(zip(tested, max_t(tested, strata, attempts.fails), strict=True))
+    differing = [
+        sign
+        for sign, p_value in p_values.items()
         if p_value < LEVEL
         and n_failing(sign, attempts) >= 3
         and contrast(sign, attempts) >= 0.2
         # Over several runs a call may only go with the run that fails more.
         and _is_of_failures(sign, attempts)
+    ]
+    # Who does one thing in place of another does both.
+    listed = [
+        Mode(sign, "behaviour", members, float(p_values[sign]))
+        for sign, members in groups(differing)
     ]
     listed.sort(key=lambda mode: (-contrast(mode.sign, attempts), mode.sign.text))
     return listed[:2]

@@ -143,22 +143,36 @@ select
 from (select distinct benchmark, lowest, highest, is_continuous, pass_threshold from staging.run_benchmarks)
 where pass_threshold is null
 union all
--- Files with lines that could not be used.
+-- Files with lines that could not be used; of those that are not read for one reason, the first.
 select
     'warn_rejects',
     path,
-    coalesce(
-        (select 'not read: it ' || reason from main.rejects where source_file = path and kind = 'skipped'),
-        n_rejects || ' of ' || n_lines || if(n_lines = 1, ' line', ' lines') || ' could not be used'
-    ),
+    message,
     -- A file's name is untrusted, and a hint is made to be pasted into a shell.
     'blade sql "from rejects' || case
         when regexp_matches(path, '^[A-Za-z0-9._/ -]+$')
             then ' where source_file = ' || '''' || path || ''''
         else ''
     end || '"'
-from main.artifacts
-where n_rejects > 0
+from (
+    select
+        path,
+        n_rejects || ' of ' || n_lines || if(n_lines = 1, ' line', ' lines') || ' could not be used' as message
+    from main.artifacts
+    where n_rejects > 0 and kind <> 'skipped'
+    union all
+    select
+        min(path),
+        'not read: it ' || reason || case count(*)
+            when 1 then ''
+            when 2 then ' (and 1 other file)'
+            else ' (and ' || count(*) - 1 || ' other files)'
+        end
+    from main.rejects
+    inner join main.artifacts on artifacts.path = rejects.source_file
+    where kind = 'skipped'
+    group by reason
+)
 union all
 -- Runs that reported figures of themselves which their rows do not give.
 select

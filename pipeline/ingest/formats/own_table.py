@@ -202,7 +202,7 @@ def unscored(file: ListedFile) -> str | None:
     """Why a table is not read, beside others that are; None if it is not a table of rows."""
     if _ending(file.path) == "json" or len(sample(file.path, 2)) < 2:
         return None
-    return "a table without a column of scores; name it with --field score=COLUMN"
+    return "is a table without a column of scores; name it with --field score=COLUMN"
 
 
 def _is_evaluation(table: Sequence[dict[str, Any]], columns: Columns) -> bool:

@@ -6,6 +6,7 @@ and false, and the key if it holds "B". Guesses are from the first rows, and are
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +29,8 @@ ROLES_OF_CHAT = {
 # Roles whose columns may be inside an object.
 NESTED = ("score", "key", "task", "model")
 SINGLE_SHARE = 0.8
+# Fewer rows of an outcome may agree by chance.
+LEAST_COMPARED = 3
 PASSING = frozenset("true yes pass passed correct right success successful solved resolved".split())
 FAILING = frozenset("false no fail failed incorrect wrong failure unsolved unresolved".split())
 # Words of names whose columns say the opposite of a score: more of it is worse.
@@ -188,6 +191,8 @@ def recognise(table: Table, chosen: Mapping[str, str]) -> Columns:
             if role.name != "prompt" or not _is_of_names(path, values_of(table, path))
         ]
         best = _task(table, fitting, columns) if role.name == "task" else next(iter(fitting), None)
+        if role.name == "score":
+            best = best or _comparison(table)
         if best is not None:
             columns[role.name] = best
     if "repeat" in columns and "repeat" not in chosen and not is_numbering(table, columns):
@@ -205,6 +210,35 @@ def _fits(role: Role, values: Values) -> bool:
     """Most values fit; a score may be missing or unreadable in some rows, an id may not."""
     n_fitting = sum(map(role.fits, values))
     return n_fitting > len(values) / 2 if role.name == "score" else 0 < n_fitting == len(values)
+
+
+def _comparison(table: Table) -> tuple[str, ...] | None:
+    """The one column that is true exactly where two other columns are equal.
+
+    An answer and its key, for example. None if several are, or if too few rows show it.
+    """
+    scores = [tuple(name.split(".")) for name in possible_scores(table)[0]]
+    others = [path for path in paths(table) if path not in scores and _is_compared(table, path)]
+    texts = {path: [text(get(row, *path)) for row in table] for path in others}
+    comparing = []
+    for path in scores:
+        verdicts = [score_of(get(row, *path)) == 1 for row in table]
+        if min(sum(verdicts), len(verdicts) - sum(verdicts)) < LEAST_COMPARED:
+            continue
+        equal_to_it = (
+            verdicts
+            == [left is not None and left == right for left, right in zip(*pair, strict=True)]
+            for pair in itertools.combinations(texts.values(), 2)
+        )
+        if any(equal_to_it):
+            comparing.append(path)
+    return comparing[0] if len(comparing) == 1 else None
+
+
+def _is_compared(table: Table, path: tuple[str, ...]) -> bool:
+    """Whether a column holds short values that differ from row to row."""
+    values = values_of(table, path)
+    return len(set(map(as_json, values))) > 1 and all(map(_is_id, values))
 
 
 def _task(
