@@ -1,4 +1,5 @@
 -- Sometimes-pass tasks whose transcripts, if any, show no difference: a failure and a pass by their checks.
+-- Where nothing else is recorded of a failure, there is nothing to show.
 -- grain: run_id, task_id
 -- looks at: run
 -- needs: main.task_outcomes where bucket = 'sometimes'
@@ -160,6 +161,6 @@ left join staging.run_tasks using (run_id, task_id)
 left join staging.task_prompts as prompts using (run_id, task_id, prompt_sha)
 left join raw.texts on texts.record_id = prompts.prompt_record
 left join staging.tasks on tasks.benchmark = chosen.benchmark and tasks.task_id = chosen.task_id
-where n_met_by_pass + n_met_by_failure > 0 or length(notes.notes) > 0 or has_transcript
+where n_met_by_pass + n_met_by_failure > 0 or length(notes.notes) > 0
 qualify rank <= 6
 order by run_id, rank
