@@ -68,6 +68,8 @@ TASK_PATH = re.compile(rb'"task"\s*:\s*\{\s*"path"\s*:\s*"([^"\\]+)"')
 CLOCK_NAME = re.compile(r"\d{4}-\d\d-\d\d__\d\d-\d\d-\d\d")
 SEPARATORS = "-_.@"
 TRIAL_FILES = ("result.json", "config.json")
+# What a person who sorts trials into folders of their own may call the result of one.
+RESULT_NAME = re.compile(r"result\.json$")
 FEW_BYTES = 4096
 # If trials have several rewards, means have their names.
 MEANS = {"mean": "filled_mean/reward", "reward": "filled_mean/reward"}
@@ -106,40 +108,55 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
     for file in files:
         if OF_A_TRIAL.search(file.name):
             inside[home(file.name, trials)].append(file)
+    for folder, one in trials.items():
+        # Without Harbor's folders, what is beside a result is of the trial.
+        if folder not in inside:
+            inside[folder] = [
+                file
+                for base, file in by_folder[folder].items()
+                if base.endswith(".json") and file is not one and base not in TRIAL_FILES
+            ]
     jobs = defaultdict(list)
     for folder, file in trials.items():
         jobs[_up(folder), file.path.parent.parent.name].append(file)
     pooled = _jobs_of_one_task(jobs)
     for (job, name), files_here in jobs.items():
-        stem = pooled.get(job, name)
+        folder, stem = pooled.get(job, (_up(job), name))
         for file in files_here:
             beside = tuple(other.path for other in sorted(inside[file.folder], key=atif.part))
-            yield Claim(file, Kind.ROLLOUTS, _up(job), stem, beside=beside, owns=file.folder)
+            yield Claim(file, Kind.ROLLOUTS, folder, stem, beside=beside, owns=file.folder)
         for base in TRIAL_FILES if job not in trials else ():
             if base in by_folder[job]:
                 lock = [one for other, one in by_folder[job].items() if other == "lock.json"]
                 beside = tuple(other.path for other in (*files_here, *lock))
                 # What one of several pooled jobs published is not of the run.
                 kind = Kind.CONFIG if job in pooled else Kind.AGGREGATE_METRICS
-                yield Claim(by_folder[job][base], kind, _up(job), stem, beside=beside)
+                yield Claim(by_folder[job][base], kind, folder, stem, beside=beside)
 
 
-def _jobs_of_one_task(jobs: Mapping[tuple[str, str], list[ListedFile]]) -> dict[str, str]:
-    """New names for jobs that were started once per task, by folder.
+def _jobs_of_one_task(
+    jobs: Mapping[tuple[str, str], list[ListedFile]],
+) -> dict[str, tuple[str, str]]:
+    """The folder and the new name of jobs that were started once per task.
 
     They differ from each other only in the task's name, or only in the time that Harbor names jobs
-    by. Together they are one run: what is left of the name, else the folder that they are in.
+    by, or have one name in folders called after their tasks. Together they are one run: what is
+    left of the name, else the folder that they are in.
     """
     groups: dict[tuple[str, str, str], dict[str, str]] = defaultdict(dict)
     for (job, name), files_here in jobs.items():
-        task = _task_of_head(files_here[0].path) if len(files_here) == 1 else None
+        tasks = {_task_of_head(file.path) for file in files_here}
+        task = next(iter(tasks)) if len(tasks) == 1 else None
         rest = CLOCK_NAME.sub("", _without_task(name, task)) if task else name
-        if task and rest != name:
+        if task and rest != name and len(files_here) == 1:
             key = (_up(job), rest.strip(SEPARATORS), _agent_of(files_here[0].path))
+            groups[key][job] = task
+        elif task and task in (above := _up(job).split("/")):
+            key = ("/".join(above[: above.index(task)]), name, _agent_of(files_here[0].path))
             groups[key][job] = task
     named: dict[tuple[str, str], int] = Counter((folder, rest) for folder, rest, _ in groups)
     return {
-        job: rest or "jobs"
+        job: (folder, rest or "jobs")
         for (folder, rest, _), tasks in groups.items()
         # Agents that are set up differently are no repeats of each other.
         if len(set(tasks.values())) > 1 and named[folder, rest] == 1
@@ -173,11 +190,23 @@ def _task_of_head(path: Path) -> str | None:
 
 def _trial_file(files: dict[str, ListedFile]) -> ListedFile | None:
     """The result of a trial, or the config if it has no result."""
+    results = sorted(
+        (name for name in files if RESULT_NAME.search(name)), key=lambda name: (len(name), name)
+    )
     # The result of a job may contain its trials.
-    heads = [head(files[name].path, FEW_BYTES) for name in TRIAL_FILES if name in files]
-    if any(b'"trial_name"' in one and b'"n_total_trials"' not in one for one in heads):
-        return files.get("result.json") or files["config.json"]
-    return None
+    heads = {
+        name: head(files[name].path, FEW_BYTES)
+        for name in (*results, "config.json")
+        if name in files
+    }
+    of_trial = [
+        name
+        for name, one in heads.items()
+        if b'"trial_name"' in one and b'"n_total_trials"' not in one
+    ]
+    if not of_trial:
+        return None
+    return files.get("result.json") or files[of_trial[0]]
 
 
 def _up(folder: str) -> str:
@@ -299,7 +328,7 @@ def _trial(artifact: Artifact) -> Iterator[Reading]:
         {"input": transcripts[0].question, "tools": transcripts[0].tools} if transcripts else {}
     )
     ran = fields(trial.get("agent_execution")) or trial
-    is_ended = artifact.path.name == "result.json"
+    is_ended = RESULT_NAME.search(artifact.path.name) is not None
     ended = _exception([trial, *steps])
     response = atif.response(transcripts, usage, model)
     # ApiError and similar: the call of the model failed.
@@ -366,7 +395,10 @@ def _verifier_documents(artifact: Artifact) -> dict[str, Any]:
     own = [
         path
         for path in artifact.beside
-        if path.parent.name == "verifier" and path.suffix == ".json" and path.name not in OWN_FILES
+        if path.parent in (artifact.path.parent, artifact.path.parent / "verifier")
+        and path.suffix == ".json"
+        and "trajectory" not in path.name
+        and path.name not in OWN_FILES
     ]
     small = [path for path in own if path.stat().st_size <= MOST_DOCUMENT]
     return {path.stem: one for path, one in zip(small, documents(small), strict=True) if one}
