@@ -777,6 +777,13 @@ create or replace macro comparable_arguments(arguments) as
         '{}'
     );
 
+-- Do a failure and a pass go other ways from their first call on? Then the first of many differences, as of
+-- agents that write commands, says nothing.
+create or replace macro is_other_way(pair) as
+    pair.difference in ('tool', 'arguments')
+    and pair.n_common_first = 0
+    and 10 * (pair.n_common + 1) <= least(pair.n_calls, pair.n_passing_calls);
+
 -- The names under which formats record the answer that is right.
 create or replace macro is_key_name(path) as
-    path in ('target', 'expected_answer', 'ground_truth', 'answer_key', 'reference_answer');
+    path in ('target', 'expected_answer', 'ground_truth', 'possible_answer', 'answer_key', 'reference_answer');

@@ -282,6 +282,22 @@ def untold(task: int, index: int, *, met: str) -> Row:
     return row
 
 
+@pytest.mark.parametrize(("n_shared", "n_cards"), [(6, 1), (0, 0)], ids=["shared", "other way"])
+def test_attempts_that_go_other_ways_are_not_set_beside_each_other(
+    tmp_path: Path, n_shared: int, n_cards: int
+) -> None:
+    """Of agents that write commands, the first of many differences says nothing."""
+
+    def row(index: int) -> Row:
+        shared = [call("bash", {"command": f"step {place}"}) for place in range(n_shared)]
+        own = [call("bash", {"command": f"{index} {place}"}) for place in range(20 - n_shared)]
+        output = [item for items in (*shared, *own) for item in items]
+        return rollout(0, index, output=output, reward=float(index), tests={"a": index == 1})
+
+    results = written.analyzed(tmp_path, {"a_rollouts.jsonl": [row(0), row(1)]})
+    assert results.rows("select count(*) from report.contrasts") == [(n_cards,)]
+
+
 @pytest.mark.slow
 def test_without_transcripts_checks_are_compared(tmp_path: Path) -> None:
     """The nearest failure beside a pass: which checks one of them meets alone, with citations."""

@@ -861,3 +861,42 @@ def test_a_call_is_an_answer() -> Batch:
     found = yield rows
     query = "select task_id from signs where sign = 'answer is empty' order by all"
     assert found.column(query) == ["1", "2"]
+
+
+@together
+def test_what_is_in_place_of_a_key_is_not_shown() -> Batch:
+    """One text at all tasks, which no pass gives."""
+    rows = [answered(task, f"guess {task}", "victory", float(task > 2)) for task in range(6)]
+    assert not any("victory" in note for listed in notes((yield rows)).values() for note in listed)
+
+
+@together
+def test_another_script_is_no_punctuation() -> Batch:
+    """Words around the key differ from it in any language."""
+    rows = [answered(task, f"a{task}", f"a{task}", 1.0) for task in range(6)]
+    rows += [answered(6, "따라서 a6을 선택합니다", "a6", 0.0), answered(7, "(a7)", "a7", 0.0)]
+    found = yield rows
+    query = "select task_id from signs where value like 'equals the key but%'"
+    assert found.column(query) == ["7"]
+
+
+@together
+def test_a_key_is_no_sign() -> Batch:
+    """What is right belongs to the task; a key that is missing is an observation."""
+    rows = [
+        rollout(task, 0, reward=float(task > 3), target=None if task == 9 else "ab"[task % 2])
+        for task in range(10)
+    ]
+    found = yield rows
+    assert found.column("select distinct value from signs where name = 'target'") == ["is null"]
+
+
+@together
+def test_the_lowest_rewards_are_cited_without_a_threshold() -> Batch:
+    """Beside the median; where half of the attempts have the lowest, it is usual."""
+    found = yield [
+        rollout(task, 0, reward=reward) for task, reward in enumerate([0, 0, 7, 8, 9, 9])
+    ]
+    figures = "reward_with, reward_without, n_attempts, n_all_attempts"
+    lowest = found.rows(f"select {figures} from findings where kind = 'lowest'")
+    assert lowest == [(0.0, 7.5, 2, 6)]

@@ -215,3 +215,21 @@ def test_jobs_of_one_task_are_one_run(tmp_path: Path) -> None:
         ("jobs", 2),
         ("prefixes-queue", 1),
     ]
+
+
+def test_trials_in_folders_of_their_tasks(tmp_path: Path) -> None:
+    """Results of another name, what is beside them, and one job in the folders of several tasks."""
+    inputs: dict[str, Any] = {}
+    for task in ("fix-queue", "add-cookies"):
+        for place in (0, 1):
+            folder = f"{task}/runs/gpt-5/trial-{place}"
+            inputs[f"{folder}/trial-result.json"] = [
+                trial(f"org/{task}", f"{task}__{place}", place)
+            ]
+            inputs[f"{folder}/grader.json"] = [{"gate": "closed"}]
+    results = analyzed(tmp_path, inputs, needs=NEEDS)
+    counted = results.rows("select run_id, count(*), sum(reward) from rollouts group by all")
+    assert counted == [("gpt-5", 4, 2.0)]
+    assert results.rows("select distinct verifier ->> '$.grader.gate' from rollouts") == [
+        ("closed",)
+    ]

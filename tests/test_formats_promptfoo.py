@@ -150,3 +150,11 @@ def test_every_response_is_the_same_error(case: str, tmp_path: Path) -> None:
     text = (actual.path.parent / "report.md").read_text(encoding="utf-8")
     counted = "5 of 5 failures" if is_scored else "5 of 5 attempts (none is graded)"
     assert f"1. `error_message = API call error: 401 Unauthorized`: {counted}" in text
+
+
+def test_a_pattern_that_ends_in_a_line_break_shows_it(tmp_path: Path) -> None:
+    """Hardly an answer matches it, and nobody would see why."""
+    checks = [{"pass": False, "assertion": {"type": "regex", "value": "a b\n"}}]
+    row = result(0, 0, "Rome", is_passed=False, gradingResult={"componentResults": checks})
+    results = analyzed(tmp_path, {"results.json": [{"evalId": "e", "results": {"results": [row]}}]})
+    assert ("regex: a b\\n",) in results.rows("select check_name from checks")

@@ -339,6 +339,37 @@ def test_a_column_that_differs_from_a_comparison_is_no_score() -> None:
     assert "score" not in recognise(table, {})
 
 
+@pytest.mark.parametrize("is_same", [True, False], ids=["same", "other"])
+def test_a_summary_of_a_table_is_not_read_again(tmp_path: Path, is_same: bool) -> None:
+    """Fewer columns with the same times; verdicts alone may be those of another run."""
+    rows = rows_of(
+        lambda place, verdict: {
+            "id": place,
+            "passed": verdict,
+            "seconds": 0.1 + place,
+            "task": {"query": f"What is {place}?"},
+        }
+    )
+    write_lines(tmp_path / "results.jsonl", rows)
+    shift = 0 if is_same else 0.05
+    summary = [
+        {"Task ID": row["id"], "Success": row["passed"], "Time": row["seconds"] + shift}
+        for row in rows
+    ]
+    write_cells(tmp_path / "summary.csv", summary, ",")
+    kinds = {one.name: one.kind for one in discover.artifacts((tmp_path,))}
+    assert kinds["results.jsonl"] is Kind.ROLLOUTS
+    assert kinds["summary.csv"] is (Kind.SKIPPED if is_same else Kind.ROLLOUTS)
+
+
+def test_a_question_may_be_inside_an_object() -> None:
+    """Sentences are one, a word is none."""
+    table = rows_of(lambda place, verdict: {"id": place, "passed": verdict, "of": {"query": "a b"}})
+    assert recognise(table, {})["prompt"] == ("of", "query")
+    table = rows_of(lambda place, verdict: {"id": place, "passed": verdict, "of": {"query": "ab"}})
+    assert "prompt" not in recognise(table, {})
+
+
 def test_no_score(tmp_path: Path) -> None:
     """Without a score the message lists the columns, and names one that could be it."""
     rows = rows_of(lambda place, verdict: {"id": place, "prompt": "p", "is_right": verdict})

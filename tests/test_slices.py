@@ -89,6 +89,8 @@ def test_without_repeats_names_decide() -> Batch:
             reward=float(task % 2),
             topic="sums" if task < 4 else "texts",
             verdict="right" if task % 2 else "wrong",
+            stop_reason="length" if task % 2 else "stop",
+            target="A" if task < 4 else "B",
         )
         for task in range(8)
     ]

@@ -396,7 +396,7 @@ def _descriptions(signs: Sequence[Sign], attempts: Attempts, before: Sequence[Mo
     remaining = [
         one
         for one in groups([*of_whole_runs, *passing])
-        if is_few or not any(is_nested(one[0], sign, 0.7) for sign in listed_before)
+        if not any(is_nested(one[0], sign, 1.0 if is_few else 0.7) for sign in listed_before)
     ]
     remaining = _without_later_errors(remaining, attempts)
     covered = _covered(before, attempts)

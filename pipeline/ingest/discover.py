@@ -124,7 +124,9 @@ def artifacts(
     kinds = {file: kind_of(file) for file in listed}
     tables = _own_tables(kinds, claims, table_fields or {}, named_files)
     claims |= tables
-    kinds |= dict.fromkeys((claim.file for claim in tables.values()), Kind.ROLLOUTS)
+    kinds |= {
+        claim.file: Kind.SKIPPED if claim.skipped else Kind.ROLLOUTS for claim in tables.values()
+    }
     known = {
         file.name: formats.Claim(file, Kind.OTHER, file.folder, file.base, skipped=reason)
         for file, kind in kinds.items()
@@ -166,7 +168,10 @@ def _own_tables(
     is_known = any(kinds[file] in NOT_ROWS and unread.reason(file) for file in candidates)
     if not tables and not has_results and candidates and not is_known:
         raise own_table.refused(candidates, chosen)
-    return {claim.file.name: replace(claim, format=formats.OWN_TABLE) for claim in tables}
+    return {
+        claim.file.name: replace(claim, format="" if claim.skipped else formats.OWN_TABLE)
+        for claim in tables
+    }
 
 
 def _copies(claims: dict[str, formats.Claim]) -> dict[str, formats.Claim]:

@@ -16,6 +16,14 @@ logs as (
     from staging.run_settings
     where name = 'log_status'
 ),
+-- An attempt may be in a line that is none.
+damaged as (
+    select distinct
+        run_id,
+        'its file has unusable lines' as state
+    from main.artifacts
+    where n_rejects > 0 and kind = 'rollouts'
+),
 attempts as (
     select
         attempts.*,
@@ -128,10 +136,11 @@ borne as (
         if(
             outcome = 'failed attempt',
             'attempt failed: ' || coalesce(failure_class, 'no class recorded'),
-            coalesce(logs.state, 'no failure recorded')
+            coalesce(logs.state, damaged.state, 'no failure recorded')
         ) as part
     from attempts
     left join logs using (run_id)
+    left join damaged using (run_id)
     where not is_recorded
 )
 select

@@ -395,6 +395,8 @@ runs_differ as (
         n_tasks,
         18 as place
     from main.run_contrasts
+    -- A mode is listed with its runs.
+    anti join modes on modes.benchmark = run_contrasts.benchmark and modes.mode = run_contrasts.sign
     qualify row_number() over (
         partition by benchmark
         order by
@@ -417,6 +419,28 @@ low as (
         10 + row_number() over (partition by benchmark order by p_adjusted, sign) as place
     from main.reward_contrasts
 ),
+-- Where nothing says what passes: the lowest rewards, beside the usual one.
+lowest as (
+    select
+        benchmark,
+        'lowest' as kind,
+        min(reward) as reward_with,
+        median(reward) as reward_without,
+        count(*) filter (where reward = least_reward) as n_attempts,
+        count(*) as n_all_attempts,
+        arg_min(run_id || '/' || task_id || ':' || rollout_index, (reward, run_id, task_id, rollout_index)) as citation,
+        16 as place
+    from (
+        select
+            *,
+            min(reward) over (partition by benchmark) as least_reward
+        from staging.rollouts
+        inner join staging.run_benchmarks using (run_id)
+        where is_scored and pass_threshold is null
+    )
+    group by benchmark
+    having count(*) >= 5 and 2 * n_attempts <= count(*)
+),
 every as (
     from modes
     union all by name
@@ -437,6 +461,8 @@ every as (
     from runs_differ
     union all by name
     from low
+    union all by name
+    from lowest
     union all by name
     from concentrated
     union all by name

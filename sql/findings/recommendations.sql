@@ -242,6 +242,12 @@ select
     citations,
     failing_citations,
     passing_citation,
+    benchmark in (
+        select run_benchmarks.benchmark
+        from staging.rollouts
+        inner join staging.run_benchmarks using (run_id)
+        where n_events > 0
+    ) as has_transcripts,
     -- The count that a rerun should move.
     'fewer than ' || n_failures || ' of ' || n_failures_observed as would_show
 from ordered

@@ -79,7 +79,8 @@ field_paths as (
     group by benchmark, path
     having
         -- The answer itself is compared with its key.
-        not count(*) filter (where value = answer) >= 0.5 * count(*)
+        not count(*) filter (where value = answer)
+            >= 0.5 * greatest(count(*) filter (where value not in ('is null', 'is empty')), 1)
     -- One name in two spellings with the same values is one field.
     qualify row_number() over (
         partition by benchmark, bare_text(path), bit_xor(hash(record_id, value)), count(*) order by path
@@ -94,8 +95,11 @@ field_values as (
     inner join field_paths using (benchmark, path)
     where
         value in ('is null', 'is empty')
-        -- Ids, times, hashes and texts are distinct in most attempts.
-        or value <> '' and not is_size and (is_list or has_words or n_values < 0.8 * n_rows)
+        -- Ids, times, hashes and texts are distinct in most attempts; what is right belongs to the task.
+        or value <> ''
+        and not is_size
+        and (is_list or has_words or n_values < 0.8 * n_rows)
+        and not is_key_name(path)
 ),
 ungraded as (
     select
@@ -561,11 +565,7 @@ shapes as (
                     then 'was not extracted'
             end,
             case
-                when
-                    key <> compared
-                    and regexp_replace(lower(key), '[^a-z0-9]', '', 'g')
-                        = regexp_replace(lower(compared), '[^a-z0-9]', '', 'g')
-                    and regexp_matches(key, '[A-Za-z0-9]')
+                when key <> compared and bare_text(key) = bare_text(compared) and bare_text(key) <> ''
                     then 'equals the key but for case, white space or punctuation'
             end
         ], lambda value: value is not null)) as value

@@ -130,7 +130,9 @@ names as (
             '(^|[._])(id|ids|uuid|uid|idx|index|hash|sha|seed|url|path)$'
             || '|answer|response|output|extract|predict|parsed|generat|generation|model|judg|verdict'
             || '|score|reward|accuracy|pass|correct|match|error|fail|solved|resolved|valid|status'
-            || '|time|duration|latency|token|cost|turns?|exit|finish|terminated|truncated'
+            || '|time|duration|latency|token|cost|turns?|exit|finish|stop|terminated|truncated'
+            -- A key sorts tasks by what is right, not by what they are.
+            || '|(^|[._])(target|label|gold|key|solution|ground_truth|reference)$'
             || '|(^|[._])n_|num_|count'
         )
         -- What kind of answer is asked for is the task's.

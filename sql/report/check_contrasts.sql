@@ -12,7 +12,10 @@ with outcomes as (
         n_scored
     from main.task_outcomes
     anti join report.contrasts using (run_id, task_id)
-    anti join (from main.contrasts where is_closest and difference not in ('answer', 'nothing')) as steps
+    anti join (
+        from main.contrasts
+        where is_closest and difference not in ('answer', 'nothing') and not is_other_way(contrasts)
+    ) as steps
         using (run_id, task_id)
     where bucket = 'sometimes'
 ),
@@ -139,6 +142,9 @@ select
     run_id || '/' || task_id || ':' || passing_index as passing,
     own_question(texts.prompt, chosen.task_id, tasks) as prompt,
     modes.mode,
+    (run_id, task_id) in (
+        select (run_id, task_id) from main.contrasts where is_closest and is_other_way(contrasts)
+    ) as is_other_way,
     coalesce(notes.notes, []) as notes,
     causes.cause,
     causes.source as cause_source,

@@ -26,6 +26,7 @@ chosen as materialized (
         contrasts.is_closest
         and (failing_event is not null or passing_event is not null)
         and difference <> 'nothing'
+        and not is_other_way(contrasts)
         -- The last words of a conversation are often a farewell.
         and (difference <> 'answer' or record_id not in (select record_id from raw.events where role = 'user'))
     qualify rank <= 6

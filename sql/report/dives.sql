@@ -271,4 +271,10 @@ left join main.root_causes as causes using (run_id, task_id)
 left join raw.events as calls on calls.record_id = passing.record_id and calls.seq = passing.seq
 left join last_words as failing_words on failing_words.record_id = chosen.record_id
 left join last_words as passing_words on passing_words.record_id = passing.record_id
+-- Where nothing is recorded of a failure and no run passes, there is nothing to show.
+where
+    len(notes.notes) > 0
+    or failing_words.final_text is not null
+    or passing.citation is not null
+    or causes.cause is not null
 order by run_id, rank

@@ -14,7 +14,7 @@ import itertools
 import json
 import os
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -82,6 +82,8 @@ OF_COLUMNS = re.compile(rb'"columns"\s*:\s*\[\s*"[^\]]*\].*"data"\s*:\s*\[\s*\['
 OF_GYM = re.compile(rb'"(responses_create_params|agent_ref|ng_trajectory|_ng_\w+)"\s*:')
 RESPONSE_OF_GYM = frozenset({"output", "object"})
 SNIFFED_ROWS = 50
+LEAST_REPEATED = 3
+MOSTLY = 0.9
 FEWEST_DOCUMENTS = 2
 MOST_LISTED = 20
 # Columns beside the output that hold its answer alone.
@@ -110,15 +112,18 @@ def claims(
     The documents of a folder that are one attempt each are one table.
     """
     documents = defaultdict(list)
+    tables = {}
     for file in files:
         table = sample(file.path)
         if _is_one_attempt(file.path, table):
             documents[file.folder].append((file, table[0]))
-        elif _is_scored(table, recognise(table, chosen), is_named=is_named):
-            stem = NAMES.sub("", file.base)
-            yield Claim(
-                file, Kind.ROLLOUTS, file.folder, stem, fields=tuple(sorted(chosen.items()))
-            )
+        elif _is_scored(table, columns := recognise(table, chosen), is_named=is_named):
+            tables[file] = _rows_of_values(table), values_of(table, columns["score"])
+    for file in tables:
+        stem, fields = NAMES.sub("", file.base), tuple(sorted(chosen.items()))
+        is_summary = not is_named and _is_summary(file, tables)
+        reason = "repeats rows of a table beside it, with fewer columns" if is_summary else None
+        yield Claim(file, Kind.ROLLOUTS, file.folder, stem, fields=fields, skipped=reason)
     for folder, attempts in documents.items():
         rows = [row for _, row in attempts]
         columns = recognise(rows[:SAMPLED_ROWS], chosen)
@@ -131,6 +136,44 @@ def claims(
                     values_of([row], columns[role]) for role in ("score", "task") if role in columns
                 ):
                     yield Claim(file, Kind.ROLLOUTS, above, stem, fields=fields)
+
+
+def _rows_of_values(table: Sequence[dict[str, Any]]) -> list[set[Any]]:
+    """The values of each row, at any depth, as they can be compared between kinds of files."""
+    return [set(_plain_values(row)) for row in table]
+
+
+def _plain_values(value: Any) -> Iterator[Any]:
+    if isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _plain_values(one)
+    elif value not in (None, ""):
+        known = score_of(value)
+        yield str(value) if known is None else known
+
+
+def _is_summary(
+    file: ListedFile, tables: Mapping[ListedFile, tuple[list[set[Any]], list[Any]]]
+) -> bool:
+    """Whether a table of the same folder has all of this one, row by row.
+
+    Nearly every row must have a fraction that no other has: times show that two tables are of the
+    same attempts, verdicts do not.
+    """
+    rows, scores = tables[file]
+    n_rows_of = Counter(
+        value for row in rows for value in row if isinstance(value, float) and value % 1
+    )
+    own = [{value for value in row if n_rows_of[value] == 1} for row in rows]
+    return any(
+        other.folder == file.folder
+        and len(wider) == len(rows) >= LEAST_REPEATED
+        and sum(map(len, wider)) > sum(map(len, rows))
+        and list(map(score_of, scores)) == list(map(score_of, their_scores))
+        and sum(bool(here) and here <= there for here, there in zip(own, wider, strict=True))
+        >= MOSTLY * len(rows)
+        for other, (wider, their_scores) in tables.items()
+    )
 
 
 def _is_scored(table: Sequence[dict[str, Any]], columns: Columns, *, is_named: bool) -> bool:

@@ -176,12 +176,20 @@ def _output(output: Any) -> list[Any]:
     return [message(output if isinstance(output, str) else as_json(output))]
 
 
+def _visible_end(value: str | None) -> str | None:
+    """A value whose closing line breaks can be seen: a pattern that ends in one hardly matches."""
+    if value is None:
+        return None
+    bare = value.rstrip()
+    return bare + value[len(bare) :].replace("\n", r"\n")
+
+
 def _checks(grading: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The assertions; one without a metric is named after its type and value."""
     seen: Counter[str] = Counter()
     for one in items(grading.get("componentResults")):
         assertion = fields(get(one, "assertion"))
-        parts = [text(assertion.get("type")), text(assertion.get("value"))]
+        parts = [text(assertion.get("type")), _visible_end(text(assertion.get("value")))]
         plain = text(assertion.get("metric")) or ": ".join(part for part in parts if part)
         plain = " ".join((plain or "assertion").split())[:LONGEST_NAME]
         seen[plain] += 1

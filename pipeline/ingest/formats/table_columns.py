@@ -27,7 +27,7 @@ ROLES_OF_CHAT = {
     **dict.fromkeys("human customer".split(), "user"),
 }
 # Roles whose columns may be inside an object.
-NESTED = ("score", "key", "task", "model")
+NESTED = ("score", "key", "task", "model", "prompt")
 SINGLE_SHARE = 0.8
 # Fewer rows of an outcome may agree by chance.
 LEAST_COMPARED = 3
@@ -81,6 +81,12 @@ def _is_of_names(path: tuple[str, ...], values: Values) -> bool:
         _is_word(value) and re.fullmatch(r"[A-Za-z][\w.:/-]*", value) for value in values
     )
     return is_names and (plain(path[-1]) != "prompt" or len(set(values)) == 1)
+
+
+def _is_of_questions(path: tuple[str, ...], values: Values) -> bool:
+    """Whether a column has what was asked; inside an object only if it is sentences."""
+    is_sentences = all(isinstance(value, str) and " " in value.strip() for value in values)
+    return not _is_of_names(path, values) and (len(path) == 1 or is_sentences)
 
 
 def _is_content(value: Any) -> bool:
@@ -188,7 +194,7 @@ def recognise(table: Table, chosen: Mapping[str, str]) -> Columns:
             for path in by_name.get(name, ())
             if len(path) == 1 or role.name in NESTED
             if path not in columns.values() and _fits(role, values_of(table, path))
-            if role.name != "prompt" or not _is_of_names(path, values_of(table, path))
+            if role.name != "prompt" or _is_of_questions(path, values_of(table, path))
         ]
         best = _task(table, fitting, columns) if role.name == "task" else next(iter(fitting), None)
         if role.name == "score":
@@ -226,8 +232,7 @@ def _comparison(table: Table) -> tuple[str, ...] | None:
         if min(sum(verdicts), len(verdicts) - sum(verdicts)) < LEAST_COMPARED:
             continue
         equal_to_it = (
-            verdicts
-            == [left is not None and left == right for left, right in zip(*pair, strict=True)]
+            verdicts == [one is not None and one == other for one, other in zip(*pair, strict=True)]
             for pair in itertools.combinations(texts.values(), 2)
         )
         if any(equal_to_it):
