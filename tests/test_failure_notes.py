@@ -900,3 +900,21 @@ def test_the_lowest_rewards_are_cited_without_a_threshold() -> Batch:
     figures = "reward_with, reward_without, n_attempts, n_all_attempts"
     lowest = found.rows(f"select {figures} from findings where kind = 'lowest'")
     assert lowest == [(0.0, 7.5, 2, 6)]
+
+
+@together
+def test_of_a_traceback_its_last_line() -> Batch:
+    """However long it is: what was raised says why, where it began does not."""
+    frames = '  File "tests.py", line 6, in check\n    assert flip(3)\n           ^^^^^^^\n' * 20
+    start = "Traceback (most recent call last):\n"
+    rows = [
+        rollout(
+            task, 0, reward=0.0, stderr=f"{start}{frames}NameError: name 'List' is not defined\n"
+        )
+        for task in range(5)
+    ]
+    found = yield [*rows, rollout(9, 0, stderr="")]
+    assert notes(found)["0"][:2] == [
+        "error: NameError: name <text> is not defined",
+        "stderr: NameError: name 'List' is not defined",
+    ]

@@ -510,3 +510,15 @@ def test_of_several_tables_the_one_like_an_evaluation_is_named(tmp_path: Path) -
     assert answer.code == 3
     assert "c.jsonl: a table with no column of scores" in answer.stderr
     assert "--field score=is_exact" in answer.stderr
+
+
+def test_an_id_of_another_name_is_the_task() -> None:
+    """Scenarios are tasks; ids of requests are not."""
+    table = rows_of(
+        lambda place, verdict: {
+            "trace_id": f"t{place}",
+            "scenario_id": place % 4,
+            "success": verdict,
+        }
+    )
+    assert recognise(table, {})["task"] == ("scenario_id",)

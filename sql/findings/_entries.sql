@@ -121,7 +121,11 @@ select
     end as kind,
     left(json_as_text(value), 400) as value,
     length(json_as_text(value)) as n_characters,
-    case when item_no = 0 and contains(value, 'Traceback (most') then right(json_as_text(value), 400) end as traceback,
+    -- Its last line says what was raised.
+    case
+        when item_no = 0 and contains(value, 'Traceback (most')
+            then left(regexp_extract(right(json_as_text(value), 2000), '([^\n]*\S)\s*$', 1), 400)
+    end as traceback,
     case when item_no > 0 and starts_with(value, '{') and length(value) < 200000 then value end as item
 from every
 where item_no = 0 or not starts_with(value, '[')

@@ -451,7 +451,7 @@ reasons as (
         6 as place,
         -- From the error on, where one is named and more follows.
         path || ': ' || left(regexp_replace(
-            regexp_replace(arg_min(value, (item_no, value)), '^.*?((?:\S+\s)?error\b.{100})', '…\1', 's'), '\s+', ' ', 'g'
+            regexp_replace(arg_min(coalesce(traceback, value), (item_no, value)), '^.*?((?:\S+\s)?error\b.{100})', '…\1', 's'), '\s+', ' ', 'g'
         ), 200) as note
     from staging.entries
     inner join failing using (record_id)

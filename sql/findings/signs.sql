@@ -157,7 +157,7 @@ alike as (
     select
         benchmark,
         path,
-        min(value) as value
+        min(coalesce(traceback, value)) as value
     from staging.entries
     inner join rollouts using (record_id)
     inner join (select benchmark, count(*) as n_all from rollouts group by all) as sizes using (benchmark)
@@ -170,7 +170,7 @@ alike as (
         and not (is_foreign and starts_with(path, 'metadata.'))
         and is_reason(name, value)
     group by benchmark, path, n_all
-    having count(*) = n_all and n_all > 1 and count(distinct error_signature(value)) = 1
+    having count(*) = n_all and n_all > 1 and count(distinct error_signature(coalesce(traceback, value))) = 1
 ),
 stated as (
     select
@@ -178,7 +178,7 @@ stated as (
         'field' as kind,
         path as name,
         -- Of a text that holds other numbers in each attempt, what they share.
-        if(bool_and(entries.value = alike.value) over (partition by benchmark, path), left(alike.value, 160), error_signature(alike.value))
+        if(bool_and(coalesce(traceback, entries.value) = alike.value) over (partition by benchmark, path), left(alike.value, 160), error_signature(alike.value))
             as value
     from staging.entries
     inner join rollouts using (record_id)

@@ -159,6 +159,11 @@ ROLES = (
     _role("benchmark", "benchmark benchmark_name dataset dataset_name eval suite task", _is_word),
 )
 SCORE_NAMES = frozenset(ROLES[0].names)
+# Ids of what is not a task; any other may be one.
+NOT_TASKS = frozenset(
+    "run_id trace_id session_id request_id response_id model_id user_id sandbox_id job_id "
+    "experiment_id batch_id container_id trial_id attempt_id repeat_id".split()
+)
 SHOWN = "task prompt messages output key score repeat model agent benchmark".split()
 
 
@@ -185,12 +190,13 @@ def recognise(table: Table, chosen: Mapping[str, str]) -> Columns:
     by_name: dict[str, list[tuple[str, ...]]] = {}
     for path in paths(table):
         by_name.setdefault(plain(path[-1]), []).append(path)
+    other_ids = [name for name in by_name if name.endswith("_id") and name not in NOT_TASKS]
     for role in ROLES:
         if role.name in columns:
             continue
         fitting = [
             path
-            for name in role.names
+            for name in (*role.names, *(other_ids if role.name == "task" else ()))
             for path in by_name.get(name, ())
             if len(path) == 1 or role.name in NESTED
             if path not in columns.values() and _fits(role, values_of(table, path))
