@@ -332,3 +332,22 @@ def test_a_report_of_other_instances_grades_nothing(tmp_path: Path) -> None:
         *((one, float(one == IDS[0])) for one in IDS),
         ("z-1", 1.0),
     ]
+
+
+def test_evaluations_are_of_the_patches_they_applied(tmp_path: Path) -> None:
+    """Two runs of one model: each has the reports whose patches it predicted, and its chats."""
+    files: dict[str, Any] = {}
+    for run in ("first", "results"):
+        patches = {one: {**prediction(one), "model_patch": f"{run} {one}"} for one in IDS}
+        files[f"{run}/preds.json"] = json.dumps(patches)
+        for one in IDS:
+            files[f"{run}/{one}/{one}.traj.json"] = json.dumps(CHAT)
+            folder = f"logs/run_evaluation/eval_of_{run}/org__m/{one}"
+            is_resolved = (run == "first") == (one == IDS[0])
+            files[f"{folder}/report.json"] = json.dumps(graded(one, is_resolved=is_resolved))
+            files[f"{folder}/patch.diff"] = f"{run} {one}\n"
+    results = analyzed(tmp_path, files, needs=NEEDS)
+    counted = results.rows(
+        "select count(*), sum(reward), count(final_text) from rollouts group by run_id order by all"
+    )
+    assert [row[:2] for row in counted] == [(3, 1.0), (3, 2.0)]

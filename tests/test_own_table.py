@@ -522,3 +522,15 @@ def test_an_id_of_another_name_is_the_task() -> None:
         }
     )
     assert recognise(table, {})["task"] == ("scenario_id",)
+
+
+def test_rows_of_another_file_are_counted_once(tmp_path: Path) -> None:
+    """A file whose every row is in a larger one is not read; one row of its own is enough."""
+    rows = rows_of(lambda place, verdict: {"id": place, "passed": verdict, "output": f"o{place}"})
+    write_lines(tmp_path / "all.jsonl", rows)
+    write_lines(tmp_path / "part.jsonl", rows[4:8])
+    write_lines(tmp_path / "other.jsonl", [*rows[4:8], {**rows[8], "output": "another"}])
+    write_lines(tmp_path / "copy.jsonl", rows[::-1])
+    kinds = {one.name: one.kind for one in discover.artifacts((tmp_path,))}
+    read_files = {name for name, kind in kinds.items() if kind is Kind.ROLLOUTS}
+    assert read_files == {"all.jsonl", "other.jsonl"}

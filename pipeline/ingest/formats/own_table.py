@@ -83,6 +83,7 @@ OF_GYM = re.compile(rb'"(responses_create_params|agent_ref|ng_trajectory|_ng_\w+
 RESPONSE_OF_GYM = frozenset({"output", "object"})
 SNIFFED_ROWS = 50
 LEAST_REPEATED = 3
+LARGEST_COMPARED = 64 << 20
 MOSTLY = 0.9
 FEWEST_DOCUMENTS = 2
 MOST_LISTED = 20
@@ -119,10 +120,11 @@ def claims(
             documents[file.folder].append((file, table[0]))
         elif _is_scored(table, columns := recognise(table, chosen), is_named=is_named):
             tables[file] = _rows_of_values(table), values_of(table, columns["score"])
+    parts = set() if is_named else _parts(tables)
     for file in tables:
         stem, fields = NAMES.sub("", file.base), tuple(sorted(chosen.items()))
         is_summary = not is_named and _is_summary(file, tables)
-        reason = "repeats rows of a table beside it, with fewer columns" if is_summary else None
+        reason = "repeats rows of a table beside it" if is_summary or file in parts else None
         yield Claim(file, Kind.ROLLOUTS, file.folder, stem, fields=fields, skipped=reason)
     for folder, attempts in documents.items():
         rows = [row for _, row in attempts]
@@ -136,6 +138,33 @@ def claims(
                     values_of([row], columns[role]) for role in ("score", "task") if role in columns
                 ):
                     yield Claim(file, Kind.ROLLOUTS, above, stem, fields=fields)
+
+
+def _parts(files: Iterable[ListedFile]) -> set[ListedFile]:
+    """The files whose every row is a row of another one in their folder: they count twice."""
+    by_folder = defaultdict(list)
+    for file in files:
+        if file.path.stat().st_size <= LARGEST_COMPARED:
+            by_folder[file.folder].append(file)
+    parts: set[ListedFile] = set()
+    for beside in by_folder.values():
+        rows = {file: _hashes(file.path) for file in beside} if len(beside) > 1 else {}
+        for file, other in itertools.permutations(rows, 2):
+            is_copy = rows[file] == rows[other]
+            if (
+                len(rows[file]) >= LEAST_REPEATED
+                and rows[file] <= rows[other]
+                and (not is_copy or (other not in parts and other.name < file.name))
+            ):
+                parts.add(file)
+    return parts
+
+
+def _hashes(path: Path) -> set[int]:
+    try:
+        return {hash(as_json(entry)) for entry in entries(path) if isinstance(entry, dict)}
+    except (OSError, ValueError, EOFError):
+        return set()  # damaged: reading it makes the reject
 
 
 def _rows_of_values(table: Sequence[dict[str, Any]]) -> list[set[Any]]:

@@ -6,6 +6,7 @@ else what its report lists, else single instances.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,6 +27,7 @@ from . import (
     figure,
     get,
     head,
+    home,
     items,
     number,
     objects,
@@ -84,6 +86,8 @@ RESOLVED_ALONE = "lists resolved instances alone; the predictions that it grades
 TESTS = ("FAIL_TO_PASS", "PASS_TO_PASS")
 MOST_TESTS = 500
 LONGEST_PATCH = 20_000
+LARGEST_PATCH = 1 << 20
+MOSTLY_APPLIED = 0.9
 
 
 def _role(path: Path) -> str:
@@ -123,9 +127,15 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
     """The files of runs; the first file of a run that lists instances has its rows."""
     roles = {file.name: role for file in files if (role := _role(file.path))}
     groups: dict[tuple[str, str], list[ListedFile]] = defaultdict(list)
+    predicted = {file.folder for file in files if roles.get(file.name) in PREDICTED}
     for file in files:
         if file.name in roles:
-            groups[_place(file, roles[file.name])].append(file)
+            place, key = _place(file, roles[file.name])
+            # Trajectories beside predictions are of their run.
+            if roles[file.name] == "trajectory":
+                place = home(file.name, predicted) or place
+            groups[place, key].append(file)
+    _join_by_patch(groups, roles)
     _join(groups, roles)
     _join_below(groups, roles)
     for (place, key), inside in groups.items():
@@ -171,6 +181,48 @@ def _join(groups: dict[tuple[str, str], list[ListedFile]], roles: Mapping[str, s
         runs = [key for key in runs if key in predicted] or runs
         if len(runs) == 1 and (place, "") in groups:
             groups[place, runs[0]] += groups.pop((place, ""))
+
+
+def _join_by_patch(
+    groups: dict[tuple[str, str], list[ListedFile]], roles: Mapping[str, str]
+) -> None:
+    """Add evaluations to the only predictions, in any folder, whose patches they applied."""
+    predicted = {
+        at: {
+            str(get(row, "instance_id")): str(get(row, "model_patch")).strip()
+            for row in _predictions_of(files, roles)
+        }
+        for at, files in groups.items()
+    }
+    for at in [at for at in groups if {roles[file.name] for file in groups[at]} == {"graded"}]:
+        applied = dict(_applied(groups[at]))
+        same = [
+            one
+            for one, patches in predicted.items()
+            if applied
+            and sum(patches.get(name) == patch for name, patch in applied.items())
+            >= MOSTLY_APPLIED * len(applied)
+        ]
+        if len(same) == 1:
+            groups[same[0]] += groups.pop(at)
+
+
+def _predictions_of(files: Iterable[ListedFile], roles: Mapping[str, str]) -> list[Any]:
+    rows: list[Any] = []
+    for file in files:
+        if roles[file.name] == "predictions":
+            with contextlib.suppress(OSError, ValueError):  # reading it makes the reject
+                rows += _predictions(file.path)
+    return rows
+
+
+def _applied(files: Iterable[ListedFile]) -> Iterator[tuple[str, str]]:
+    """The patch that the harness wrote beside the report of an instance."""
+    for file in files:
+        path = file.path.parent / "patch.diff"
+        if path.is_file() and path.stat().st_size <= LARGEST_PATCH:
+            written = path.read_text(encoding="utf-8", errors="replace")
+            yield _instance(file.path, "graded"), written.strip()
 
 
 def _join_below(groups: dict[tuple[str, str], list[ListedFile]], roles: Mapping[str, str]) -> None:
