@@ -82,7 +82,7 @@ lint: $(READY) ## check style and types
 golden: $(READY) ## accept what the golden-file tests got, and write the tables of docs and the JSON schema
 	BLADE_ACCEPT=1 $(BIN)/python -m pytest -m "not slow" tests/test_golden.py
 
-bench: $(READY) ## simulate how often what is said is right; measure speed and memory
+bench: $(READY) ## simulate how often verdicts are right; measure speed and memory
 	$(BIN)/python -m tests.bench
 
 clean: ## remove the environment, caches and default output

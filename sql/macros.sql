@@ -294,7 +294,7 @@ create or replace macro tool_names(tools) as
 
 create or replace macro sorted_sum(value) as list_sum(list(value order by value));
 
--- The sum of floats where they are very many: the same whatever their order, and several times faster
+-- The sum of floats where they are very many: the same in any order, and several times faster
 -- than to sort them. In whole parts of 2^-64; what is too large for that is sorted.
 create or replace macro steady_sum(value) as
     case when count(value) > 0 then
@@ -309,7 +309,7 @@ create or replace macro steady_sum(value) as
         + coalesce(list_sum(list(value order by value) filter (where abs(value) > 1e12)), 0)
     end;
 
--- The difference of two figures; of equal ones it is 0, whatever rounding left of them.
+-- The difference of two figures; of equal ones it is 0, however they were rounded.
 create or replace macro difference(figure, other) as
     case
         when abs(figure - other) < 1e-12 * greatest(1, abs(figure), abs(other)) then 0.0::double
@@ -350,11 +350,11 @@ create or replace macro check_sign(source, check_name) as source || ': ' || chec
 -- Letters and digits alone: what is left of a text or a name however it is written.
 create or replace macro bare_text(text) as regexp_replace(lower(text), '[^\p{L}\p{N}]+', '', 'g');
 
--- Is a text nothing but words of the model's own, whole or a longer piece of them? What it said is given bare.
-create or replace macro is_own_words(text, said) as
+-- Is a text nothing but words of the model's own, whole or a longer piece of them? The model's words are given bare.
+create or replace macro is_own_words(text, own) as
     coalesce(
-        bare_text(left(text, 1000)) = said
-        or length(bare_text(left(text, 1000))) >= 20 and contains(said, bare_text(left(text, 1000))),
+        bare_text(left(text, 1000)) = own
+        or length(bare_text(left(text, 1000))) >= 20 and contains(own, bare_text(left(text, 1000))),
         false
     );
 
@@ -438,13 +438,13 @@ create or replace macro error_message(text) as
             nullif(regexp_extract(text, '^\s*#?\s*[A-Za-z_]\w{0,60}\s*=\s*["''](.*)["'']\s*$', 1, 's'), ''),
             text
         )],
-        lambda said: regexp_replace(
+        lambda message: regexp_replace(
             regexp_replace(
                 left(
                     case
-                        when contains(said, 'Traceback (most recent call last)')
-                            then regexp_extract(right(said, 2000), '([^\n]*\S)\s*$', 1)
-                        else said
+                        when contains(message, 'Traceback (most recent call last)')
+                            then regexp_extract(right(message, 2000), '([^\n]*\S)\s*$', 1)
+                        else message
                     end,
                     1000
                 ),
@@ -666,11 +666,11 @@ create or replace macro event_shown(event, other, arguments) as
             ' ',
             event.called,
             case
-                when greatest(length(event.said), length(other.said)) + length(coalesce(event.called, '')) < 110
-                    then event.said
+                when greatest(length(event.content), length(other.content)) + length(coalesce(event.called, '')) < 110
+                    then event.content
                 when len(arguments) > 0 then array_to_string(arguments, '; ')
                 else cut_around(
-                    event.said, if(event.called is not distinct from other.called, other.said, null), 60, 300
+                    event.content, if(event.called is not distinct from other.called, other.content, null), 60, 300
                 )
             end
         ),

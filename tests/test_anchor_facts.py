@@ -219,7 +219,7 @@ BAD = [
     ({"citations": ["office_desk_aster-8b/99:0"]}, "tasks of this run", "citation"),
     ({"citations": ["task 3"]}, "RUN/TASK:ROLLOUT", "citation"),
     ({"citations": ["office_desk_aster-8b/17:0#1"]}, "it is at #3", "quote"),
-    ({"quotes": ["I shall send it at once"]}, "not said there", "quote"),
+    ({"quotes": ["I shall send it at once"]}, "not in the cited text", "quote"),
 ]
 TRUE = {
     "fact": "25 of 45 scored failures end without one accepted write.",

@@ -377,7 +377,7 @@ def test_on_these_tasks(checked_pairs: Checked) -> None:
             assert row["on_these_tasks"] is None, key
             continue
         is_clear = p_value <= 0.05 if low is None else low > 0 or high < 0
-        reported = ("higher" if row["delta"] > 0 else "lower") if is_clear else "not told apart"
+        reported = ("higher" if row["delta"] > 0 else "lower") if is_clear else "not significant"
         assert row["on_these_tasks"] == reported, key
 
 

@@ -89,7 +89,7 @@ def test_harnesses_share_one_task(corpus: Path) -> None:
         assert (row["pairing"]["unverified"], row["pairing"]["verified"]) == (1, 0)
         assert row["n_common_tasks"] == 1
         assert row["ci_new_tasks"] is None and row["se_new_tasks"] is None
-        assert row["verdict"] == "inconclusive" and row["on_these_tasks"] == "not told apart"
+        assert row["verdict"] == "inconclusive" and row["on_these_tasks"] == "not significant"
         # 2 of 5 against 4 of 5: of 252 ways to deal out six passes 132 are as far apart.
         assert row["p_any"] == pytest.approx(132 / 252)
         # The sign of one task is as far whichever way it falls.

@@ -35,11 +35,14 @@ WORDS = {
     "lies": "is",
     "mend": "fix",
     "speaks": "is about",
-    "spoken": "said by whom? name it: message, answer",
+    "nowhere": "in no place; of links: broken",
+    "said": "reported, written, claimed, or a noun: message, answer",
+    "spoken": "message, answer",
     "stands": "is",
     "stood": "was",
     "told": "reported, recognised, distinguished",
     "unto": "to",
+    "whatever": "any, all that",
     "whoever": "who",
     "cannot be said": "is not known",
     "hold against": "compare with",
@@ -48,8 +51,6 @@ WORDS = {
     "tell apart": "distinguish",
     "tells apart": "distinguishes",
 }
-# A value of metrics.json, which scripts compare with.
-VALUE = "not told apart"
 NAMES = re.compile(rf"(?<![A-Za-z0-9])({'|'.join(EMPTY_NAMES)})(?![A-Za-z0-9])", re.IGNORECASE)
 PATTERN = re.compile(rf"\b({'|'.join(map(re.escape, WORDS))})\b", re.IGNORECASE)
 
@@ -70,7 +71,7 @@ def files() -> list[Path]:
 
 def prose(path: Path) -> Iterator[tuple[int, str]]:
     """Comments and texts by line; of a file that is not Python every line."""
-    text = path.read_text(encoding="utf-8").replace(VALUE, "")
+    text = path.read_text(encoding="utf-8")
     if path.suffix != ".py":
         yield from enumerate(text.splitlines(), start=1)
         return

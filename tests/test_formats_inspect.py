@@ -322,7 +322,7 @@ def test_a_log_of_part_of_its_dataset(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_run_of_gym_and_one_of_inspect_compare(tmp_path: Path) -> None:
-    """Questions with the same words are one task, whatever it is called; then runs are compared."""
+    """Questions with the same words are one task, under any names; then runs are compared."""
     own = [rollout(n, 0, ask=f"question s{n}", reward=float(n > 0), expected="7") for n in range(4)]
     samples = [sample(f"s{n}", value="C" if n < 3 else "I") for n in (2, 0, 1, 3)]
     ids = header("s0", "s1", "s2", "s3", "lost")

@@ -148,7 +148,7 @@ def test_results_by_their_task_and_name(case: str, tmp_path: Path) -> None:
 
 
 def test_a_name_before_the_task(tmp_path: Path) -> None:
-    """The task is the one that the results list, whatever the name of the samples begins with."""
+    """The task is the one that the results list, however the samples are named."""
     files = {
         "m/samples_own_sums.jsonl": SAMPLES,
         "m/results_own.json": json.dumps(results("sums", **{"exact_match,none": 0.5})),

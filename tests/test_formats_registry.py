@@ -91,7 +91,7 @@ def test_a_folder_of_gym_asks_no_format(monkeypatch: pytest.MonkeyPatch) -> None
 
 @pytest.mark.slow
 def test_processes_convert_what_one_would(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Spools of other processes hold the same lines, whatever became of a process meanwhile."""
+    """Spools of other processes hold the same lines, even if a process ended meanwhile."""
     row = '{"doc_id": %d, "filter": "none", "metrics": ["acc"], "acc": 1.0, "filtered_resps": []}\n'
     files = []
     for number in range(4):
@@ -121,7 +121,7 @@ def test_processes_convert_what_one_would(tmp_path: Path, monkeypatch: pytest.Mo
 @pytest.mark.slow
 @pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus is not here")
 def test_mutated_files_are_accounted_for(tmp_path: Path) -> None:
-    """Whatever is wrong with a file of any format, nothing is raised and every line has an end."""
+    """With anything wrong in a file of any format, nothing is raised and every line has an end."""
     random = Random(20)
     whole = [path for path in sorted(CORPUS.rglob("*")) if path.is_file()]
     actual = [ListedFile(path, str(path.relative_to(CORPUS))) for path in whole]

@@ -138,7 +138,7 @@ def test_simulations(loaded: Results, fact: Fact) -> None:
 
 @pytest.mark.slow
 def test_a_copy_is_read_once(tmp_path: Path) -> None:
-    """Equal bytes that tell the time are one run, whatever their folders are called."""
+    """Equal bytes that tell the time are one run, in folders of any names."""
     document = {"info": {}, "tasks": [task(1)], "simulations": [simulation(1, 0, 1.0)]}
     timed = {**document, "timestamp": "2026-01-02T03:04:05"}
     files = {f"{name}/results.json": json.dumps(timed) for name in ("output", "artifacts")}

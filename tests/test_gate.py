@@ -177,7 +177,7 @@ def test_blocking_and_tracked(blocking: Verdict, tracked: Verdict, expected: Ver
 
 @pytest.mark.parametrize(("without", "everything", "expected"), FIRST_DECIDES)
 def test_waived_tasks(without: Verdict, everything: Verdict, expected: Verdict) -> None:
-    """What is left without waived tasks decides; where that makes a difference it is said."""
+    """What is left without waived tasks decides; where that makes a difference the page says so."""
     policy = Policy("p", (Criterion("pass_at_1"),), waivers=KNOWN)
     actual = decide(policy, compared(OF[everything], OF[without]))
     assert actual["verdict"] is expected

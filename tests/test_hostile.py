@@ -55,7 +55,7 @@ def test_markdown_holds_only_markup_of_ours(out: Path) -> None:
 
 
 def test_sources_of_hostile_results_hold(out: Path) -> None:
-    """Whatever runs, tasks, slices and a profile's own modes are called."""
+    """With any names of runs, tasks, slices and a profile's own modes."""
     assert unverified(out) == []
 
 
@@ -69,7 +69,7 @@ def test_a_page_holds_only_markup_of_ours(out: Path, page: Read) -> None:
 
 
 def test_links_of_a_hostile_page_lead_somewhere(page: Read) -> None:
-    """Whatever tasks and benchmarks are called, and whatever is before a citation."""
+    """With any names of tasks and benchmarks, and any text before a citation."""
     assert len(page.ids) == len(set(page.ids))
     targets = [unquote(link[1:]) for link in page.links if link.startswith("#")]
     assert set(targets) <= set(page.ids)
@@ -190,7 +190,7 @@ def test_marks_hold_any_value(key: str, value: str) -> None:
 
 @given(TEXTS)
 def test_commands_stay_inside_their_backquotes(words: str) -> None:
-    """Whatever a run or a benchmark is called, and no mark can be read out of it."""
+    """With any name of a run or a benchmark, and no mark can be read out of it."""
     line = f"- Again: `{filters.code(f'blade {words} x')}`\n"
     assert markdown_read.complaints(line) == []
     assert not re.search("<!--", line)

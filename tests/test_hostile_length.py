@@ -79,7 +79,7 @@ def test_a_long_text_is_sanitized_in_time(text: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("text", texts())
 def test_a_long_text_is_verified_in_time(text: str) -> None:
-    """Whatever is in one paragraph of a report."""
+    """With any text in one paragraph of a report."""
     report = f"{SHORT}\n\n{text}\n"
     assert seconds(lambda: verify(report, "report.md")) < MOST_SECONDS
 

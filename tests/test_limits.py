@@ -83,7 +83,7 @@ def _shell(redirected: str, *arguments: str | Path) -> tuple[int, str]:
     ("redirected", "code", "expected"),
     [
         ("> /dev/full", 3, "blade: stdout: No space left on device."),
-        (">&-", 3, "blade: stdout is closed: there is nowhere to print to."),
+        (">&-", 3, "blade: stdout is closed: nothing can be printed."),
         ("| true", 141, ""),
         ("> /dev/null 2>&-", 0, ""),
     ],

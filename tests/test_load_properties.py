@@ -1,4 +1,4 @@
-"""Whatever the bytes, a load neither crashes nor loses a line; whatever the order, it is equal."""
+"""Of any bytes a load neither crashes nor loses a line; in any order, it is equal."""
 
 from __future__ import annotations
 
@@ -276,7 +276,7 @@ def test_rows_without_an_index_are_numbered_by_what_they_say():
     written: Files = {}
     for run, naming in (("one", "id"), ("two", "content")):
         rows = [
-            {**request(task, 0, naming), "reward": repeat / 4, "response": f"said {repeat}"}
+            {**request(task, 0, naming), "reward": repeat / 4, "response": f"text {repeat}"}
             for task in range(3)
             for repeat in range(4)
         ]

@@ -177,7 +177,7 @@ def odd(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 
 
 def test_any_shape_of_response_is_loaded_as_read(odd: Odd):
-    """Items, texts, calls and tokens come out the same whatever shape the response has."""
+    """Items, texts, calls and tokens come out the same from every shape of response."""
     assert len(odd.check("shapes")) == len(SHAPES)
 
 
@@ -187,7 +187,7 @@ def test_any_reward_is_loaded_as_read(odd: Odd):
 
 
 def test_odd_fields_survive_whole(odd: Odd):
-    """Fields the format does not own come back as they were, whatever their names and types."""
+    """Fields the format does not own come back as they were, with any names and types."""
     assert len(odd.check("fields")) == len(FIELDS)
 
 
@@ -203,7 +203,7 @@ def test_line_over_16_mb_is_a_reject(tmp_path: Path):
 
 
 ODD_ROWS = {
-    "dup-output": '"reward": 1, "response": {"output": [], "output": ["said"]}',
+    "dup-output": '"reward": 1, "response": {"output": [], "output": ["text"]}',
     "dup-item-field": (
         '"reward": 1, "response": {"output": [{"type": "message", "content": "a", "content": "b"}]}'
     ),

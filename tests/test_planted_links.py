@@ -203,7 +203,7 @@ CASES: dict[str, tuple[Callable[[Path, Path], None], Callable[[Path], None]]] = 
 
 @pytest.mark.parametrize("name", CASES)
 def test_nothing_goes_through_a_planted_link_or_list(name: str, tmp_path: Path) -> None:
-    """Whatever a command does with the folder, files outside and a user's own stay as they are."""
+    """Of any command with the folder, files outside and a user's own stay as they are."""
     plant, command = CASES[name]
     by_name = {"report.md": "kept", "runs/x/report.md": "kept", "manifest.jsonl": "kept"}
     write(tmp_path / "victim", {**by_name, MANIFEST: manifest("runs/y/report.md")(tmp_path)})

@@ -93,7 +93,7 @@ def test_other_questions_are_refused(compared: dict[str, Row]) -> None:
 
 
 def test_nothing_planted_is_not_called(compared: dict[str, Row]) -> None:
-    """Runs drawn alike are neither better nor worse, by whatever mode, nor with fewer repeats."""
+    """Runs drawn alike are neither better nor worse, by any mode, nor with fewer repeats."""
     alike = [compared[name] for name in compared if name.startswith(("same", "fewer", "whole"))]
     assert [each["verdict"] for each in alike if each["verdict"] in CALLED] == []
     for each in alike:

@@ -197,7 +197,7 @@ def test_large_files_take_no_long_time(tmp_path: Path, content: str) -> None:
     cases("profile", "paths_find_their_field"),
 )
 def test_paths_find_their_field(path: str, names: list[str]) -> None:
-    """DuckDB finds exactly the field that a path names, whatever characters it is made of."""
+    """DuckDB finds exactly the field that a path of any characters names."""
     value: object = "found"
     for name in reversed(names):
         value = {"decoy": 1, name: value, name + "x": 2}
@@ -292,7 +292,7 @@ SQL_SOUP = st.lists(
 @settings(quick, max_examples=30)
 @given(SQL_SOUP)
 def test_any_text_is_a_predicate_or_refused(columns: duckdb.DuckDBPyConnection, when: str) -> None:
-    """Whatever the text: it passes and can be asked in parentheses, or there is a clean error."""
+    """Any text: it passes and can be asked in parentheses, or there is a clean error."""
     try:
         check(when)
     except UsageError as error:
@@ -340,7 +340,7 @@ SOUP = st.one_of(
 @settings(quick, max_examples=300)
 @given(SOUP)
 def test_any_bytes_are_read_or_refused(tmp_path: Path, content: bytes) -> None:
-    """Whatever the bytes: a profile, or an error with the file's name in front."""
+    """Any bytes: a profile, or an error with the file's name in front."""
     try:
         assert isinstance(read(tmp_path, content), Profile)
     except BladeError as error:

@@ -49,9 +49,9 @@ def test_the_command_line_has_the_last_word(tmp_path: Path) -> None:
     other = tmp_path / "other.toml"
     other.write_text('benchmark = "other"\npass_threshold = 0.0\n')
     results = with_profile(
-        tmp_path, 'benchmark = "beside"\n', profile=other, benchmark="said", pass_threshold=0.5
+        tmp_path, 'benchmark = "beside"\n', profile=other, benchmark="named", pass_threshold=0.5
     )
-    assert results.rows("select benchmark, pass_threshold from runs") == [("said", 0.5)]
+    assert results.rows("select benchmark, pass_threshold from runs") == [("named", 0.5)]
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     assert manifest["settings"]["profile"]["path"] == "other.toml"
 

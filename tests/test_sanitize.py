@@ -183,12 +183,12 @@ def test_links(tmp_path: Path) -> None:
     assert "is a link" in ended.stderr
     assert call("sanitize", tmp_path / "in" / "a.jsonl").code == 3
     (tmp_path / "in" / "deep").symlink_to(tmp_path / "else")
-    (tmp_path / "in" / "gone").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "in" / "gone").symlink_to(tmp_path / "absent")
     ended = call("sanitize", tmp_path / "in", "--out", tmp_path / "out")
     assert contents(tmp_path / "out")["a.jsonl"] == b'"[redacted-email-1]"\n'
     assert not (tmp_path / "out" / "a.jsonl").is_symlink()
     assert "deep: a link to a folder" in ended.stderr
-    assert "gone: a link that leads nowhere" in ended.stderr
+    assert "gone: a broken link" in ended.stderr
 
 
 WRONG_CALLS = cases("sanitize", "wrong_calls")

@@ -1,4 +1,4 @@
-"""Whatever is planted goes, nothing else changes, and a second call finds nothing."""
+"""All that is planted goes, nothing else changes, and a second call finds nothing."""
 
 from __future__ import annotations
 

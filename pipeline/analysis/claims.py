@@ -1,4 +1,4 @@
-"""What may be said of a change, and what each claim needs.
+"""What may be claimed of a change, and what each claim needs.
 
 That a figure rose or fell needs the interval for new tasks and both tests. That it did not, or not
 beyond a margin, needs more than an interval, which is narrow where few tasks differ: a share of
@@ -119,7 +119,7 @@ def evidence(
         wide_low = np.where(has_range, np.minimum(low, centre - reach), low)
         wide_high = np.where(has_range, np.maximum(high, centre + reach), high)
         if growing(rows) is not None:
-            # That nothing changed is not said of results that are not all there.
+            # That nothing changed is not claimed where results are missing.
             wide_low, wide_high = np.full_like(low, -np.inf), np.full_like(high, np.inf)
         bounds = (numbers(rows[name]) for name in BOUNDS[names])
         ends.append((low, high, *bounds, wide_low, wide_high))

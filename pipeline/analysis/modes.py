@@ -345,7 +345,7 @@ def _least_at_limit(sign: Sign, attempts: Attempts) -> int:
 
 def _descriptions(signs: Sequence[Sign], attempts: Attempts, before: Sequence[Mode]) -> list[Mode]:
     """Signs that failures bear and passes do not: first what adds most to those listed before."""
-    # Nothing varies in a run whose every answer is empty, and yet it must be said.
+    # Nothing varies in a run whose every answer is empty, and yet it must be listed.
     of_whole_runs = [
         sign
         for sign in signs
@@ -507,7 +507,7 @@ def _is_part(other: Sign, sign: Sign) -> bool:
     if sign.name != "a change":
         return other.name == sign.name
     is_same_sense = other.value.startswith("called") == sign.value.startswith("made")
-    # A call that changes something is missing nowhere else.
+    # No other sign is a missing call that changes something.
     return is_same_sense and is_nested(other, sign, 1.0)
 
 

@@ -183,7 +183,7 @@ class Figure:
         return ours, ours
 
     def _possible(self) -> Range:
-        """Whatever rows there are; the highest and the lowest number may have been rejected."""
+        """Of any rows; the highest and the lowest number may have been rejected."""
         if self.kind == "count":
             return 0.0, inf
         if self.kind in PASSES:

@@ -17,7 +17,7 @@ ROWS_PER_FIELD = 4
 
 
 def score_parts(attempts: Attempts) -> set[str]:
-    """The fields by name; a field that has no part in it is none, whatever else gives the reward.
+    """The names of fields that the reward is computed from.
 
     Of an object of the row, or of the row itself, fields are multiplied or added.
     """

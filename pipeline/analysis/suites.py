@@ -451,7 +451,7 @@ def _tested(
         **figures,
         "ci_new_tasks_low": low,
         "ci_new_tasks_high": high,
-        # That nothing changed is not said of results that are not all there.
+        # That nothing changed is not claimed where results are missing.
         "unseen_low": np.full_like(low, -np.inf) if growing else np.fmin(low, centre - reach),
         "unseen_high": np.full_like(high, np.inf) if growing else np.fmax(high, centre + reach),
         "p_value": p_value,

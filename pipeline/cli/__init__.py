@@ -212,7 +212,7 @@ def _open_streams() -> None:
     sys.stderr = sys.stderr or os.fdopen(2, "w")
     if is_closed:
         hint = "Open it, for example with: > answer.txt"
-        raise InputError("stdout is closed: there is nowhere to print to.", hint=hint)
+        raise InputError("stdout is closed: nothing can be printed.", hint=hint)
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a character gets its escape, not a crash.
         if isinstance(stream, io.TextIOWrapper):

@@ -19,7 +19,7 @@ from ..settings import warehouse_file
 from ..text import neutral
 from .options import DEFAULT_OUT, PATH, memory_option, nearest_warehouse, shown_progress
 
-# After so many pages of a bundle, how many are written is said again.
+# After so many pages of a bundle, the count of pages is printed again.
 PAGES_DRAWN = 250
 
 

@@ -49,7 +49,7 @@ class Answer:
     is_wrong: bool = False
 
 
-# Whatever knows the rows of a source, or why there are none.
+# A function that gives the rows of a source, or why there are none.
 Answering = Callable[[Source], Answer]
 
 

@@ -245,7 +245,7 @@ class NamedCount:
 
     @property
     def words(self) -> frozenset[str]:
-        """The name without what is said of any failure, each word as of one thing."""
+        """The name without words about failures in general, each word in the singular."""
         bare = re.sub(r"\([^()]*\)", " ", self.name.casefold())
         words = (re.sub(r"(?<=ch|sh)es\Z|s\Z", "", each) for each in re.findall(r"[a-z]{3,}", bare))
         names = frozenset(words)

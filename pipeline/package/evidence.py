@@ -1,7 +1,7 @@
 """Citations, quotations and labels of a report beside the rollouts that they are about.
 
 `- fail: RUN/TASK:ROLLOUT` below `### Task TASK` says of what task and how it ended; backquoted text
-behind a citation, and quoted words before one in brackets, are said there.
+behind a citation, and quoted words before one in brackets, are written there.
 """
 
 from __future__ import annotations
@@ -450,7 +450,7 @@ def _runs(known: Evidence, texts: Sequence[str], full_names: Mapping[str, str]) 
 
 @dataclass(frozen=True)
 class Quote:
-    """Words that are said to be somewhere, and where that would be."""
+    """A quotation, and the place that it is quoted from."""
 
     line: int
     text: str
@@ -504,7 +504,7 @@ def _quotes(
 
 
 def quote_findings(quotes: list[Quote], known: Evidence) -> Iterator[Finding]:
-    """Whether each is said where it should be."""
+    """Whether each quotation is in the place that it cites."""
     keys = sorted({each.rollout for quote in quotes for each in quote.cites})
     texts: dict[Key, list[tuple[int | None, str | None, str]]] = {each: [] for each in keys}
     for start in range(0, len(keys), CHUNK):
@@ -560,10 +560,10 @@ def _quote_finding(
         expected = f"it is at {', '.join(f'#{seq}' for seq in sorted(elsewhere)[:3])}"
         yield Finding(line, CONTRADICTED, claim, expected, where, "quote")
     elif is_hidden:
-        yield Finding(line, UNCHECKED, claim, None, "what is said there is redacted", "quote")
+        yield Finding(line, UNCHECKED, claim, None, "the cited text is redacted", "quote")
     elif sum(map(len, _fragments(claim))) >= SHORTEST and len(claim.split()) > 1:
-        yield Finding(line, CONTRADICTED, one_line(claim), "not said there", where, "quote")
-    else:  # a name or a figure of speech: only longer words are said by someone
+        yield Finding(line, CONTRADICTED, one_line(claim), "not in the cited text", where, "quote")
+    else:  # a name or a figure of speech: only longer texts are quotations
         yield Finding(line, UNCHECKED, claim, None, "too short to be a quotation", "quote")
 
 

@@ -88,5 +88,5 @@ select run_id, task_id, n_passed, n_scored, bucket from main.task_outcomes order
 select run_id, task_id, cause, source from main.root_causes;
 -- modes: all names of modes
 select distinct mode from main.rollout_modes;
--- redacted: whether something was taken out of what was said
+-- redacted: whether something was taken out of the text
 select 1 from main.events where contains(text, 'redacted') or contains(arguments, 'redacted') limit 1;

@@ -224,7 +224,7 @@ def review_warning(path: Path) -> str | None:
     if not object_of(path).get("review_required"):
         return None
     return (
-        f"warning: {path}: `review_required` is still true: nobody has said that these facts are "
+        f"warning: {path}: `review_required` is still true: nobody confirmed that these facts are "
         "worth asking for, and a score by them is provisional. Read them, then remove it."
     )
 

@@ -123,7 +123,7 @@ class Piece:
         """Whether it is made as one: a row, or text with an end or a colon, not a bag of words."""
         if self.is_row:
             return len(self.passage.spans) > 1
-        # A name may begin a sentence, whatever its first letter.
+        # A name may begin a sentence, with a capital or not.
         text = plain(re.sub(r"`[^`]*`", "X", self.passage.text))
         if text == "X" and self.above:  # a note of a card
             return True

@@ -21,7 +21,7 @@ METRIC = re.compile(
     r"|coverage|consistency|\btokens\b|\bturns\b|\b(?:always|sometimes|never)\b",
     re.IGNORECASE,
 )
-# A label of a cause or a mode, a citation, or words that somebody said.
+# A label of a cause or a mode, a citation, or a quotation.
 EVIDENCE = re.compile(
     r"\b(?:KG|UK|BI|TI|IR|DA|[A-Z]{2,}(?:_[A-Z0-9]+)+)\b|\w=\w|[^\s/]/.*:\d|[\"“„«]"
 )

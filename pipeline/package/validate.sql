@@ -48,7 +48,7 @@ select
     least_reward,
     most_reward,
     coalesce(has_repeats, false) as has_repeats,
-    -- Most of its rows are no rollouts, whatever its name says.
+    -- Most of its rows are no rollouts, in spite of its name.
     coalesce(roles.n_rows, 0) = 0 or 2 * n_others >= roles.n_rows as is_posing
 from artifacts
 left join roles on roles.source_file = path
@@ -60,7 +60,7 @@ order by path;
 select run_id from runs where 2 * n_scored > n_rollouts;
 
 -- copies: two runs that hold the same rollouts: the same prompts and events, under any index, order and model.
--- Where little was said, as in a choice of letters, two models may well say the same
+-- Short answers, such as a choice of letters, may well be the same in two models
 with prints as (
     select distinct
         run_id,

@@ -30,7 +30,7 @@ CHECKS = {
     "bucket": ("citations", CITED),
     "mode": ("citations", CITED),
     "cause": ("citations", "Write the cause that the label gives, or correct the label."),
-    "quote": ("quotes", "Quote what is there, or cite where it was said."),
+    "quote": ("quotes", "Quote what is there, or cite where it is written."),
     "ratio": ("arithmetic", "Correct the figures: they do not belong together."),
     "total": ("arithmetic", "Correct the total, the rows or the whole that the head names."),
     "repeated": ("arithmetic", "Make both places say the same."),

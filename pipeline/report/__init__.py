@@ -56,7 +56,7 @@ def page(
     """One report: the sections asked for, by the templates of a folder before ours."""
     whole = document(content, sections=sections, folder=folder)
     if folder is not None and OVERVIEW in whole.sections:
-        # An overview has none of their sections: a mistake in one of them is said all the same.
+        # An overview has none of their sections: a mistake in one of them is an error all the same.
         for name in content.benchmarks:
             document(content.of_benchmark(name), folder=folder)
     return _html(source, [(content, whole)], folder)[0] if as_html else whole.text

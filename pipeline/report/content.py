@@ -18,7 +18,7 @@ from .filters import unused
 from .tables import Source, read
 
 UNPLAIN = re.compile(r"[^A-Za-z0-9._-]")
-# What is said of single runs, and the runs it is said of; of notices what they are about.
+# Content about single runs, and the runs that it is about; of notices what they are about.
 NAMED: Mapping[str, Callable[[Any], Iterable[str]]] = {
     "runs": lambda run: [run.run_id],
     "findings": lambda row: [row.run_id],
@@ -131,7 +131,7 @@ class Content:
         return self.only([run.run_id for run in self.runs if run.benchmark == benchmark])
 
     def only(self, run_ids: Sequence[str]) -> Content:
-        """These runs, what is said of them alone, the files they were read from and notices."""
+        """These runs, what is about them alone, the files they were read from and notices."""
         names = set(run_ids)
         is_one = len(names) == 1
         if not is_one and names >= set(self._placed["runs"]):
@@ -143,7 +143,7 @@ class Content:
         subjects |= {row.values["path"] for row in inputs}
         if not is_one:
             comparisons = [each for each in comparisons if {each.base, each.candidate} <= names]
-        # What is said across several runs holds where all of them are here.
+        # A statement across several runs holds where all of them are here.
         series, totals = ([], []) if is_one else (self.series, self.totals)
         apart = {row.series for row in series if row.run_id not in names}
         others = {run.benchmark for run in self.runs if run.run_id not in names} if totals else ()
@@ -164,7 +164,7 @@ class Content:
         )
 
     def _of_benchmarks(self, names: Set[str], benchmarks: Set[str]) -> dict[str, list[Row]]:
-        """What is said over all runs of a benchmark, where all of them are here."""
+        """What is about all runs of a benchmark, where all of them are here."""
         every = (run for run in self.runs if run.benchmark in benchmarks)
         apart = {run.benchmark for run in every if run.run_id not in names}
         whole = benchmarks - apart
@@ -176,7 +176,7 @@ class Content:
 
     @cached_property
     def _placed(self) -> dict[str, dict[str, list[tuple[int, Any]]]]:
-        """By name what is said of each run, with its place.
+        """By name what is about each run, with its place.
 
         So every row is looked at once, however many runs have a report of their own.
         """

@@ -141,7 +141,7 @@ def code(text: str) -> str:
 
 
 def excerpt(text: str | Figure, limit: int = EXCERPT) -> str:
-    """The beginning of a long text, on one line; said where something was taken out of it."""
+    """The beginning of a long text, on one line; marked where something was taken out of it."""
     if not isinstance(text, str) or not text.strip():
         return ""
     flat = " ".join(text.split())

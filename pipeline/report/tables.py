@@ -10,7 +10,7 @@ from .figures import Row
 
 
 class Source(Protocol):
-    """Whatever answers a query: the warehouse being built, or one opened again."""
+    """Anything that answers a query: the warehouse being built, or one opened again."""
 
     def execute(self, query: str, parameters: list[Any] | None = None, /) -> Any:
         """Run a query and leave its rows to be fetched."""

@@ -1,4 +1,4 @@
-"""Templates: ours, and before them a user's own, whose mistakes are said with file and line."""
+"""Templates: ours, and before them a user's own, whose mistakes are reported with file and line."""
 
 from __future__ import annotations
 

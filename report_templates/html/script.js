@@ -29,7 +29,7 @@ function sortTable(table, column, direction) {
   const isNumeric = rows.filter((each) => !Number.isNaN(each.number)).length * 2 > rows.length;
   rows.sort((a, b) => {
     if (!isNumeric) return sign * a.text.localeCompare(b.text, "en", { numeric: true }) || a.place - b.place;
-    // What has no number stands last, whichever way.
+    // Values without a number come last in either order.
     if (Number.isNaN(a.number) || Number.isNaN(b.number)) return Number.isNaN(a.number) - Number.isNaN(b.number) || a.place - b.place;
     return sign * (a.number - b.number) || a.place - b.place;
   });

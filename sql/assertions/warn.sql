@@ -131,7 +131,7 @@ select
 from main.runs
 where n_models > 1
 union all
--- Benchmarks whose rewards leave 0..1, or are a scale of their own: what passes must be said, it is not guessed.
+-- Benchmarks whose rewards leave 0..1, or are a scale of their own: what passes must be set, it is not guessed.
 select
     'warn_pass_unsettled',
     benchmark,
@@ -231,7 +231,7 @@ from raw.baselines
 left join main.runs using (run_id)
 where runs.run_id is null
 union all
--- Baselines with which no other run could be compared: nothing is said of them otherwise.
+-- Baselines with which no other run could be compared: nothing else names them.
 select
     'warn_baseline_alone',
     baselines.run_id,

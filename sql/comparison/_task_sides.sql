@@ -71,7 +71,7 @@ select
     sized.worst_index,
     outcomes.pass_rate * (1 - outcomes.pass_rate) / nullif(outcomes.n_scored - 1, 0)
         as pass_variance,
-    -- Rewards that are all alike do not vary, whatever rounding left of their mean.
+    -- Rewards that are all alike do not vary, however their mean was rounded.
     case
         when outcomes.min_reward < outcomes.max_reward
             then outcomes.reward_std * outcomes.reward_std / nullif(outcomes.n_scored, 0)

@@ -80,18 +80,18 @@ select
     case
         when ci_same_tasks_low > 0 then 'higher'
         when ci_same_tasks_high < 0 then 'lower'
-        when ci_same_tasks_low is not null then 'not told apart'
+        when ci_same_tasks_low is not null then 'not significant'
         -- Without repeats nothing says how these tasks would fare again.
         when se_same_tasks is null then null
         when p_any <= 0.05 and delta > 0 then 'higher'
         when p_any <= 0.05 and delta < 0 then 'lower'
-        when p_any is not null then 'not told apart'
+        when p_any is not null then 'not significant'
     end as on_these_tasks,
     case
         when delta_counted_as_fail = delta and bound_low = bound_high then on_these_tasks
         when ci_same_counted_as_fail_low > 0 then 'higher'
         when ci_same_counted_as_fail_high < 0 then 'lower'
-        when ci_same_counted_as_fail_low is not null then 'not told apart'
+        when ci_same_counted_as_fail_low is not null then 'not significant'
     end as on_these_tasks_counted_as_fail,
     n_gains,
     n_losses,

@@ -216,7 +216,7 @@ events as materialized (
         record_id,
         seq,
         case when kind = 'tool_call' then tool end as called,
-        coalesce(if(kind = 'tool_call', arguments, coalesce(words, text)), '') as said,
+        coalesce(if(kind = 'tool_call', arguments, coalesce(words, text)), '') as content,
         case when kind = 'tool_call' then json_fields(try(json_normalize(arguments))) end as fields
     from raw.events
     semi join (
@@ -234,8 +234,8 @@ events as materialized (
 beside as (
     select
         placed.* exclude (result_seq, passing_result_seq, failing_place, passing_place),
-        {seq: failing.seq, called: failing.called, said: failing.said} as failing_said,
-        {seq: passing.seq, called: passing.called, said: passing.said} as passing_said,
+        {seq: failing.seq, called: failing.called, content: failing.content} as failing_side,
+        {seq: passing.seq, called: passing.called, content: passing.content} as passing_side,
         case
             when difference = 'arguments' then list_transform(
                 argument_differences(failing.fields, passing.fields, 120),
@@ -251,7 +251,7 @@ beside as (
         and passing.seq = placed.passing_place
 )
 select
-    beside.* exclude (passing_record_id, difference, failing_said, passing_said, arguments),
+    beside.* exclude (passing_record_id, difference, failing_side, passing_side, arguments),
     case
         when difference = 'answer' and failing_texts.final_text is not distinct from passing_texts.final_text
             then 'nothing'
@@ -259,17 +259,17 @@ select
     end as difference,
     arguments,
     event_shown(
-        failing_said,
-        passing_said,
+        failing_side,
+        passing_side,
         list_transform(arguments, lambda each: each.name || ': ' || coalesce(each.failing, 'not given'))
     ) as failing_event,
     event_shown(
-        passing_said,
-        failing_said,
+        passing_side,
+        failing_side,
         list_transform(arguments, lambda each: each.name || ': ' || coalesce(each.passing, 'not given'))
     ) as passing_event,
-    length(coalesce(failing_said.called || ' ', '') || failing_said.said) as failing_chars,
-    length(coalesce(passing_said.called || ' ', '') || passing_said.said) as passing_chars,
+    length(coalesce(failing_side.called || ' ', '') || failing_side.content) as failing_chars,
+    length(coalesce(passing_side.called || ' ', '') || passing_side.content) as passing_chars,
     array_to_string(
         list_transform(
             list_filter(

@@ -30,7 +30,7 @@ item_fields as (
 answers as materialized (
     select
         record_id,
-        bare_text(left(final_text, 4000)) as said
+        bare_text(left(final_text, 4000)) as final_words
     from staging.final_texts
     semi join item_fields using (record_id)
 ),
@@ -48,8 +48,8 @@ valued as (
         value in ('true', 'false') as is_boolean,
         json_as_number(value) between 0 and 1 as is_share,
         is_verdict(json_as_text(value)) is not null as is_verdict,
-        -- Some scorers give what the model said as their explanation.
-        is_text and is_own_words(text, said) as is_own
+        -- Some scorers give the model's own words as their explanation.
+        is_text and is_own_words(text, final_words) as is_own
     from item_fields
     left join answers using (record_id)
 ),
@@ -246,12 +246,12 @@ logged as (
         coalesce(nullif(line.became, ''), line.began) = 'PASSED' as is_passed,
         -- Where the summary cuts it off, the line of the trace that begins so.
         nullif(if(
-            ends_with(line.said, '...'),
+            ends_with(line.reason, '...'),
             coalesce(
-                nullif(regexp_extract(log, '(?m)(?:^|")E +(' || regexp_escape(line.said[:-4]) || '.{0,200})', 1), ''),
-                line.said
+                nullif(regexp_extract(log, '(?m)(?:^|")E +(' || regexp_escape(line.reason[:-4]) || '.{0,200})', 1), ''),
+                line.reason
             ),
-            line.said
+            line.reason
         ), '') as message
     from (
         select
@@ -267,7 +267,7 @@ logged as (
                     line,
                     '^(?:(' || test_name('\S+::[^\s\[]+') || ') (PASSED|FAILED|ERROR)'
                     || '|(FAILED|ERROR) (' || test_name('\S+::[^\s\[]+') || ')(?: - (.*))?)$',
-                    ['test', 'became', 'began', 'named', 'said']
+                    ['test', 'became', 'began', 'named', 'reason']
                 )
             )) as line
         from (

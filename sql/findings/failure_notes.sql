@@ -320,7 +320,7 @@ answers as materialized (
     select
         record_id,
         answer,
-        bare_text(left(final_text, 2000) || right(final_text, 2000)) as said
+        bare_text(left(final_text, 2000) || right(final_text, 2000)) as final_words
     from failing
     inner join staging.final_texts using (record_id)
 ),
@@ -412,7 +412,7 @@ rare as (
         and name not in (select key_path from staging.answers)
         and not (
             signs.kind = 'field'
-            and (coalesce(value = answers.answer, false) or is_own_words(value, said))
+            and (coalesce(value = answers.answer, false) or is_own_words(value, final_words))
         )
     -- Of errors the one that the attempt ends in.
     qualify
@@ -463,7 +463,7 @@ reasons as (
         and n_characters > 20
         -- One long word is a name; the model's own words are no reason.
         and regexp_matches(value, '\s')
-        and not is_own_words(value, said)
+        and not is_own_words(value, final_words)
         -- A list of nothing says nothing.
         and not regexp_matches(value, '[:=]\s*(\[\s*\]|\{\s*\}|None|null)\s*$')
     group by record_id, path

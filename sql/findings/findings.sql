@@ -99,7 +99,7 @@ never as (
         group by all
     ) as totals using (benchmark)
     group by benchmark
-    -- Of one attempt at a task, that it fails is all that can be said.
+    -- Of one attempt at a task, all that is known is that it fails.
     having
         count(*) filter (where is_repeated) > count(*) filter (where is_never)
         and count(*) filter (where is_never) > 1

@@ -118,7 +118,7 @@ select
     calls.last_error_seq,
     calls.malformed_seq,
     cast(rollouts.last_message_seq as bigint) as final_text_seq,
-    -- The model's own last event: what others said after it is not its doing.
+    -- The model's own last event: what others wrote after it is not its doing.
     coalesce(
         nullif(length(regexp_extract(records.outline, '^.*[cmto]')), 0), nullif(rollouts.n_events, 0)
     ) as last_seq

@@ -152,7 +152,7 @@ fields as (
     )
     where value is not null
 ),
--- What all attempts of a benchmark say alike distinguishes none; but why they ended or failed is said of each.
+-- What all attempts of a benchmark say alike distinguishes none; but why they ended or failed is given of each.
 alike as (
     select
         benchmark,
@@ -261,7 +261,7 @@ expected as (
     where expected_calls.status in ('never', 'fewer', 'differs', 'refused')
     group by all
     union all
-    -- Whatever the tool, where it is known which ones change something.
+    -- Of any tool, where it is known which ones change something.
     select
         record_id,
         'expected' as kind,
@@ -300,11 +300,11 @@ errors as (
         and (
             traceback is not null
             or regexp_matches(value, '^[A-Za-z_.]*(Error|Exception)\b')
-            -- Readers of other formats put the harness's own error there, whatever its words.
+            -- Readers of other formats put the harness's own error there, in any words.
             or path = 'error_message' and record_id in (select record_id from rollouts where is_foreign)
         )
     union all by name
-    -- Whatever the error is, in a field of the row itself.
+    -- Any error in a field of the row itself.
     select
         record_id,
         'error' as kind,

@@ -12,7 +12,7 @@ with repeats as (
     from main.rollout_health
     group by all
 ),
--- Only where every repeat is fully bound can it be said that none succeeded.
+-- Only where every repeat is fully bound is it known that none succeeded.
 bound as (
     select
         keys.run_id,

@@ -1,4 +1,4 @@
--- Whether the evaluation of each recorded rollout can be trusted, whatever its reward.
+-- Whether the evaluation of each recorded rollout can be trusted, passing or failing.
 -- grain: run_id, task_id, rollout_index
 -- looks at: task
 -- kind: table

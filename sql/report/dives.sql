@@ -189,7 +189,7 @@ met as (
         arg_min(
             'meets ' || left(checks.check_name, 80) || coalesce(': ' || nullif(others.message, ''), ''),
             (coalesce(others.message, '') = '', checks.source, checks.check_name)
-        ) as said
+        ) as met_check
     from chosen
     inner join passing using (run_id, task_id)
     inner join main.checks using (run_id, task_id, rollout_index)
@@ -252,7 +252,7 @@ select
     -- A call, a check or the last words: what the failure does not have.
     coalesce(
         calls.tool || ' ' || calls.arguments,
-        met.said,
+        met.met_check,
         nullif(passing_words.final_text, failing_words.final_text)
     ) as passing_text,
     prompts.prompt,

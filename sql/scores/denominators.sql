@@ -10,7 +10,7 @@ ungraded as (
         count(*) as n_ungraded
     from staging.ungraded
     inner join staging.rollouts using (record_id)
-    -- A pass was graded, whatever its row leaves out.
+    -- A pass was graded, even where its row leaves much out.
     where is_scored and not coalesce(is_pass, false)
     group by all
 ),

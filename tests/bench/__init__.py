@@ -1,1 +1,1 @@
-"""Speed, memory, and how often what is said is right: `make bench`."""
+"""Speed, memory, and how often verdicts are right: `make bench`."""

@@ -1,6 +1,6 @@
-"""How often what is said of simulated runs is right: `python -m tests.bench.decisions`.
+"""How often verdicts on simulated runs are right: `python -m tests.bench.decisions`.
 
-Runs are simulated as counts of passes by task, many pairs in one warehouse; what is said of them is
+Runs are simulated as counts of passes by task, many pairs in one warehouse; their verdicts are
 what the SQL of the product and its gate say.
 """
 
@@ -214,7 +214,7 @@ def coverage(
 
 
 def power(n_tasks: int, k: int, rates: Rates, n_trials: int) -> float:
-    """How often a planted change of the size that is said to be seen four times in five is seen."""
+    """How often a planted change of the size to be seen four times in five is seen."""
     planted = 0.1
     # What is printed hangs on the change itself.
     for _ in range(3):
@@ -448,9 +448,7 @@ def all_pairs(n_folders: int, n_runs: int = 20) -> Pairs:
 def main() -> None:
     """Print the table."""
     started = time.perf_counter()
-    print(
-        f"{'what is said of simulated runs':44}{'tasks x repeats':32}{'trials':>7} observed  may be"
-    )
+    print(f"{'verdicts on simulated runs':44}{'tasks x repeats':32}{'trials':>7} observed  may be")
     for line in lines():
         print(line, flush=True)
     print(f"{time.perf_counter() - started:.0f} s")

@@ -34,7 +34,7 @@ N_FOLDERS = 100
 N_TASKS, N_REPEATS = 40, 5
 FINDINGS_CORPUS = Path(__file__).resolve().parents[3] / "shared" / "findings_corpus"
 MODES = "staging.modes"
-# How often an attempt has a value, an error or a call, whatever becomes of it.
+# How often an attempt has a value, an error or a call, passing or failing.
 RATES = (0.04, 0.08, 0.15, 0.3, 0.5)
 MESSAGES = ("quota exceeded", "no such file", "connection reset", "bad gateway", "is locked")
 TOOLS = ("search", "open", "edit", "shell", "submit", "ask")

@@ -148,7 +148,7 @@ def mutated(name: str, draw: random.Random) -> bytes:
 
 def batch(seed: int, size: int = PER_BATCH, *, is_whole: bool = False) -> list[str]:
     """What is wrong with one folder of mutated files; nothing, if all is well."""
-    signal.alarm(SECONDS)  # its default ends the process, whatever it is at
+    signal.alarm(SECONDS)  # its default ends the process at any point
     draw = random.Random(seed)
     names = [draw.choice([*BASES]) for _ in range(size)]
     files = {name.format(f"f{no}"): mutated(name, draw) for no, name in enumerate(names)}

@@ -70,7 +70,7 @@ def drawn(
 
 
 def any_difference(n: int, *, n_entrants: int = 10, repeats: tuple[int, ...] = (2,)) -> float:
-    """The share of suites of equal entrants in which any two are said to differ over the suite."""
+    """The share of suites of equal entrants in which two differ by the verdict."""
     random = np.random.default_rng(1)
     hits = 0
     for _ in range(n):

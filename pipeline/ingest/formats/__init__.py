@@ -171,8 +171,8 @@ class Figure:
 class Setting:
     """A setting of the run, with a name of formats/config.py (SETTING_NAMES) or of blade.
 
-    Those of blade are `pass_threshold`, `task_args.<name>`, whatever else a format records of the
-    whole run (`recorded`), `write_tools` (`names_of`): the tools that change state, if the format
+    Those of blade are `pass_threshold`, `task_args.<name>`, other records of the whole run
+    (`recorded`), `write_tools` (`names_of`): the tools that change state, if the format
     records them, `log_status` and `log_error`: how a run ended that did not succeed, and
     `log_benchmark`: the benchmark of a log without rows.
     """

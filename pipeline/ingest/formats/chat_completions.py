@@ -38,7 +38,7 @@ FIRST_OF_ROWS = (
     re.compile(rb'\\?"messages\\?"\s*:\s*\['),
     re.compile(rb'\\?"(choices|error)\\?"\s*:'),
 )
-# Rows of Gym have their request here, whatever else they have.
+# All rows of Gym have their request here.
 OF_GYM = b'"responses_create_params"'
 MILLISECONDS = ("duration_ms", "latency_ms", "elapsed_ms")
 READ_FIELDS = ("request", "response", *MILLISECONDS)

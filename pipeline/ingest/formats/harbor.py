@@ -174,7 +174,7 @@ def _agent_of(path: Path) -> str:
 
 
 def _without_task(name: str, task: str) -> str:
-    """The name of a job without that of its task, whatever separates their words."""
+    """The name of a job without that of its task, with any separator of words."""
     words = [re.escape(word) for word in re.split(r"[-_.]", task) if word]
     around = r"[-_.@]*(?<![A-Za-z0-9])" + "[-_.]".join(words) + r"(?![A-Za-z0-9])"
     return re.sub(around, "", name, count=1, flags=re.IGNORECASE) if words else name

@@ -78,7 +78,7 @@ PARQUET_ROWS = 256
 LISTS = "results data rows samples examples records predictions outputs items".split()
 # Or of lists, below the names of their columns: what MLflow and Weights & Biases write of a table.
 OF_COLUMNS = re.compile(rb'"columns"\s*:\s*\[\s*"[^\]]*\].*"data"\s*:\s*\[\s*\[', re.DOTALL)
-# Rows of NeMo Gym have one of these, whatever else they have.
+# All rows of NeMo Gym have one of these.
 OF_GYM = re.compile(rb'"(responses_create_params|agent_ref|ng_trajectory|_ng_\w+)"\s*:')
 RESPONSE_OF_GYM = frozenset({"output", "object"})
 SNIFFED_ROWS = 50

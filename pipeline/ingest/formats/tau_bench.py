@@ -44,7 +44,7 @@ SCORE = (
 )
 NOTES = (
     "Repeats: `trial`. Benchmark: the domain of the policy. Agent strategy, model and temperature "
-    "are those in the file's name. Checks: `r_actions`, and each output that was to be said. No "
+    "are those in the file's name. Checks: `r_actions`, and each output that was expected. No "
     "tokens or times are recorded. Memory holds one attempt, 160 MB of JSON at most."
 )
 NAMES = re.compile(r"\.json$", re.IGNORECASE)

@@ -42,7 +42,7 @@ class Entry:
 
 @dataclass
 class Ledger:
-    """What was given which number so far; the secrets are kept here and nowhere else."""
+    """What was given which number so far; the secrets are kept here alone."""
 
     highest: Counter[str] = field(default_factory=Counter)
     by_secret: dict[str, Entry] = field(default_factory=dict)

@@ -33,7 +33,7 @@ KEY_END = re.compile(rb"-----END [A-Z0-9 ]{0,40}PRIVATE KEY|Private-MAC:")
 
 @dataclass(frozen=True)
 class Source:
-    """A file, by its name below the root; `reason` says why nothing can be said about it."""
+    """A file, by its name below the root; `reason` says why it cannot be judged."""
 
     path: Path
     name: str
@@ -239,7 +239,7 @@ def _named(name: str, policy: Policy, ledger: Ledger, *, put_as: str = "") -> st
 
 
 def _root(paths: Sequence[Path]) -> Path:
-    """The folder that all paths have in common; where one leads nowhere they are refused."""
+    """The folder that all paths have in common; where one does not exist they are refused."""
     for path in paths:
         if not os.path.exists(path):  # noqa: PTH110  a path too long is an error to the other
             hint = "Give files, or folders with reports, sidecars and rollouts."
@@ -277,7 +277,7 @@ def _below(path: Path) -> Iterator[Path]:
 
 
 def _hindrance(path: Path) -> str:
-    """Why nothing can be said about a file; nothing where something can."""
+    """Why a file cannot be judged; nothing where it can."""
     try:
         if path.is_dir():
             linked = "a link to a folder, which is not followed"
@@ -293,7 +293,7 @@ def _hindrance(path: Path) -> str:
         is_text = not head.startswith(WIDE) and head.count(0) * 20 <= len(head) * is_rows
         head.decode("utf-8", "replace" if is_rows else "strict")
     except OSError as error:
-        return "a link that leads nowhere" if path.is_symlink() else f"{error.strerror}"
+        return "a broken link" if path.is_symlink() else f"{error.strerror}"
     except UnicodeDecodeError as error:
         is_text = error.start > HEAD - 4
     return "" if is_text else "not text: what it holds is not known"

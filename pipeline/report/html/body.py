@@ -38,7 +38,7 @@ COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 LEAD = {"paragraph_close": "paragraph_open", "bullet_list_close": "bullet_list_open"}
 # Headings to this level split a section into parts.
 PART = 3
-# A task by itself: folded, whatever the level of its heading.
+# A task by itself: folded, at any level of heading.
 CARD = "Task "
 # Longer cells get room, shorter ones stay on a line.
 LONG, SHORT = 36, 26
