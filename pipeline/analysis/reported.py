@@ -1,13 +1,8 @@
-"""Whether a figure that a run reported of itself is ours, and if not, why it may be another.
-
-A line of the rollout file that was rejected may be one more row, or replace another one. So each
-moves a sum by no more than the range of its field, which bounds what rejected lines can explain.
-"""
+"""Whether a figure that a run reported of itself is ours, and if not, why it may be another."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import inf, sqrt
 
 import numpy as np
 import pyarrow as pa
@@ -15,10 +10,6 @@ import pyarrow.compute as pc
 
 PASSES = ("pass", "all pass")
 EQUAL, NOT_COMPARABLE, DIFFERS = "equal", "not comparable", "differs"
-# What rejected lines explain is found by division, which may fall short of all by rounding.
-SLACK = 1 + 1e-9
-
-Range = tuple[float | None, float | None]
 
 
 def checked(figures: pa.Table) -> pa.Table:
@@ -28,9 +19,8 @@ def checked(figures: pa.Table) -> pa.Table:
     foreign = _foreign_files(figures, others)
     places = np.flatnonzero(~is_equal.to_numpy(zero_copy_only=False))
     status = np.full(len(figures), EQUAL, dtype=object)
-    reason, explained = (np.full(len(figures), None, dtype=object) for _ in range(2))
+    reason = np.full(len(figures), None, dtype=object)
     for place, figure in zip(places, others, strict=True):
-        explained[place] = figure.explained_rate
         if not figure.is_missing_in_both:
             is_foreign = (figure.run_id, figure.source_file) in foreign
             status[place], reason[place] = figure.judgement(is_foreign=is_foreign)
@@ -41,7 +31,6 @@ def checked(figures: pa.Table) -> pa.Table:
             "ours": pc.multiply(figures["ours"], figures["scale"]),
             "status": pa.array(status, pa.string()),
             "reason": pa.array(reason, pa.string()),
-            "explained_rate": pa.array(explained, pa.float64()),
             "source_file": figures["source_file"],
         }
     )
@@ -79,10 +68,7 @@ class Figure:
     is_scored: bool
     is_graded: bool
     is_cut: bool
-    n_rejects: int | None
-    lowest: float | None
-    highest: float | None
-    around_median: list[float] | None
+    n_rejects: int
 
     @property
     def is_missing_in_both(self) -> bool:
@@ -92,11 +78,7 @@ class Figure:
     def judgement(self, *, is_foreign: bool) -> tuple[str, str]:
         """The status, and the reason for it."""
         reason = self._obstacle() or self._excuse(is_foreign=is_foreign)
-        if reason:
-            return NOT_COMPARABLE, reason
-        if (self.explained_rate or 0) > 0:
-            return DIFFERS, "rejected lines explain only part of it"
-        return DIFFERS, "no reason found"
+        return (NOT_COMPARABLE, reason) if reason else (DIFFERS, "no reason found")
 
     def _obstacle(self) -> str | None:
         """Why we have no such figure."""
@@ -134,71 +116,27 @@ class Figure:
             return "defined otherwise: only a reward of 1 passes"
         if self.kind in ("average", "majority") and self.is_cut:
             return "order-dependent"
-        if (self.explained_rate or 0) >= 1:
+        if self.n_rejects and self._is_within_rejects():
             return "lines of the rollout file were rejected"
         if self.kind != "count" and is_foreign:
             return "rows of the file are not those it was computed from"
         return None
 
-    @property
-    def explained_rate(self) -> float | None:
-        """What part of the difference rejected lines could explain; None where there are none."""
-        if self.n_rejects is None:
-            return None
+    def _is_within_rejects(self) -> bool:
+        """Whether so many rejected lines could make the difference; of an extreme one line can."""
         if self.ours is None or self.reported is None:
-            return 1.0
-        sign = -1 if self.reported < self.ours else 1
-        ranges = (self._moved(self.ours, self.n_rejects), self._possible())
-        ends = (low if sign < 0 else high for low, high in ranges)
-        ways = [sign * (end - self.ours) for end in ends if end is not None]
-        return min(1.0, max(0.0, min(ways, default=0.0)) / abs(self.reported - self.ours) * SLACK)
-
-    def _moved(self, ours: float, n_rejects: int) -> Range:
-        """How far the rejected lines could take our figure."""
-        n, width = self.n_averaged, self._width
-        if self.kind == "count":
-            return self._moved_count(ours, n_rejects)
-        if self.k is not None or self.statistic == "mean":
-            # What one of them is worth to a mean, in percent where the figure is.
-            worth = 100.0 if self.kind in PASSES else width
-            if worth is None or not n:
-                return None, None
-            step = (worth if self.k is None or self.kind in PASSES else 100 * worth) / n
-            return ours - n_rejects * step, ours + n_rejects * step
-        if self.statistic == "median" and self.around_median:
-            return self.around_median[0], self.around_median[1]
-        if self.statistic == "std" and width is not None and n is not None and n > 1:
-            spread = n_rejects * width**2
-            low = max(0.0, ours**2 * (n - 1) - spread) / (n - 1 + n_rejects)
-            return sqrt(low), sqrt(ours**2 + spread / (n - 1))
-        return None, None
-
-    def _moved_count(self, ours: float, n_rejects: int) -> Range:
-        if self.meant in ("num_rollouts", "num_tasks"):
-            return ours, ours + n_rejects
-        if self.meant == "missing_num_rollouts":
-            return ours - n_rejects, ours
-        if self.meant == "reward_profile_completion_pct" and self.n_expected:
-            return ours, ours + 100.0 * n_rejects / self.n_expected
-        return ours, ours
-
-    def _possible(self) -> Range:
-        """Of any rows; the highest and the lowest number may have been rejected."""
-        if self.kind == "count":
-            return 0.0, inf
-        if self.kind in PASSES:
-            return 0.0, 100.0
-        if self.lowest is None or self.highest is None:
-            return None, None
-        if self.k is not None:
-            return 100 * self.lowest, 100 * self.highest
-        return (0.0, self._width) if self.statistic == "std" else (self.lowest, self.highest)
-
-    @property
-    def _width(self) -> float | None:
-        if self.lowest is None or self.highest is None:
-            return None
-        return self.highest - self.lowest
+            return True
+        difference = abs(self.reported - self.ours)
+        if self.meant == "reward_profile_completion_pct":
+            difference *= (self.n_expected or 0) / 100
+        elif self.kind != "count" and self.k is None and self.statistic != "mean":
+            return True
+        elif self.kind != "count":
+            # A line adds to a mean what it is worth: of a share all of it, else up to twice the mean.
+            worth = max(1 if self.k is None else 100, 2 * abs(self.ours), 2 * abs(self.reported))
+            difference *= (self.n_averaged or 0) / worth
+        is_of_rows = self.meant != "expected_num_rollouts"
+        return is_of_rows and difference <= self.n_rejects * (1 + 1e-9)
 
 
 def _foreign_files(figures: pa.Table, others: list[Figure]) -> set[tuple[str, str]]:
@@ -208,7 +146,7 @@ def _foreign_files(figures: pa.Table, others: list[Figure]) -> set[tuple[str, st
         for figure in others
         if figure.meant in ("num_rollouts", "num_tasks")
         and figure.is_equal is False
-        and (figure.explained_rate or 0) < 1
+        and not figure._is_within_rejects()
     }
     is_unknown = pc.and_(pc.equal(figures["n_rollouts"], 0), pc.is_valid(figures["task_id"]))
     names = ("run_id", "source_file", "task_id", "n_rejects")
@@ -216,5 +154,5 @@ def _foreign_files(figures: pa.Table, others: list[Figure]) -> set[tuple[str, st
     unknown: dict[tuple[str, str], set[str]] = {}
     for row in rows:
         unknown.setdefault((row["run_id"], row["source_file"]), set()).add(row["task_id"])
-    n_rejects = {(row["run_id"], row["source_file"]): row["n_rejects"] or 0 for row in rows}
+    n_rejects = {(row["run_id"], row["source_file"]): row["n_rejects"] for row in rows}
     return foreign | {file for file, tasks in unknown.items() if len(tasks) > n_rejects[file]}

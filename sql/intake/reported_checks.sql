@@ -4,7 +4,7 @@
 -- kind: table
 -- needs: main.reported_metrics
 -- computed by: pipeline.analysis.reported.checked
--- columns: run_id, agent, task_id, metric, reported, ours, status, reason, explained_rate, source_file
+-- columns: run_id, agent, task_id, metric, reported, ours, status, reason, source_file
 with
 -- What figures of other harnesses mean in Gym's words, where there are some.
 meanings as (
@@ -331,8 +331,6 @@ readings as (
         compounds.scope,
         compounds.field,
         count(*) as n_numbers,
-        min(numbers.value) as lowest,
-        max(numbers.value) as highest,
         fsum(numbers.value order by numbers.value) / count(*) as mean
     from compounds
     inner join texts using (scope)
@@ -359,35 +357,8 @@ slices as (
         field,
         count(*) as n_readings,
         min(n_numbers) as n_numbers,
-        min(lowest) as lowest,
-        max(highest) as highest,
         case when min(mean) = max(mean) then min(mean) end as mean
     from readings
-    group by all
-),
--- The range of a number of a field whose row was rejected: 0 and 1 where all that were read
--- do, else up to twice as far from 0.
-ranges as (
-    select
-        scope,
-        field,
-        case when min(lowest) >= 0 then 0.0 else least(-1, 2 * min(lowest)) end as lowest,
-        case when max(highest) <= 1 then 1.0 else 2 * max(highest) end as highest
-    from (
-        select
-            scope,
-            field,
-            value as lowest,
-            value as highest
-        from numbers
-        union all
-        select
-            scope,
-            field,
-            lowest,
-            highest
-        from slices
-    ) as seen
     group by all
 ),
 -- The numbers of each reported field, by scope and by task.
@@ -456,7 +427,6 @@ valued as (
         coalesce(passes.is_cut, false) as is_cut,
         coalesce(counts.n_rollouts, 0) as n_rollouts,
         counts.n_expected,
-        statistics.sorted,
         -- What a mean is the mean of: numbers, or tasks.
         coalesce(statistics.n_numbers, slices.n_numbers, len(passes.shares)) as n_averaged,
         case
@@ -549,21 +519,10 @@ rejected as (
     group by all
 )
 select
-    valued.* exclude (scope, seed, chunk, field, rounding, sorted) replace (ours::double as ours),
+    valued.* exclude (scope, seed, chunk, field, rounding) replace (ours::double as ours),
     runs.pass_threshold,
-    rejected.n_rejects,
-    ranges.lowest,
-    ranges.highest,
-    -- The numbers that so many rejected lines could make the median.
-    case
-        when valued.statistic = 'median' and rejected.n_rejects < valued.n_averaged // 2
-            then [
-                valued.sorted[(valued.n_averaged + 1) // 2 - rejected.n_rejects],
-                valued.sorted[valued.n_averaged // 2 + 1 + rejected.n_rejects]
-            ]
-    end as around_median
+    coalesce(rejected.n_rejects, 0) as n_rejects
 from valued
 inner join staging.run_benchmarks as runs using (run_id)
 left join rejected using (scope)
-left join ranges using (scope, field)
 order by valued.run_id, valued.agent, valued.task_id, valued.metric, valued.source_file
