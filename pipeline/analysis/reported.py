@@ -132,7 +132,7 @@ class Figure:
         elif self.kind != "count" and self.k is None and self.statistic != "mean":
             return True
         elif self.kind != "count":
-            # A line adds to a mean what it is worth: of a share all of it, else up to twice the mean.
+            # A line is worth all of a share to a mean, else up to twice the mean.
             worth = max(1 if self.k is None else 100, 2 * abs(self.ours), 2 * abs(self.reported))
             difference *= (self.n_averaged or 0) / worth
         is_of_rows = self.meant != "expected_num_rollouts"

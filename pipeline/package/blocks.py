@@ -188,6 +188,8 @@ class Block:
     # The headings above it, the nearest last; of a heading itself, its parents.
     path: tuple[str, ...]
     heads: tuple[str, ...] = ()
+    # Of a heading, from 1 to 6.
+    level: int = 0
     sources: list[Comment] = field(default_factory=list)
     tokens: list[Token] = field(default_factory=list)
 
@@ -362,7 +364,9 @@ class _Reader:
 
     def heading(self, at: int, match: re.Match[str]) -> None:
         level = len(match["marks"])
-        self.add("heading", at, [[(self.starts[at] + match.start("title"), self.ends[at])]])
+        self.add(
+            "heading", at, [[(self.starts[at] + match.start("title"), self.ends[at])]], level=level
+        )
         self.path = (*self.path[: level - 2], match["title"]) if level > 1 else ()
         self.last = None
 
@@ -420,7 +424,9 @@ class _Reader:
         self.add("item", at, [[(self.starts[at] + match.end(), self.ends[end - 1])]])
         return end
 
-    def add(self, kind: str, at: int, rows: Rows, heads: Sequence[str] = ()) -> None:
+    def add(
+        self, kind: str, at: int, rows: Rows, heads: Sequence[str] = (), *, level: int = 0
+    ) -> None:
         spans = tuple(
             tuple(
                 Span(start, end, heads[place] if place < len(heads) else "")
@@ -429,7 +435,7 @@ class _Reader:
             )
             for row in rows
         )
-        self.last = block = Block(kind, at + 1, spans, self.path, tuple(heads))
+        self.last = block = Block(kind, at + 1, spans, self.path, tuple(heads), level)
         self.blocks.append(block)
         if kind != "heading":
             block.tokens.extend(token for span in block.spans for token in self.tokens(span))

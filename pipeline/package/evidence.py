@@ -120,8 +120,8 @@ class Passage:
 
     @cached_property
     def plain(self) -> str:
-        """What a reader sees of it."""
-        return plain(self.text)
+        """What a reader sees of it; cells are apart."""
+        return " | ".join(plain(self.raw(span)) for span in self.spans)
 
     @cached_property
     def quotes(self) -> list[tuple[int, int, str]]:

@@ -14,20 +14,6 @@ SKILLS = ("skill/SKILL.md", "SKILL.md")
 ROLLOUTS = "rollouts"
 GOLDEN_REPORTS = "golden_reports"
 DRAFTS = "drafts"
-# The sections that a golden report has.
-SECTIONS = (
-    "Executive Summary",
-    "Artifact Inventory",
-    "Aggregate Results",
-    "Workflow Funnel",
-    "Task Outcome Buckets",
-    "Dominant Failure Modes",
-    "Sometimes-Pass Deep Dives",
-    "Never-Pass Deep Dives",
-    "Cross-Model Comparison",
-    "Recommendations",
-    "Reproducibility Notes",
-)
 # `<model>_golden_report.md` or `<model>-golden-report.md`.
 GOLDEN_NAME = re.compile(r"(?P<model>.+)(?P<sep>[_-])golden[_-]report\.md")
 # What no name of a file or a run holds.

@@ -19,7 +19,7 @@ from .findings import CONTRADICTED, Finding
 from .sources import Source, sources_of
 from .verify import summary
 
-HEADING = re.compile(r" {0,3}(#{1,2})[ \t]")
+HEADING = re.compile(r"^ {0,3}#+[ \t]")
 UNTITLED = "Report"
 
 
@@ -40,12 +40,11 @@ def page(text: str, source: Opened | None, findings: list[Finding], against: str
 def _parts(text: str, report: Report) -> tuple[str, str, list[tuple[str, str]]]:
     """The title, what comes before the first section, and each section with its heading."""
     lines = text.split("\n")
-    heads: list[tuple[int, int, str]] = []
-    for block in report.blocks:
-        match = HEADING.match(lines[block.line - 1]) if block.kind == "heading" else None
-        if match:
-            heading = lines[block.line - 1][match.end() :].strip().rstrip("#").rstrip()
-            heads.append((block.line, len(match[1]), heading))
+    heads = [
+        (block.line, block.level, HEADING.sub("", lines[block.line - 1]).strip().rstrip("# "))
+        for block in report.blocks
+        if 0 < block.level < 3
+    ]
     first = next((heading for _, level, heading in heads if level == 1), UNTITLED)
     # A second title opens a section too: nothing of the text is left out.
     titled = next((line for line, level, _ in heads if level == 1), 0)

@@ -18,7 +18,7 @@ from .. import citation
 from ..text import one_line
 from .answers import aliases
 from .blocks import Block, Report, Token, figures, plain, read
-from .evidence import BUCKETS, CAUSE_NAME, Passage, passages, tasks_in
+from .evidence import BUCKETS, CAUSE_NAME, Passage, tasks_in
 from .facts import Fact, cites
 from .findings import CONTRADICTED, VERIFIED, Finding
 from .sources import sources_of
@@ -41,29 +41,18 @@ WORD = re.compile(r"[^\W\d_]{4,}")
 Judge = Callable[[Sequence["Met"], "Text"], tuple[list["Met"], dict[str, Any]]]
 
 
-@dataclass(frozen=True, eq=False)
-class Piece:
+class Piece(Passage):
     """A block of a report with what it names and counts."""
 
-    passage: Passage
-    # Tasks that its headings name.
-    above: frozenset[str]
-
-    @property
-    def line(self) -> int:
-        """The line it begins on."""
-        return self.passage.line
+    @cached_property
+    def above(self) -> frozenset[str]:
+        """Tasks that its headings name."""
+        return frozenset(name for title in self.block.path for name in tasks_in(title))
 
     @property
     def is_row(self) -> bool:
         """Whether it is a row of a table."""
-        return self.passage.block.kind == "table"
-
-    @cached_property
-    def plain(self) -> str:
-        """What a reader sees of it; cells are apart."""
-        cells = (plain(self.passage.raw(span)) for span in self.passage.spans)
-        return " | ".join(cells)
+        return self.block.kind == "table"
 
     @cached_property
     def flat(self) -> str:
@@ -78,30 +67,30 @@ class Piece:
     @cached_property
     def n_sentences(self) -> int:
         """How many sentences or cells it has: so many facts of text alone it can state."""
-        return len(self.passage.spans) if self.is_row else len(ENDS.findall(f"{self.plain} "))
+        return len(self.spans) if self.is_row else len(ENDS.findall(f"{self.plain} "))
 
     @cached_property
     def tokens(self) -> list[Token]:
         """Its figures."""
-        first, last = self.passage.spans[0].start, self.passage.spans[-1].end
-        return self.passage.block.tokens_within(first, last)
+        first, last = self.spans[0].start, self.spans[-1].end
+        return self.block.tokens_within(first, last)
 
     @cached_property
     def rollouts(self) -> frozenset[tuple[str, str, int]]:
         """The rollouts that it cites."""
-        return frozenset(each.rollout for *_, each in self.passage.cites)
+        return frozenset(each.rollout for *_, each in self.cites)
 
     @cached_property
     def named(self) -> frozenset[str]:
         """The tasks that it names: behind the word, or below a head that says so."""
-        own = self.passage.row_tasks if self.is_row else frozenset()
-        return own | tasks_in(self.passage.text)
+        own = self.row_tasks if self.is_row else frozenset()
+        return own | tasks_in(self.text)
 
     @cached_property
     def tasks(self) -> frozenset[str]:
         """The tasks that it names or cites, and what else may be one."""
         cited = {task for _, task, _ in self.rollouts}
-        return self.named | cited | {code for *_, code in self.passage.codes}
+        return self.named | cited | {code for *_, code in self.codes}
 
     @cached_property
     def labels(self) -> frozenset[str]:
@@ -111,8 +100,8 @@ class Piece:
     @cached_property
     def values(self) -> int:
         """How many different values it holds: so many facts it can state."""
-        codes = {text for *_, text in self.passage.codes}
-        quotes = {text for *_, text in self.passage.quotes}
+        codes = {text for *_, text in self.codes}
+        quotes = {text for *_, text in self.quotes}
         printed = {token.printed for token in self.tokens}
         words = BUCKETS & set(re.findall(r"[a-z]+", self.flat)) if self.is_row else set()
         n_values = len(codes) + len(quotes) + len(printed) + len(self.labels) + len(words)
@@ -122,16 +111,16 @@ class Piece:
     def is_claim(self) -> bool:
         """Whether it is made as one: a row, or text with an end or a colon, not a bag of words."""
         if self.is_row:
-            return len(self.passage.spans) > 1
+            return len(self.spans) > 1
         # A name may begin a sentence, with a capital or not.
-        text = plain(re.sub(r"`[^`]*`", "X", self.passage.text))
+        text = plain(re.sub(r"`[^`]*`", "X", self.text))
         if text == "X" and self.above:  # a note of a card
             return True
         ends = [text[each.end() : each.end() + 1] for each in ENDS.finditer(text)]
         n_broken = sum(after.islower() for after in ends)
         # Behind a sentence it may end with a name, with what is quoted of others, or announce more.
         is_closed = bool(CLOSED.search(text) or (ends and text.endswith((":", ": X", "…")))) or (
-            self.passage.block.kind == "item" and bool(re.search(r"[:;] \S", text))
+            self.block.kind == "item" and bool(re.search(r"[:;] \S", text))
         )
         return is_closed and text.count("(") == text.count(")") and 3 * n_broken <= len(ends)
 
@@ -139,13 +128,13 @@ class Piece:
     def skeleton(self) -> str:
         """What it is of: of a row its first cell, else its words without figures and causes."""
         if self.is_row:
-            first = self.passage.spans[0]
-            return f"{plain(first.head)}: {plain(self.passage.raw(first))}".casefold()
-        text, last = "", self.passage.spans[0].start
+            first = self.spans[0]
+            return f"{plain(first.head)}: {plain(self.raw(first))}".casefold()
+        text, last = "", self.spans[0].start
         for token in self.tokens:
-            text += f"{self.passage.report.text[last : token.start]}#"
+            text += f"{self.report.text[last : token.start]}#"
             last = token.end
-        text += self.passage.report.text[last : self.passage.spans[-1].end]
+        text += self.report.text[last : self.spans[-1].end]
         words = CAUSE_NAME.sub("@", plain(text)).casefold()
         return words if len(re.findall(r"[a-z]{2,}", words)) >= FEWEST_WORDS else ""
 
@@ -153,9 +142,9 @@ class Piece:
     def stated(self) -> dict[str, object]:
         """Its figures, causes and buckets, of a row by the heads of its cells."""
         stated: dict[str, object] = {}
-        for span in self.passage.spans[1:] if self.is_row else self.passage.spans:
-            tokens = self.passage.block.tokens_within(span.start, span.end)
-            text = plain(self.passage.raw(span))
+        for span in self.spans[1:] if self.is_row else self.spans:
+            tokens = self.block.tokens_within(span.start, span.end)
+            text = plain(self.raw(span))
             words = frozenset(CAUSE_NAME.findall(text)) | (BUCKETS & {text.casefold()})
             if tokens or words:
                 printed = sorted(str(token.printed) for token in tokens)
@@ -175,15 +164,13 @@ class Text:
 def text_of(text: str) -> Text:
     """A report read for scoring."""
     report = read(text)
-    every = passages(report)
-    title = next((each.text for each in every if each.block.kind == "heading"), "")
-    opening = next((each.text for each in every if each.block.kind == "paragraph"), "")
-    pieces = tuple(
-        Piece(each, frozenset(name for one in each.block.path for name in tasks_in(one)))
-        for each in every
-        if each.block.kind != "heading"
-    )
-    return Text(report, pieces, f"{title} {opening}")
+    every = [Piece(report, block, row) for block in report.blocks for row in block.rows if row]
+    openings = [
+        next((each.text for each in every if each.block.kind == kind), "")
+        for kind in ("heading", "paragraph")
+    ]
+    pieces = tuple(each for each in every if each.block.kind != "heading")
+    return Text(report, pieces, " ".join(openings))
 
 
 @dataclass(frozen=True)
@@ -556,7 +543,7 @@ def _by_golden(report: Text, by: Standard, sound: Soundness, *, is_alone: bool) 
             causes[each.fact.subject.task].add(frozenset(str(each.fact.value).split("+")))
     # A row or an item of one cause says more than a sentence, which may reject it.
     for task, labels, piece in _causes_at(by.golden):
-        if piece.passage.block.kind in ("table", "item"):
+        if piece.block.kind in ("table", "item"):
             causes[task].add(labels)
     for task, labels, piece in _causes_at(report):
         line = piece.line
@@ -584,7 +571,7 @@ def _by_golden(report: Text, by: Standard, sound: Soundness, *, is_alone: bool) 
             why = "" if is_right else f"the golden report says {outcomes[rollout]}"
             sound.add("outcomes", line, str(rollout), why)
     for piece in report.pieces:
-        if not is_alone and piece.passage.block.sources:
+        if not is_alone and piece.block.sources:
             continue  # the data have been asked
         same = by.known.get(piece.skeleton, [])
         same = [one for one in same if one.is_row == piece.is_row]
@@ -592,7 +579,7 @@ def _by_golden(report: Text, by: Standard, sound: Soundness, *, is_alone: bool) 
         n_shared = [len(one.stated.keys() & piece.stated.keys()) for one in same]
         same = [one for one, n in zip(same, n_shared, strict=True) if n and n == max(n_shared)]
         if not same or not piece.stated:
-            is_bound = piece.passage.block.sources or not is_alone
+            is_bound = piece.block.sources or not is_alone
             sound.n_unchecked += 0 if is_bound else len(piece.tokens)
             continue
         # In the cells that both have.
@@ -612,7 +599,7 @@ def _causes_at(text: Text) -> Iterator[tuple[str, frozenset[str], Piece]]:
         # What a row cites beside a cause is an example; several tasks have one cause in a row that
         # lists them, and in prose they are not distinguished.
         cited = frozenset(task for _, task, _ in piece.rollouts)
-        own = piece.passage.row_tasks if piece.is_row else piece.named or cited
+        own = piece.row_tasks if piece.is_row else piece.named or cited
         tasks = own or piece.above
         is_clear = len(tasks) == 1 or piece.is_row
         joint = re.search(r"\b[A-Z]{2}\+[A-Z]{2}\b", piece.plain)
@@ -623,9 +610,7 @@ def _causes_at(text: Text) -> Iterator[tuple[str, frozenset[str], Piece]]:
 
 def _pairs_at(text: Text) -> Iterator[tuple[int, str, str]]:
     """Each query and column that a block is bound to, with the text that it printed."""
-    blocks: dict[int, Block] = {
-        id(piece.passage.block): piece.passage.block for piece in text.pieces
-    }
+    blocks: dict[int, Block] = {id(piece.block): piece.block for piece in text.pieces}
     for block in blocks.values():
         for source in sources_of(block):
             for pair in source.pairs:
@@ -636,6 +621,6 @@ def _pairs_at(text: Text) -> Iterator[tuple[int, str, str]]:
 def _outcomes_at(text: Text) -> Iterator[tuple[tuple[str, str, int], str, int]]:
     """Rollouts behind `pass:` or `fail:`."""
     for piece in text.pieces:
-        for start, _, each in piece.passage.cites:
-            if match := piece.passage.label_before(start):
+        for start, _, each in piece.cites:
+            if match := piece.label_before(start):
                 yield each.rollout, match["word"].lower(), piece.line

@@ -54,7 +54,7 @@ def shallow(text: str) -> Shallow:
     for block in report.blocks:
         title = lines[block.line - 1].strip()
         if block.kind == "heading" and block not in telling and not CLAIM.search(title):
-            pieces.append((len(title) - len(title.lstrip("#")), title))
+            pieces.append((block.level, title))
         elif block.kind == "table" and (table := _aggregate(block, lines, tasks)):
             pieces.append((0, table))
     n_tables = sum(not level for level, _ in pieces)

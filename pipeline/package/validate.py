@@ -416,24 +416,21 @@ def _sharing(subject: Subject) -> Checks:
 
 def _titles(text: str) -> list[str]:
     """What the headings of a text say."""
-    headings = (block for block in blocks.read(text).blocks if block.kind == "heading")
-    return [text[span.start : span.end] for block in headings for span in block.spans]
+    report = blocks.read(text).blocks
+    return [text[span.start : span.end] for each in report if each.level for span in each.spans]
 
 
 def _sections(id_: str, text: str, file: str) -> Check:
     """Some sections, and none that is a heading with nothing below it."""
     lines = text.split("\n")
-    places = [block.line for block in blocks.read(text).blocks if block.kind == "heading"]
-    marked = [lines[at - 1].lstrip() for at in places]
-    levels = [len(line) - len(line.lstrip("#")) for line in marked]
+    headings = [(block.line, block.level) for block in blocks.read(text).blocks if block.level]
     blank = []
-    headings = [*zip(places, levels, strict=True), (len(lines) + 1, 0)]
-    for (at, level), (until, below) in pairwise(headings):
+    for (at, level), (until, below) in pairwise([*headings, (len(lines) + 1, 0)]):
         body = re.sub(r"<!--.*?-->", "", "\n".join(lines[at : until - 1]), flags=re.DOTALL)
         if below <= level and not body.strip():
             blank.append(f"{lines[at - 1].strip(' #')} (line {at})")
-    message = f"blank: {listed(blank)}" if blank else counted(len(places), "heading")
-    return verdict(id_, not blank and len(places) >= LEAST_SECTIONS, message, file)
+    message = f"blank: {listed(blank)}" if blank else counted(len(headings), "heading")
+    return verdict(id_, not blank and len(headings) >= LEAST_SECTIONS, message, file)
 
 
 def _curated(id_: str, text: str, file: str) -> Check:

@@ -13,10 +13,9 @@ from typing import Any
 import jinja2
 
 from ...files import read_queries
-from ...report import Source, filters, wording
+from ...report import SECTIONS, Source, filters, wording
 from ...report.templates import environment
 from ...text import counted, one_line
-from ..layout import SECTIONS
 
 Rows = list[dict[str, Any]]
 
@@ -43,7 +42,7 @@ def skill_text(source: Source | None, benchmark: str, *, folder: str) -> str:
         name=filters.code(shlex.quote(benchmark)),
         stages=WORDS["stages"],
         causes=WORDS["causes"],
-        sections=SECTIONS,
+        sections=[each.title for each in SECTIONS.values()],
         shown_by=wording.WORDS["reasons"],
         benchmark=one_line(benchmark, LONGEST_NAME),
         slug=slug or "benchmark",
