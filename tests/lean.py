@@ -30,7 +30,7 @@ METRICS = (
 DIAGNOSIS = (
     "signs checks expected_calls expected_tools rollout_features rollout_modes failure_modes "
     "mode_slices size_contrasts stuck_checks failure_notes findings root_causes "
-    "recommendations error_signatures contrasts selection_value labels "
+    "recommendations error_signatures contrasts labels "
     "health_findings rollout_health task_health run_health".split()
 )
 

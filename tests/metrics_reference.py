@@ -34,7 +34,7 @@ BUCKETS = ("always", "sometimes", "never", "missing")
 def curve(run: Run) -> dict[int, dict[str, Any]]:
     """By k: how many tasks have so many scored repeats, and the mean of each figure over them."""
     rewards, verdicts, votes = run.rewards(), run.verdicts(), run.votes()
-    points = {}
+    points: dict[int, dict[str, Any]] = {}
     for k in range(1, max(map(len, rewards.values()), default=0) + 1):
         points[k] = {
             "n_tasks": sum(len(actual) >= k for actual in rewards.values()),
@@ -42,7 +42,13 @@ def curve(run: Run) -> dict[int, dict[str, Any]]:
             "pass_hat": _over_tasks(verdicts, k, pass_hat),
             "max_at": _over_tasks(rewards, k, max_at),
             "maj_at": _over_tasks(votes, k, maj_at),
+            "pass_at_1": _over_tasks(verdicts, k, lambda items, _: pass_at(items, 1)),
         }
+    for point in points.values():
+        for name, value in (("retry_value", "pass_at"), ("majority_value", "maj_at")):
+            figures = (point[value], point["pass_at_1"])
+            is_known = len(points) > 1 and None not in figures
+            point[name] = figures[0] - figures[1] if is_known else None
     return points
 
 

@@ -129,15 +129,32 @@ shortfalls as (
         sorted_sum(total_step * share) as shortfall
     from shares
     group by all
+),
+-- One attempt at the tasks with so many repeats, beside which k of them are worth something.
+firsts as (
+    select
+        run_id,
+        points.k,
+        sorted_sum(rates.n_tasks * rates.value) / sum(rates.n_tasks) as pass_at_1
+    from staging.task_values as rates
+    inner join points using (run_id)
+    where
+        rates.slice_key = '' and rates.metric = 'pass_at' and rates.k = 1
+        and rates.n_scored >= points.k
+    group by all
 )
 select
     run_id,
     k,
     points.n_tasks,
+    firsts.pass_at_1,
     pass_at.value as pass_at,
     pass_hat.value as pass_hat,
     (points.total_max_reward - coalesce(shortfalls.shortfall, 0)) / points.n_tasks as max_at,
     majorities.maj_at,
+    -- One repeat leaves nothing to try again or to choose from.
+    case when max(k) over of_run > 1 then difference(pass_at.value, firsts.pass_at_1) end as retry_value,
+    case when max(k) over of_run > 1 then difference(majorities.maj_at, firsts.pass_at_1) end as majority_value,
     amounts.tokens_at,
     amounts.seconds_at
 from points
@@ -146,3 +163,5 @@ left join (from main.estimates where metric = 'pass_hat') as pass_hat using (run
 left join shortfalls using (run_id, k)
 left join temp.majorities using (run_id, k)
 left join amounts using (run_id, k)
+left join firsts using (run_id, k)
+window of_run as (partition by run_id)
