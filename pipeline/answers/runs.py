@@ -11,7 +11,7 @@ from .names import Row, find_run, grouped
 
 QUERIES = read_queries(Path(__file__).with_suffix(".sql"))
 MOST_ERRORS = 5
-EXPECTED_TOOLS = "from report.expected_tools order by benchmark, rank"
+EXPECTED_TOOLS = "from expected_tools order by benchmark, rank"
 LOOKED = "from report.looked order by benchmark"
 # Frequent suspicions: columns with the attempts that show one, and those for which it is known.
 SUSPECTED = {

@@ -64,7 +64,7 @@ from report.mode_parts
 order by benchmark, parent, n_failures desc, mode;
 
 -- expected_tools: the tools whose calls fail most first
-from report.expected_tools
+from main.expected_tools
 order by benchmark, rank;
 
 -- failure_lines: what records say of failures, in the order of runs
