@@ -18,7 +18,7 @@ from tests.results import Outcome, Results, Row, asked, call, called, failure, r
 from tests.results import said as words
 from tests.test_security import EVIL, TERMINAL_ACTIVE
 
-LISTED = "report.looked report.concentrations expected_tools report.failure_lines".split()
+LISTED = "report.looked mode_slices expected_tools report.failure_lines".split()
 diagnosed = partial(results.analyzed, needs=(*LOADED, *METRICS, *DIAGNOSIS, *LISTED))
 
 LONG = "word " * 40_000

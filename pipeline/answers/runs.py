@@ -44,7 +44,7 @@ def ranked_failures(warehouse: Warehouse, name: str | None, limit: int | None) -
     runs = grouped(warehouse.rows(QUERIES["runs"]), "benchmark")
     modes = grouped(warehouse.rows(QUERIES["modes"], run_id), "benchmark")
     by_run = grouped(warehouse.rows(QUERIES["modes_by_run"]), "benchmark")
-    concentrations = grouped(warehouse.rows(QUERIES["concentrations"]), "benchmark")
+    concentrations = grouped(warehouse.rows(TABLES["concentrations"].select), "benchmark")
     tools = grouped(warehouse.rows(EXPECTED_TOOLS), "benchmark")
     lines = grouped(warehouse.rows(QUERIES["failure_lines"], run_id), "benchmark")
     looked = {row.pop("benchmark"): row for row in warehouse.rows(LOOKED)}

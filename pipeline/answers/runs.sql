@@ -77,22 +77,6 @@ from failure_modes
 where run_id is not null and parent is null
 order by benchmark, mode, run_id;
 
--- concentrations: the slice of tasks in which a failure mode is most frequent
-select
-    benchmark,
-    mode,
-    slice_key,
-    slice_value,
-    n_failures,
-    n_mode_failures,
-    n_attempts,
-    n_all_attempts,
-    share,
-    lift,
-    p_adjusted
-from report.concentrations
-order by benchmark, mode;
-
 -- failure_lines: single failures and what their records state
 select
     benchmark,

@@ -42,7 +42,7 @@ GROUPS = tuple(dict.fromkeys(group for group, _ in CHECKS.values()))
 FROM_TEXT = re.compile(
     r"\b(?:modes|signs|failure_modes|rollout_modes|mode_slices|recommendations|root_causes"
     r"|error_signatures|expected_calls|expected_tools|checks|stuck_checks|near_misses|failure_notes"
-    r"|dives|contrasts|check_contrasts|findings|flips|flip_signs|ledgers?|gaps|mode_parts|looked|concentrations)\b"
+    r"|dives|contrasts|check_contrasts|findings|flips|flip_signs|ledgers?|gaps|looked)\b"
     r"|^dominant_failure"
 )
 REDACTED = "these data are redacted, and what is read from their text may differ"

@@ -56,12 +56,22 @@ from main.findings
 order by benchmark, finding_no;
 
 -- all_modes: failure modes over all runs of a benchmark
-from report.modes
+from main.failure_modes
+where run_id is null and parent is null and is_told and n_failures > 0
 order by benchmark, rank, mode;
 
 -- mode_parts: the most frequent part of each mode first
-from report.mode_parts
+from main.failure_modes
+where run_id is null and parent is not null and n_failures > 0
 order by benchmark, parent, n_failures desc, mode;
+
+-- concentrations: modes whose failures are mostly in one slice of the tasks, the clearest of each mode
+from main.mode_slices
+where mode <> 'any failure' and share >= 0.6 and lift >= 2 and p_adjusted < 0.05 and n_failures >= 3
+qualify row_number() over (
+    partition by benchmark, mode order by p_adjusted, share desc, slice_key, slice_value
+) = 1
+order by benchmark, mode;
 
 -- expected_tools: the tools whose calls fail most first
 from main.expected_tools
