@@ -227,13 +227,18 @@ def run_document(path: Path, folder: Path) -> str:
     """Run the shell blocks of a document in order, beside the samples; what they print."""
     (folder / "data_samples").symlink_to(SAMPLES)
     blocks = re.findall(r"```bash\n(.*?)```", path.read_text(encoding="utf-8"), re.DOTALL)
+    return run_script(blocks, folder)
+
+
+def run_script(lines: list[str], folder: Path) -> str:
+    """Run lines of a shell in a folder; what they print."""
     ended = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", "\n".join(blocks)],
+        ["bash", "-euo", "pipefail", "-c", "\n".join(lines)],
         cwd=folder,
         env={"PATH": f"{BLADE.parent}:/usr/bin:/bin", "HOME": str(folder)},
         capture_output=True,
         text=True,
         timeout=300,
     )
-    assert ended.returncode == 0, ended.stderr[-2000:]
+    assert ended.returncode == 0, ended.stdout[-3000:] + ended.stderr[-2000:]
     return ended.stdout

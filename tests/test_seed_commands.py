@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import ROOT
-from tests.results import BLADE
+from tests.results import run_script
 
 SEEDS = ROOT.parent / "shared" / "seeds"
 PACKAGE = ROOT / "data_samples" / "benchmarks" / "office_desk"
@@ -38,17 +37,5 @@ def test_tutorial_runs_on_the_sample_package(tmp_path: Path) -> None:
     calls = commands()
     names = [call.split()[1] for call in calls]
     assert names == ["extract-anchor-facts", "make-shallow", "validate", "calibrate", "validate"]
-    script = [
-        f"benchmark_name={PACKAGE.name}",
-        'benchmark_dir="benchmarks/${benchmark_name}"',
-        *calls,
-    ]
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", "\n".join(script)],
-        cwd=tmp_path,
-        env={"PATH": f"{BLADE.parent}:/usr/bin:/bin", "HOME": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
+    settings = [f"benchmark_name={PACKAGE.name}", 'benchmark_dir="benchmarks/${benchmark_name}"']
+    run_script([*settings, *calls], tmp_path)

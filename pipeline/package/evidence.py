@@ -459,6 +459,8 @@ class Quote:
     is_exact: bool
     # Of a task and not of a rollout: its question.
     task: str = ""
+    # The name of a mode beside the citation, not words of the rollout.
+    is_mode: bool = False
 
 
 def _quotes(
@@ -495,7 +497,7 @@ def _quotes(
             if code not in known.modes and not code.startswith("blade "):
                 yield Quote(line, code, (about,), is_exact=about.seq is not None)
             elif code in known.modes and passage.block.kind == "item":
-                yield Quote(line, code, (about,), is_exact=False, task="\0mode")
+                yield Quote(line, code, (about,), is_exact=False, is_mode=True)
     for start, end, words in passage.quotes:
         bracket = BRACKET.match(text, end)
         for at, _, each in cites if bracket else ():
@@ -515,7 +517,7 @@ def quote_findings(quotes: list[Quote], known: Evidence) -> Iterator[Finding]:
                 texts[run, task, index].append((seq, call, text))
     ours = [words for (words,) in known.source.execute(QUERIES["ours"]).fetchall() if words]
     for quote in quotes:
-        if quote.task == "\0mode":
+        if quote.is_mode:
             yield _mode(quote, known)
         elif quote.task:
             rows = known.source.execute(QUERIES["prompts"], [quote.task]).fetchall()
