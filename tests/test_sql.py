@@ -198,7 +198,7 @@ def test_weight() -> None:
     kinds = Counter(relation.is_table and not relation.is_step for relation in EVERY)
     assert len(EVERY) <= 133
     assert sum(relation.name.startswith("report.") for relation in EVERY) <= 21
-    assert kinds[True] <= 70
+    assert kinds[True] <= 97
     assert chain(EVERY) <= 20
 
 

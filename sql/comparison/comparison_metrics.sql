@@ -1,6 +1,7 @@
 -- What else changed from a base run to a candidate: pass@k, tokens, turns, time, coverage, failures.
 -- grain: base, candidate, metric
 -- looks at: across
+-- kind: table
 -- needs: staging.run_pairs
 with runs as (
     select
@@ -46,4 +47,3 @@ select
     *,
     candidate_value - base_value as delta
 from whole
-order by base, candidate, metric

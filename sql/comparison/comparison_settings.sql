@@ -1,6 +1,7 @@
 -- What two compared runs differ in besides their results: to be read before any change between them.
 -- grain: base, candidate, setting
 -- looks at: across
+-- kind: table
 -- needs: staging.run_pairs
 with prompts as (
     select
@@ -285,4 +286,3 @@ select
         when candidate_value is null and base_value is not null then candidate
     end as unrecorded_by
 from every
-order by base, candidate, setting

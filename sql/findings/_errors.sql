@@ -1,6 +1,7 @@
 -- Every error message of a run, from its tools, its environment and its failed attempts.
 -- grain: run_id, task_id, rollout_index, source, place
 -- looks at: task
+-- kind: table
 select
     keys.run_id,
     keys.task_id,

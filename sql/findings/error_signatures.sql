@@ -2,6 +2,7 @@
 -- Of each run; where run_id is null, over all runs of the benchmark.
 -- grain: benchmark, run_id, source, signature
 -- looks at: run
+-- kind: table
 with hit as (
     select
         benchmark,
@@ -33,4 +34,3 @@ select
     arg_min(first_error, (task_id, run_id))[2] as example
 from hit
 group by grouping sets ((benchmark, run_id, source, signature), (benchmark, source, signature))
-order by benchmark, run_id, source, signature

@@ -1,6 +1,7 @@
 -- Tasks that a run always fails on one and the same check, while another run passes them.
 -- grain: run_id, task_id
 -- looks at: task
+-- kind: table
 with failed as (
     select
         run_id,
@@ -55,4 +56,3 @@ where
 group by benchmark, run_id, task_id, n_attempts, n_passing_runs
 -- Every attempt fails just this one.
 having count(*) = n_attempts and max(len(names)) = 1 and min(names[1]) = max(names[1])
-order by run_id, task_id

@@ -1,6 +1,7 @@
 -- The health of each run: its rollouts, what could not be read, what is stale, what disagrees.
 -- grain: run_id
 -- looks at: run
+-- kind: table
 with counted as (
     select
         run_id,
@@ -58,4 +59,3 @@ left join counted using (run_id)
 left join rejects using (run_id)
 left join differing using (run_id)
 left join findings using (run_id)
-order by run_id

@@ -1,6 +1,7 @@
 -- Settings and notes in the files of a run: its own first, then those of the nearest folder.
 -- grain: run_id, name
 -- looks at: across
+-- kind: table
 with folders as (
     select
         run_keys.run_id,

@@ -1,6 +1,7 @@
 -- The tasks that gained and lost most in each comparison, with a rollout of each to look at.
 -- grain: base, candidate, metric, task_id
 -- looks at: across
+-- kind: table
 -- needs: staging.run_pairs
 with changed as (
     select

@@ -2,6 +2,7 @@
 -- Where nothing else is recorded of a failure, there is nothing to show.
 -- grain: run_id, task_id
 -- looks at: run
+-- kind: table
 -- needs: main.task_outcomes where bucket = 'sometimes'
 with outcomes as (
     select

@@ -1,6 +1,7 @@
 -- The most telling contrasts of each run: a pass and a failure of one task, side by side.
 -- grain: run_id, task_id
 -- looks at: run
+-- kind: table
 -- needs: staging.contrast_pairs
 with
 -- What goes together longest before it diverges shows the decision best. Texts come last: a window over

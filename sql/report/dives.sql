@@ -3,6 +3,7 @@
 -- what the failure did not.
 -- grain: run_id, task_id
 -- looks at: run
+-- kind: table
 -- needs: main.task_outcomes where bucket = 'never'
 with outcomes as (from main.task_outcomes where bucket = 'never'),
 -- The mode that is primary most often, and all attempts that have it.

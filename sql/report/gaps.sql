@@ -1,6 +1,7 @@
 -- What is missing from the record of each run, what is not known without it, and what to collect.
 -- grain: run_id, gap_no
 -- looks at: run
+-- kind: table
 with texts (gap_no, gap, unit, missing, claims, collect) as (
     values
     (1, 'expected', 'rollout', 'what was expected', 'which attempts are missing',

@@ -1,6 +1,7 @@
 -- The headline row of each run, with what decides how it is worded.
 -- grain: run_id
 -- looks at: run
+-- kind: table
 select
     metrics.*,
     run_order.place,

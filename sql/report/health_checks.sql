@@ -1,6 +1,7 @@
 -- How often each health check found something in a run, and some of the places.
 -- grain: run_id, scope, check_id
 -- looks at: run
+-- kind: table
 with places as (
     select
         run_id,

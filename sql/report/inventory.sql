@@ -1,6 +1,7 @@
 -- How many files of each kind were read, and what became of their lines: of all, of a benchmark, of a run.
 -- grain: benchmark, run_id, kind
 -- looks at: across
+-- kind: table
 with owned as (
     select
         benchmark,

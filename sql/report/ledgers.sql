@@ -1,6 +1,7 @@
 -- The lines of each ledger, and as one line those that a page has no room for.
 -- grain: base, candidate, metric, policy, ledger, slice_key, line_no
 -- looks at: across
+-- kind: table
 -- needs: staging.run_pairs
 with lines as (
     select

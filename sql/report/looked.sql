@@ -1,6 +1,7 @@
 -- What was looked at to find modes, and how often what is often suspected occurs.
 -- grain: benchmark
 -- looks at: run
+-- kind: table
 with rollouts as (
     select
         benchmark,

@@ -1,6 +1,7 @@
 -- How each task fared in each run, one mark per repeat, with what it may be filtered by.
 -- grain: benchmark, task_id, run_id
 -- looks at: run
+-- kind: table
 with outcomes as (
     select
         *,

@@ -1,6 +1,7 @@
 -- How many tasks of each comparison went from bucket to bucket, and how many noise alone would move.
 -- grain: base, candidate, bucket_before, bucket_after
 -- looks at: across
+-- kind: table
 -- needs: staging.run_pairs
 with moved as (
     select

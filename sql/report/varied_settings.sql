@@ -1,6 +1,7 @@
 -- What three or more runs of a benchmark differ in beside who was run: what is counted over all of them pools it.
 -- grain: benchmark, setting
 -- looks at: run
+-- kind: table
 with settings as (
     select
         benchmark,

@@ -1,6 +1,7 @@
 -- pass@1 under each way to count what was not scored, with the bounds of what was left out.
 -- grain: run_id, policy
 -- looks at: run
+-- kind: table
 with
 -- A failure that the verifier never graded has a reward all the same.
 ungraded as (
@@ -95,4 +96,3 @@ select
     end as pass_at_1_best
 from sums
 inner join main.runs using (run_id)
-order by run_id, policy

@@ -1,6 +1,7 @@
 -- What rollouts cost, by how they ended: tokens, turns, tool calls and seconds.
 -- grain: run_id, outcome, measure
 -- looks at: run
+-- kind: table
 with measured as (
     select
         run_id,
@@ -37,4 +38,3 @@ select
     below + (place - floor(place)) * (above - below) as p90,
     list_max(sorted) as max
 from collected
-order by run_id, outcome, measure

@@ -2,6 +2,7 @@
 -- Components of the reward; of other harnesses the score that is the reward, and those beside it.
 -- grain: run_id, component
 -- looks at: run
+-- kind: table
 with
 -- Most rows have none, and reading JSON is what costs.
 entries as (
@@ -79,4 +80,3 @@ select
 from numbers
 inner join tasks using (run_id, component)
 group by all
-order by run_id, component

@@ -1,6 +1,7 @@
 -- The figures of each slice of a run's tasks: counts, buckets, pass@1 and its interval.
 -- grain: run_id, slice_key, slice_value
 -- looks at: run
+-- kind: table
 with counted as (
     select
         outcomes.run_id,
@@ -69,4 +70,3 @@ from counted
 inner join main.runs using (run_id)
 left join figures using (run_id, slice_key, slice_value)
 left join sums using (run_id, slice_key, slice_value)
-order by run_id, slice_key, slice_value

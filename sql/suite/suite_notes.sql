@@ -1,6 +1,7 @@
 -- What must be known to read the suite: cells that are missing, unequal or pooled, and what is left out.
 -- grain: kind, entrant, benchmark
 -- looks at: across
+-- kind: table
 with entrants as (
     select
         entrant,
@@ -132,4 +133,3 @@ select
     benchmark,
     message
 from notes
-order by kind, entrant, benchmark, message
