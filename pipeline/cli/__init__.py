@@ -7,6 +7,7 @@ import sys
 try:
     import _thread
     import errno
+    import gc
     import importlib
     import io
     import os
@@ -29,6 +30,8 @@ INTERRUPTED = 130
 PIPE_CLOSED = 141
 TERMINATED = 143
 LONGEST_NAME = 100
+# New objects after which Python looks for reference cycles, which rows and pages have none of.
+MANY_OBJECTS = 100_000
 MAKE_ROOM = "Free disk space there, or choose another place with --out or TMPDIR."
 # In the order of `blade --help`, which prints the first line of each command's file.
 ANALYSIS = (
@@ -107,6 +110,7 @@ def blade() -> None:
 def main() -> None:
     """Run the command; Ctrl-C and SIGTERM raise exceptions, so that everything is cleaned up."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no linear algebra is used
+    gc.set_threshold(MANY_OBJECTS)
     stops: list[int] = []
 
     def stop(number: int, frame: FrameType | None) -> None:

@@ -97,19 +97,20 @@ class Content:
         """What it was made by."""
         return {row.name: row.values["version"] for row in self.tables["versions"]}
 
-    @property
+    @cached_property
     def benchmarks(self) -> list[str]:
         """The benchmarks the runs were tried at, each once."""
         return sorted({run.benchmark for run in self.runs})
 
-    @property
+    @cached_property
     def folders(self) -> dict[str, str]:
         """A folder's name for each benchmark: plain characters, no two alike in any case."""
         folders: dict[str, str] = {}
+        taken: set[str] = set()
         for name in self.benchmarks:
             plain = UNPLAIN.sub("_", name).strip(".") or "benchmark"
-            taken = {folder.lower() for folder in folders.values()}
             folders[name] = plain + unused(plain.lower(), taken)[len(plain) :]
+            taken.add(folders[name].lower())
         return folders
 
     @property

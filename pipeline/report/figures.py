@@ -66,8 +66,7 @@ class Row:
             value = self.values[name]
         except KeyError:
             raise AttributeError(f"{self.relation} has no {name}") from None
-        # What is in no warehouse, such as a warning of this very call, has no place.
-        if not set(self.key) <= self.values.keys():
+        if not self.place:
             return value
         if isinstance(value, str):
             value = Name(value, f"{self.place}#{name}")
@@ -76,12 +75,11 @@ class Row:
                 Name(each, f"{self.place}#{name}[{no}]") if isinstance(each, str) else each
                 for no, each in enumerate(value, start=1)
             ]
-        if isinstance(value, (str, bool)):
-            # The next look finds it without coming here.
-            self.__dict__[name] = value
-            return value
-        is_figure = value is None or isinstance(value, (int, float))
-        return Figure(value, f"{self.place}#{name}") if is_figure else value
+        elif value is None or (isinstance(value, (int, float)) and not isinstance(value, bool)):
+            value = Figure(value, f"{self.place}#{name}")
+        # The next look finds it without coming here.
+        self.__dict__[name] = value
+        return value
 
     def __getitem__(self, name: str) -> Any:
         """A column by its name, as filters of templates ask for it."""
@@ -91,7 +89,12 @@ class Row:
 
     @cached_property
     def place(self) -> str:
-        """The relation and key, percent-encoded: no value can end the comment around it."""
+        """The relation and key, percent-encoded: no value can end the comment around it.
+
+        What is in no warehouse, such as a warning of this very call, has none.
+        """
+        if not set(self.key) <= self.values.keys():
+            return ""
         pairs = "&".join(f"{name}={encoded(str(self.values[name]))}" for name in self.key)
         return f"{self.relation}?{pairs}"
 

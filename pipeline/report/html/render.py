@@ -369,7 +369,8 @@ def _rows(table: Table, content: Content) -> list[Row]:
     if table.of != "pair":
         return list(getattr(content, table.name))
     pairs = {(each.base, each.candidate) for each in content.comparisons}
-    return [row for row in content.tables[table.name] if (row.base, row.candidate) in pairs]
+    rows = content.tables[table.name]
+    return [row for row in rows if (row.values["base"], row.values["candidate"]) in pairs]
 
 
 def _cell(row: Row, name: str) -> str:
