@@ -232,7 +232,7 @@ def needed(
 
 
 def create_relation(db: duckdb.DuckDBPyConnection, relation: Relation) -> None:
-    """Create one relation, with its purpose as its comment."""
+    """Create one relation; the comment of a public one is its purpose."""
     kind = "table" if relation.is_table else "view"
     with computed(db, relation) as query:
         db.execute(f"create {kind} {relation.name} as {query}")
@@ -300,6 +300,9 @@ def order_views(db: duckdb.DuckDBPyConnection, sql_dir: Path) -> None:
 
 
 def _comment(db: duckdb.DuckDBPyConnection, relation: Relation, kind: str) -> None:
+    """Describe a public relation, for `blade sql --schema`."""
+    if not relation.name.startswith("main."):
+        return
     purpose = relation.purpose.replace("'", "''")
     db.execute(f"comment on {kind} {relation.name} is '{purpose}'")
 

@@ -2,6 +2,7 @@
 -- grain: record_id
 -- looks at: run
 -- kind: step
+-- needs: staging.entries
 -- The key is the field that the answer equals in most passes and differs from in most failures.
 with answers as (
     select

@@ -2,6 +2,7 @@
 -- grain: run_id, slice_key, slice_value
 -- looks at: run
 -- kind: table
+-- needs: staging.task_slices
 with counted as (
     select
         outcomes.run_id,
