@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -141,3 +142,15 @@ def dropping_blocks(db: duckdb.DuckDBPyConnection, settings: Settings, read: Rea
             warehouse.drop_cached_blocks(cursor, settings.memory_limit)
 
     return count
+
+
+@contextmanager
+def without_garbage_collection() -> Iterator[None]:
+    """Rows and pages have no reference cycles; looking for them takes a tenth of the time."""
+    is_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if is_enabled:
+            gc.enable()

@@ -130,11 +130,12 @@ def part(settings: Settings, wanted: Sequence[str] = (), *, progress: Progress =
 
 def _texts(db: duckdb.DuckDBPyConnection, chosen: Profile, settings: Settings) -> dict[str, str]:
     """All reports and sidecars, and the manifest that lists them."""
-    texts = resources.with_more_memory(
-        db,
-        settings,
-        lambda: report.texts(db, report.collect(db), folder=settings.templates),
-    )
+    with resources.without_garbage_collection():
+        texts = resources.with_more_memory(
+            db,
+            settings,
+            lambda: report.texts(db, report.collect(db), folder=settings.templates),
+        )
     own = report.replaced(settings.templates)
     hashes = outputs.sha256s(texts)
     return {

@@ -390,9 +390,8 @@ def _averaged(pairs: list[Pairs], is_in: Mask) -> dict[str, Numbers]:
     """The mean change over benchmarks, each weighed alike, with the error of each one's change."""
 
     def over(name: str) -> Numbers:
-        return np.array(
-            [np.where(own, each.figures[name], 0) for own, each in zip(is_in, pairs, strict=True)]
-        )
+        figures = np.array([each.figures[name] for each in pairs]).reshape(is_in.shape)
+        return np.where(is_in, figures, 0)
 
     n = is_in.sum(axis=0).astype(np.float64)
     some = np.where(n > 0, n, np.nan)

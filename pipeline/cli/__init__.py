@@ -30,7 +30,7 @@ INTERRUPTED = 130
 PIPE_CLOSED = 141
 TERMINATED = 143
 LONGEST_NAME = 100
-# New objects after which Python looks for reference cycles, which rows and pages have none of.
+# New objects after which Python looks for reference cycles: each 700 would be at every import.
 MANY_OBJECTS = 100_000
 MAKE_ROOM = "Free disk space there, or choose another place with --out or TMPDIR."
 # In the order of `blade --help`, which prints the first line of each command's file.

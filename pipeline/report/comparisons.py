@@ -85,6 +85,8 @@ class Comparison:
     metrics: list[Row]
     flips: list[Row]
     flip_signs: list[Row] = field(default_factory=list)
+    # All rows about the pair, by table.
+    tables: Mapping[str, list[Row]] = field(default_factory=dict)
 
     @property
     def differing(self) -> list[Row]:
@@ -171,6 +173,7 @@ def compared(rows: Mapping[str, list[Row]]) -> list[Comparison]:
             metrics=tables["comparison_metrics"][pair],
             flips=tables["flips"][pair],
             flip_signs=tables["flip_signs"][pair],
+            tables={name: by_pair[pair] for name, by_pair in tables.items()},
         )
         for pair, own in tables["comparisons"].items()
     ]

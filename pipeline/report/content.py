@@ -120,7 +120,11 @@ class Content:
         if self.chosen and len(self.benchmarks) == 1:
             is_one = len(self.runs) == 1
             wanted = (self.benchmarks[0], self.runs[0].run_id if is_one else "")
-        return [row for row in self.inventory if (row.benchmark, row.run_id) == wanted]
+        return [
+            row
+            for row in self.inventory
+            if (row.values["benchmark"], row.values["run_id"]) == wanted
+        ]
 
     @property
     def gaps(self) -> list[tuple[int, list[Row]]]:

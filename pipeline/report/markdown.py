@@ -77,7 +77,8 @@ def document(
         **LIMITS,
     }
     heads = content.tables["headlines"]
-    context["is_alone"] = sum(head.benchmark in content.benchmarks for head in heads) < 2
+    n_runs = sum(head.values["benchmark"] in content.benchmarks for head in heads)
+    context["is_alone"] = n_runs < 2
     if len(content.runs) == 1:
         # What a change is made of is in the report on both runs.
         context["detailed_comparisons"] = 0

@@ -87,7 +87,7 @@ class Body(RendererHTML):
         """A line or a paragraph: its figures marked, its citations linked."""
         text = BOUND.sub("", text)
         if figure := FIGURE.fullmatch(text):
-            return _marked(*figure.groups())
+            return f'<data data-figure="{escape(figure[2])}">{figure[1]}</data>'
         if not PLAIN.fullmatch(text):
             return self.renderInline(_pieces(text), _parser(of_lines=True).options, {})
         *pieces, last = PIECE.split(text)

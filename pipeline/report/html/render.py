@@ -368,9 +368,7 @@ def _rows(table: Table, content: Content) -> list[Row]:
     """The rows of a table about the runs or pairs of a report."""
     if table.of != "pair":
         return list(getattr(content, table.name))
-    pairs = {(each.base, each.candidate) for each in content.comparisons}
-    rows = content.tables[table.name]
-    return [row for row in rows if (row.values["base"], row.values["candidate"]) in pairs]
+    return [row for each in content.comparisons for row in each.tables[table.name]]
 
 
 def _cell(row: Row, name: str) -> str:

@@ -65,6 +65,7 @@ def strips(source: Source, content: Content) -> list[Strip]:
     rows_of_runs = {
         name: [row for row in own if row.values["run_id"] in run_ids]
         for name, own in content.strips.items()
+        if name in runs
     }
     return [_strip(name, own, runs[name]) for name, own in rows_of_runs.items() if own]
 
