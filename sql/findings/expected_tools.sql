@@ -81,7 +81,6 @@ counted as (
     group by benchmark, tool, n_all_failures, n_all_passes
 )
 select
-<<<<<<< HEAD
     counted.*,
     coalesce(differing.arguments, []) as differing_arguments,
     -- Best contrast first; of tools that only read, what nobody asked for says little.
@@ -102,24 +101,3 @@ from counted
 left join differing using (benchmark, tool)
 where n_failures_not_met > 0 or n_failures_unasked > 0
 order by benchmark, tool
-=======
-    benchmark,
-    tool,
-    status,
-    bool_or(is_write) as is_write,
-    count(distinct (run_id, task_id, rollout_index)) filter (where not is_pass) as n_failures,
-    count(distinct (run_id, task_id, rollout_index)) filter (where is_pass) as n_passes,
-    n_all_failures,
-    n_all_passes,
-    count(distinct task_id) filter (where not is_pass) as n_tasks,
-    list_sort(list(distinct task_id) filter (where not is_pass))[:20] as tasks,
-    min_by(
-        run_id || '/' || task_id || ':' || rollout_index || coalesce('#' || seq, ''),
-        (task_id, rollout_index),
-        3
-    ) filter (where not is_pass) as citations
-from statuses
-inner join totals using (benchmark)
-where status is not null and status not in ('made', 'none')
-group by benchmark, tool, status, n_all_failures, n_all_passes
->>>>>>> bb10c93e (Store relations that take long to plan, so that pages read them as tables)
