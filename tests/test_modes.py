@@ -10,19 +10,21 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from pipeline.analysis import signs as module
+from pipeline.analysis import max_t as module
+from pipeline.analysis.max_t import max_t
 from pipeline.analysis.modes import (
     Attempts,
     Mode,
     Sign,
     groups,
-    max_t,
     modes,
     parts_of_score,
     same_as_score,
     terminal_fields,
 )
 from pipeline.analysis.score_parts import score_parts
+from pipeline.analysis.signs import Firsts
+from pipeline.analysis.subsets import Some
 
 # Forty attempts, two at each task; the first twenty fail.
 N, N_FAILURES = 40, 20
@@ -51,7 +53,7 @@ def sign(
     bears[list(bearing)] = True
     if known is not None:
         knows = np.isin(np.arange(n), list(known))
-    return Sign(kind, name, value, text, scope, bears, knows)
+    return Sign(kind, name, value, text, scope, Some.of(bears), Some.of(knows))
 
 
 def texts(listed: Sequence[Mode]) -> list[str]:
@@ -60,8 +62,8 @@ def texts(listed: Sequence[Mode]) -> list[str]:
 
 def met(text: str, places: dict[int, int]) -> Sign:
     """An error by where each attempt first meets it."""
-    first = np.full(N, np.inf)
-    first[list(places)] = list(places.values())
+    own = sorted(places)
+    first = Firsts(Some(N, np.array(own)), np.array([float(places[each]) for each in own]))
     return replace(sign(text, places, kind="error"), first=first)
 
 
@@ -401,9 +403,9 @@ def _excess(one: Sign, strata: np.ndarray) -> np.ndarray:
     """Whether an attempt bears it, less the share of its stratum among those known."""
     excess = np.zeros(len(strata))
     for stratum in np.unique(strata):
-        places = (strata == stratum) & one.known
+        places = (strata == stratum) & one.known.flags
         if places.any():
-            excess[places] = one.bears[places] - one.bears[places].mean()
+            excess[places] = one.bears.flags[places] - one.bears.flags[places].mean()
     return excess
 
 
@@ -414,7 +416,16 @@ def drawn_signs(seed: int, n: int, n_signs: int) -> list[Sign]:
     for number in range(n_signs):
         known = random.random(n) < (1 if number % 2 else 0.8)
         bears = (random.random(n) < 0.4) & known
-        signs.append(Sign("field", f"f{number}", "x", f"f{number} = x", "rollout", bears, known))
+        signs.append(
+            Sign(
+                "field",
+                f"f{number}",
+                "x",
+                f"f{number} = x",
+                "rollout",
+                *map(Some.of, (bears, known)),
+            )
+        )
     return signs
 
 
@@ -432,20 +443,27 @@ def every_placing(outcome: np.ndarray, strata: np.ndarray, _n: int) -> Iterable[
     yield np.stack(columns, axis=1)
 
 
+@pytest.mark.parametrize("most", [1 << 24, 1])
 @pytest.mark.parametrize("seed", range(4))
-def test_max_t_is_that_of_all_permutations(seed: int) -> None:
-    """Where every placing of the failures is drawn, p-values are those of enumeration."""
+def test_max_t_is_that_of_all_permutations(seed: int, most: int) -> None:
+    """Where every placing of the failures is drawn, p-values are those of enumeration.
+
+    Also where there are more signs than fit into memory, and sums are those of few attempts.
+    """
     strata = np.array([0, 1, 0, 1, 1, 0, 0, 2, 1, 2, 0, 2])
     fails = np.random.default_rng(100 + seed).random(12) < 0.5
     signs = drawn_signs(seed, 12, 5)
     # Two alike, and one that does not vary within strata.
-    signs += [signs[1], Sign("field", "run", "x", "", "rollout", strata == 0, strata >= 0)]
+    flags = Some.of(strata == 0), Some.of(strata >= 0)
+    signs += [signs[1], Sign("field", "run", "x", "", "rollout", *flags)]
     expected = enumerated(signs, strata, fails)
     (draws,) = every_placing(fails[np.argsort(strata, kind="stable")], np.sort(strata), 0)
     n_draws = draws.shape[1]
     with (
         mock.patch.object(module, "_shuffles", every_placing),
         mock.patch.object(module, "N_PERMUTATIONS", n_draws),
+        mock.patch.object(module, "MOST_WEIGHTS", most),
+        mock.patch.object(module, "FEW", 2),
     ):
         found = max_t(signs, strata, fails)
     # The observed outcome counts once more.
@@ -455,15 +473,37 @@ def test_max_t_is_that_of_all_permutations(seed: int) -> None:
     assert max_t(signs, strata, fails) == pytest.approx(expected, abs=0.06)
 
 
+@pytest.mark.parametrize("few", [0, 0.4, 2])
 @pytest.mark.parametrize("most", [1, 50, 100])
-def test_max_t_of_many_signs_is_computed_in_blocks(most: int) -> None:
-    """Whatever fits into memory at a time, p-values are those of all signs at once."""
+def test_max_t_of_many_signs_is_computed_in_blocks(most: int, few: float) -> None:
+    """Whatever fits into memory at a time, p-values are those of all signs at once.
+
+    So they are where none, some or all of the signs are summed over few attempts.
+    """
     strata, fails = np.arange(40) % 3, np.arange(40) % 7 < 3
-    signs = drawn_signs(1, 40, 5)
-    whole = max_t(signs, strata, fails)
-    with mock.patch.object(module, "MOST_WEIGHTS", most):
-        assert (max_t(signs, strata, fails) == whole).all()
-    assert len(set(whole)) > 1
+    signs = [*drawn_signs(1, 40, 5), sign("run = x", np.flatnonzero(strata == 1))]
+    for outcome in (fails, np.random.default_rng(2).permutation(40) ** 2.0):
+        whole = max_t(signs, strata, outcome)
+        with (
+            mock.patch.object(module, "MOST_WEIGHTS", most),
+            mock.patch.object(module, "FEW", few),
+            mock.patch.object(module, "MOST_PLACES", most),
+        ):
+            assert (max_t(signs, strata, outcome) == whole).all()
+        assert len(set(whole)) > 2 and whole[-1] == 1
+
+
+def test_many_signs_of_few_attempts_have_no_weights_but_for_these() -> None:
+    """No attempt is weighed for a sign that it does not bear; what many failures bear is shown."""
+    n, n_signs = 30_000, 1_000
+    clear = sign("error: clear", range(300), kind="error", n=n)
+    usual = [
+        replace(clear, text=f"error: {number}", bears=Some(n, number + 1000 * np.arange(5)))
+        for number in range(n_signs)
+    ]
+    with mock.patch.object(module._Tests, "_weights", side_effect=AssertionError):
+        listed = modes([*usual, clear], attempts(n, n // 2, n_per_task=1))
+    assert texts(listed) == ["error: clear"]
 
 
 def test_max_t_steps_down() -> None:

@@ -16,12 +16,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
+from .max_t import max_t
 from .score_parts import score_parts
 from .signs import (
     LEVEL,
     NOTHING,
     Attempts,
-    Flags,
     Row,
     Sign,
     by_benchmark,
@@ -31,12 +31,11 @@ from .signs import (
     groups,
     is_canned,
     is_nested,
-    max_t,
     n_failing,
     of_failures,
     of_passes,
-    share,
 )
+from .subsets import Flags, Some, union
 
 MOST_COUNTED = 3
 LEAST_CONTRAST = 0.5
@@ -76,15 +75,20 @@ def same_as_score(signs: Sequence[Sign], attempts: Attempts) -> set[tuple[str, s
         n_values[sign.name] += sign.kind == "field"
     has_passes, has_both = attempts.n_passes >= 3, min(attempts.n_passes, attempts.n_failures) >= 3
     fields = set()
+    n_of_runs: dict[Some, int] = {}
     for sign in signs:
+        if sign.kind not in ("field", "check"):
+            continue
+        if sign.known not in n_of_runs:
+            runs = np.unique(attempts.run[sign.known.places])
+            n_of_runs[sign.known] = int(attempts.run_sizes[runs].sum())
         # A check that few attempts of its runs have is one test among many.
-        own_runs = np.isin(attempts.run, attempts.run[sign.known])
-        if sign.kind not in ("field", "check") or 2 * sign.known.sum() < own_runs.sum():
+        if 2 * sign.known.size < n_of_runs[sign.known]:
             continue
         failing, passing = of_failures(sign, attempts), of_passes(sign, attempts)
         if sign.kind == "check" or sign.value.lower() in YES_OR_NO:
             is_same = failing >= 0.8 and passing <= 0.1
-            is_same |= failing >= 0.5 and _n_unlike(sign, attempts) <= 0.01 * sign.known.sum()
+            is_same |= failing >= 0.5 and _n_unlike(sign, attempts) <= 0.01 * sign.known.size
             is_same |= sign.kind == "field" and has_passes and passing >= 0.9 and failing <= 0.1
         elif sign.value in NOTHING:
             is_same = has_passes and failing >= 0.9 and passing == 0
@@ -95,9 +99,11 @@ def same_as_score(signs: Sequence[Sign], attempts: Attempts) -> set[tuple[str, s
     return fields
 
 
-def _n_unlike(sign: Sign, attempts: Attempts) -> int:
-    """How many attempts bear it and pass, or fail without it."""
-    return int((sign.known & (sign.bears != attempts.fails)).sum())
+def _n_unlike(sign: Sign, attempts: Attempts, *, is_failing: bool = True) -> int:
+    """How many attempts bear it and pass, or fail without it; or the reverse."""
+    outcome = attempts.failing if is_failing else attempts.passing
+    n_both = sign.bears.count(outcome.flags)
+    return sign.bears.size + outcome.count(sign.known) - 2 * n_both
 
 
 def parts_of_score(signs: Sequence[Sign], attempts: Attempts) -> set[tuple[str, str]]:
@@ -117,7 +123,7 @@ def parts_of_score(signs: Sequence[Sign], attempts: Attempts) -> set[tuple[str, 
         sign.field
         for sign in signs
         if (sign.kind == "check" or (sign.kind == "field" and sign.value.lower() in YES_OR_NO))
-        and sign.known.sum() >= 0.9 * len(sign.known)
+        and sign.known.size >= 0.9 * sign.known.n
         and attempts.n_passes >= 3
         and (of_failures(sign, attempts) >= 0.3 or _object(sign.name) in objects)
         and of_passes(sign, attempts) <= 0.02
@@ -137,8 +143,8 @@ def measures(signs: Sequence[Sign], attempts: Attempts) -> set[tuple[str, str]]:
         sign.field
         for sign in signs
         if sign.kind == "check"
-        and 2 * sign.known.sum() >= len(sign.known)
-        and (sign.known & attempts.passes).sum() >= 4
+        and 2 * sign.known.size >= sign.known.n
+        and attempts.passing.count(sign.known) >= 4
         and of_passes(sign, attempts) >= 0.5
     }
 
@@ -168,7 +174,6 @@ def terminal_fields(signs: Sequence[Sign], attempts: Attempts) -> list[list[Sign
             values[sign.name].append(sign)
     fields = []
     for listed in values.values():
-        n_borne = np.sum([sign.bears for sign in listed], axis=0)
         is_words = not any(
             sign.value.lower() in YES_OR_NO or sign.value.startswith(("has ", "is "))
             for sign in listed
@@ -176,9 +181,9 @@ def terminal_fields(signs: Sequence[Sign], attempts: Attempts) -> list[list[Sign
         is_of_rollouts = any(sign.scope == "rollout" for sign in listed)
         if not (2 <= len(listed) <= 8 and is_words and is_of_rollouts):
             continue
-        if (n_borne == 1).mean() < 0.95:
+        if (np.sum([sign.bears.flags for sign in listed], axis=0) == 1).mean() < 0.95:
             continue
-        usual = max(listed, key=lambda sign: int(sign.bears.sum()))
+        usual = max(listed, key=lambda sign: sign.bears.size)
         leaning = [
             sign
             for sign in listed
@@ -239,8 +244,9 @@ def _of_graded(signs: Sequence[Sign]) -> list[Sign]:
     broken = [sign.bears for sign in signs if sign.kind == "ungraded"]
     if not broken:
         return list(signs)
-    graded = ~np.any(broken, axis=0)
-    return [replace(sign, bears=sign.bears & graded, known=sign.known & graded) for sign in signs]
+    graded = ~union(broken).flags
+    known = {some: some & graded for some in dict.fromkeys(sign.known for sign in signs)}
+    return [replace(sign, bears=sign.bears & graded, known=known[sign.known]) for sign in signs]
 
 
 def _limits(
@@ -277,7 +283,7 @@ def _stated_of_all(signs: Sequence[Sign], attempts: Attempts) -> list[Mode]:
     """
     if attempts.n_passes or attempts.n_failures < 2:
         return []
-    stated = [sign for sign in signs if sign.kind == "field" and sign.bears.all()]
+    stated = [sign for sign in signs if sign.kind == "field" and sign.bears.size == sign.bears.n]
     stated.sort(key=lambda sign: (-len(sign.value), sign.text))
     return [Mode(sign, "recorded", members) for sign, members in groups(stated)]
 
@@ -303,7 +309,7 @@ def _recorded_errors(
         and (of_failures(sign, attempts) < 0.8 or attempts.n_passes == 0)
         and contrast(sign, attempts) >= 0.5
         and not any(is_nested(sign, mode.sign, 0.7) for mode in before)
-        and share(covered, sign.bears & attempts.fails) < 0.9
+        and (sign.bears & attempts.fails).count(covered) < 0.9 * n_failing(sign, attempts)
     ]
     recorded.sort(key=lambda sign: (-n_failing(sign, attempts), sign.text))
     listed: list[Mode] = []
@@ -327,14 +333,15 @@ def _is_of_failures(sign: Sign, attempts: Attempts) -> bool:
     A limit that every attempt of a run reaches, passes too, decides nothing in it.
     """
     excesses = []
-    for run in np.unique(attempts.run[sign.bears]):
+    for run in np.unique(attempts.run[sign.bears.places]):
         failing, passing = (
             (attempts.run == run) & each for each in (attempts.fails, attempts.passes)
         )
         n_fails, n_passes = int(failing.sum()), int(passing.sum())
         if n_fails and n_passes:
             weight = n_fails * n_passes / (n_fails + n_passes)
-            excesses.append(weight * (share(sign.bears, failing) - share(sign.bears, passing)))
+            shares = sign.bears.count(failing) / n_fails, sign.bears.count(passing) / n_passes
+            excesses.append(weight * (shares[0] - shares[1]))
     return contrast(sign, attempts) > 0 and (not excesses or sum(excesses) > 0)
 
 
@@ -355,11 +362,11 @@ def _descriptions(signs: Sequence[Sign], attempts: Attempts, before: Sequence[Mo
         and not any(mode.sign.name == sign.name for mode in before if mode.reason == "recorded")
         # One attempt alone is a run, too.
         and n_failing(sign, attempts) >= 2
-        and not (sign.bears & attempts.passes).any()
+        and not sign.bears.count(attempts.passes)
         # What all passes would bear too is usual; without a pass an error is what there is to say.
         and (
             sign.value in NOTHING
-            or not sign.bears.all()
+            or sign.bears.size < sign.bears.n
             or (attempts.n_passes == 0 and sign.value != ENDS_ON_A_CALL)
         )
     ]
@@ -374,7 +381,7 @@ def _descriptions(signs: Sequence[Sign], attempts: Attempts, before: Sequence[Mo
             if sign.kind == "field"
             and sign.value not in NOTHING
             and sign.value.lower() not in WORDS_FOR_NOTHING
-            and (sign.bears & attempts.passes).any()
+            and sign.bears.count(attempts.passes)
         }
         passing = [
             sign
@@ -407,11 +414,11 @@ def _descriptions(signs: Sequence[Sign], attempts: Attempts, before: Sequence[Mo
     while remaining and not (is_few and len(listed) == MOST_COUNTED):
         best = max(remaining, key=lambda one: (_gain(one[0], attempts, covered), _tie(one[0])))
         sign, members = best
-        if (sign.bears & attempts.fails & ~covered).sum() < least_new:
+        if (sign.bears - covered).count(attempts.fails) < least_new:
             break
         reason = "counted" if is_few or sign in of_whole_runs else "tested"
         listed.append(Mode(sign, reason, members, p_values.get(sign)))
-        covered |= sign.bears
+        covered[sign.bears.places] = True
         failing = replace(sign, bears=sign.bears & attempts.fails)
         nested = [
             one
@@ -428,7 +435,7 @@ def _covered(listed: Sequence[Mode], attempts: Attempts) -> Flags:
     covered = np.zeros(len(attempts.fails), dtype=bool)
     for mode in listed:
         if mode.parent is None:
-            covered |= mode.sign.bears
+            covered[mode.sign.bears.places] = True
     return covered
 
 
@@ -440,7 +447,7 @@ def _without_usual_words(signs: Sequence[Sign], attempts: Attempts) -> list[Sign
     canned = [sign for sign in signs if is_canned(sign)]
     if not canned:
         return list(signs)
-    bears = np.any([sign.bears for sign in canned], axis=0)
+    bears = union(sign.bears for sign in canned)
     is_usual = contrast(replace(canned[0], bears=bears), attempts) < LEAST_CONTRAST
     return [sign for sign in signs if not (is_usual and is_canned(sign))]
 
@@ -453,13 +460,13 @@ def _without_later_errors(
     later: set[Sign] = set()
     errors = [sign for sign, _ in listed if sign.kind == "error"]
     for sign in sorted(errors, key=lambda sign: (first_place(sign), sign.text)):
-        failing = sign.bears & attempts.fails
-        shared, after = np.zeros_like(failing), np.zeros_like(failing)
+        failing = (sign.bears & attempts.fails).places
+        shared, after = np.zeros((2, len(failing)), dtype=bool)
         for other in earlier:
             if sign.first is not None and other.first is not None:
-                shared |= failing & other.bears
-                after |= failing & (other.first < sign.first)
-        if shared.sum() >= 0.9 * failing.sum() and 2 * after.sum() > failing.sum():
+                shared |= other.bears.has(failing)
+                after |= other.first.at(failing) < sign.first.at(failing)
+        if shared.sum() >= 0.9 * len(failing) and 2 * after.sum() > len(failing):
             later.add(sign)
         else:
             earlier.append(sign)
@@ -468,7 +475,7 @@ def _without_later_errors(
 
 def _tie(sign: Sign) -> tuple[int, str]:
     """Of signs that cover as much, the commoner and then any fixed one."""
-    return int(sign.bears.sum()), sign.text
+    return sign.bears.size, sign.text
 
 
 def _parts(
@@ -497,7 +504,7 @@ def _is_of_some(other: Sign, sign: Sign, attempts: Attempts) -> bool:
     Of a check that only some have and all of these fail, the count would be of who has it.
     """
     inside = sign.bears & attempts.fails & other.known
-    return bool((inside & ~other.bears).any())
+    return inside.n_shared(other.bears) < inside.size
 
 
 def _is_part(other: Sign, sign: Sign) -> bool:
@@ -545,7 +552,7 @@ def _least_contrast(sign: Sign) -> float:
 
 
 def _gain(sign: Sign, attempts: Attempts, covered: Flags) -> float:
-    n_new = int((sign.bears & attempts.fails & ~covered).sum())
+    n_new = (sign.bears - covered).count(attempts.fails)
     return n_new * max(contrast(sign, attempts), 0.0) ** 2
 
 
@@ -564,7 +571,7 @@ def _behaviours(signs: Sequence[Sign], attempts: Attempts) -> list[Mode]:
     calls = candidates(signs, attempts, ("call",))
     never = [
         replace(
-            sign, value="never called", text=f"never {sign.text}", bears=sign.known & ~sign.bears
+            sign, value="never called", text=f"never {sign.text}", bears=sign.known - sign.bears
         )
         for sign in calls
     ]
@@ -642,8 +649,8 @@ def _listed(signs: Sequence[Sign], attempts: Attempts) -> Iterator[Row]:
 def _n_differing(field: tuple[str, str], signs: Sequence[Sign], attempts: Attempts) -> int:
     """How many attempts a field or check says something else of than the score."""
     return min(
-        int((sign.known & (sign.bears != outcome)).sum())
+        _n_unlike(sign, attempts, is_failing=is_failing)
         for sign in signs
         if sign.field == field
-        for outcome in (attempts.fails, attempts.passes)
+        for is_failing in (True, False)
     )

@@ -7,7 +7,8 @@ from itertools import combinations
 
 import numpy as np
 
-from .signs import Attempts, Flags, Numbers
+from .signs import Attempts, Numbers
+from .subsets import Flags
 
 MOST_FIELDS = 24
 LEAST_ALIKE = 0.99
@@ -21,11 +22,13 @@ def score_parts(attempts: Attempts) -> set[str]:
 
     Of an object of the row, or of the row itself, fields are multiplied or added.
     """
-    known = ~np.isnan(attempts.reward)
+    # Numbers are of the first attempts alone.
+    rewards = attempts.reward[: max(map(len, attempts.numbers.values()), default=0)]
+    known = ~np.isnan(rewards)
     fields = {name: each for name, each in attempts.numbers.items() if _varies(each[known])}
     if fields:
         known &= ~np.all([np.isnan(each) for each in fields.values()], axis=0)
-    reward = attempts.reward[known]
+    reward = rewards[known]
     if len(reward) < LEAST_ROWS or not _varies(reward):
         return set()
     objects: dict[str, dict[str, Numbers]] = defaultdict(dict)

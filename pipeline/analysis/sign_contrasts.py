@@ -8,21 +8,20 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
+from .max_t import max_t, n_permutations
 from .modes import left_out
 from .signs import (
     LEVEL,
     Attempts,
-    Flags,
     Integers,
     Numbers,
     Row,
     Sign,
     by_benchmark,
     groups,
-    max_t,
-    n_permutations,
     share,
 )
+from .subsets import Among, Flags
 
 # Fewer failures of a run, or of all others, show nothing.
 LEAST_FAILURES = 5
@@ -54,28 +53,30 @@ def _differing_runs(signs: Sequence[Sign], attempts: Attempts) -> Iterator[Row]:
         shared = np.intersect1d(
             attempts.task[attempts.fails & is_own], attempts.task[attempts.fails & ~is_own]
         )
-        compared = attempts.fails & np.isin(attempts.task, shared)
-        own, others = compared & is_own, compared & ~is_own
+        is_compared = attempts.fails & np.isin(attempts.task, shared)
+        compared = Among(is_compared)
         # Each run is a family of tests of its own.
         level = LEVEL / n_runs
-        least_p = 1 / (1 + n_permutations(int(compared.sum())))
+        least_p = 1 / (1 + n_permutations(compared.size))
         is_testable = n_runs > 1 and least_p < level
-        if not is_testable or min(own.sum(), others.sum()) < LEAST_FAILURES:
+        if not is_testable or _least_of_both(is_own[is_compared]) < LEAST_FAILURES:
             continue
+        passing, failing = (Among(is_own & each) for each in (attempts.passes, attempts.fails))
         usable = [
             _among(sign, compared)
             for sign in signs
-            if _is_usable(sign, compared) and not _is_manner(sign, is_own, attempts)
+            if _is_usable(sign, compared) and not _is_manner(sign, passing, failing)
         ]
-        is_run = is_own[compared]
-        candidates = [
+        is_run = is_own[is_compared]
+        own, others = Among(is_run), Among(~is_run)
+        candidates = {
             sign
             for sign in usable
-            if _is_clear(sign, is_run) and not _is_usual(sign, attempts.run[compared], run)
-        ]
+            if _is_clear(sign, own, others) and not _is_usual(sign, attempts.run[is_compared], run)
+        }
         if not candidates:
             continue  # All usable signs are one family of tests, which takes long.
-        p_values = max_t(usable, attempts.task[compared], is_run)
+        p_values = max_t(usable, attempts.task[is_compared], is_run)
         clear = {
             sign: float(p_value)
             for sign, p_value in zip(usable, p_values, strict=True)
@@ -85,52 +86,62 @@ def _differing_runs(signs: Sequence[Sign], attempts: Attempts) -> Iterator[Row]:
             yield (
                 run_id,
                 *(sign.kind, sign.name, sign.value, sign.text),
-                int((sign.bears & is_run).sum()),
-                int((sign.known & is_run).sum()),
-                int((sign.bears & ~is_run).sum()),
-                int((sign.known & ~is_run).sum()),
+                sign.bears.count(own.flags),
+                own.count(sign.known),
+                sign.bears.count(others.flags),
+                others.count(sign.known),
                 len(shared),
                 clear[sign],
             )
 
 
-def _is_usable(sign: Sign, compared: Flags) -> bool:
+def _least_of_both(flags: Flags) -> int:
+    """How many have a flag or how many have none, whichever is less."""
+    n = int(flags.sum())
+    return min(n, len(flags) - n)
+
+
+def _is_usable(sign: Sign, compared: Among) -> bool:
     """Enough of these attempts bear it, not all do, and it is no setting."""
-    n_bearing = (sign.bears & compared).sum()
+    n_bearing = sign.bears.count(compared.flags)
     is_of_attempts = sign.scope == "rollout" or sign.kind in NEVER_SETTINGS
-    return bool(is_of_attempts and LEAST_BEARING <= n_bearing < (sign.known & compared).sum())
+    return is_of_attempts and LEAST_BEARING <= n_bearing < compared.count(sign.known)
 
 
-def _among(sign: Sign, attempts: Flags) -> Sign:
-    first = None if sign.first is None else sign.first[attempts]
-    return replace(sign, bears=sign.bears[attempts], known=sign.known[attempts], first=first)
-
-
-def _is_clear(sign: Sign, is_run: Flags) -> bool:
-    """Half as often again as in the others, and ten points more."""
-    own = share(sign.bears, is_run & sign.known)
-    others = share(sign.bears, ~is_run & sign.known)
-    return bool(
-        own >= 1.5 * others and own >= others + 0.1 and (sign.bears & is_run).sum() >= LEAST_BEARING
+def _among(sign: Sign, compared: Among) -> Sign:
+    return replace(
+        sign,
+        bears=compared.own(sign.bears),
+        known=compared.shared(sign.known),
+        first=None if sign.first is None else sign.first.among(compared),
     )
 
 
-def _is_manner(sign: Sign, is_own: Flags, attempts: Attempts) -> bool:
+def _is_clear(sign: Sign, own: Among, others: Among) -> bool:
+    """Half as often again as in the others, and ten points more."""
+    share_own, share_others = share(sign, own), share(sign, others)
+    return (
+        share_own >= 1.5 * share_others
+        and share_own >= share_others + 0.1
+        and sign.bears.count(own.flags) >= LEAST_BEARING
+    )
+
+
+def _is_manner(sign: Sign, passing: Among, failing: Among) -> bool:
     """Passes of the run bear it as often as its failures: it says nothing of failing."""
-    passing, failing = (is_own & each & sign.known for each in (attempts.passes, attempts.fails))
-    is_known = passing.sum() >= LEAST_BEARING
-    return bool(is_known and share(sign.bears, passing) >= share(sign.bears, failing))
+    is_known = passing.count(sign.known) >= LEAST_BEARING
+    return is_known and share(sign, passing) >= share(sign, failing)
 
 
 def _is_usual(sign: Sign, runs: Integers, run: int) -> bool:
     """Most of the other runs bear it, too: in at least half as many of their failures."""
-    own = share(sign.bears, (runs == run) & sign.known)
+    n_known = np.bincount(runs[sign.known.places], minlength=run + 1)
+    n_bearing = np.bincount(runs[sign.bears.places], minlength=len(n_known))
+    own = n_bearing[run] / n_known[run] if n_known[run] else 0.0
     others = [
-        share(sign.bears, (runs == other) & sign.known)
-        for other in np.unique(runs[sign.known])
-        if other != run
+        n_bearing[other] / n_known[other] for other in np.flatnonzero(n_known) if other != run
     ]
-    return 2 * sum(2 * each >= own for each in others) > len(others)
+    return bool(2 * sum(2 * each >= own for each in others) > len(others))
 
 
 def reward_contrasts(rows: pa.Table) -> pa.Table:
@@ -142,24 +153,25 @@ def _low_rewards(signs: Sequence[Sign], attempts: Attempts) -> Iterator[Row]:
     signs = _telling(signs, attempts)
     scored = ~np.isnan(attempts.reward)
     reward = attempts.reward[scored]
-    usable = [_among(sign, scored) for sign in signs if _is_usable(sign, scored)]
+    compared = Among(scored)
+    usable = [_among(sign, compared) for sign in signs if _is_usable(sign, compared)]
     p_values = max_t(usable, attempts.run[scored], -_ranks(reward))
     n_runs = len(np.unique(attempts.run[scored]))
     clear = {
         sign: float(p_value)
         for sign, p_value in zip(usable, p_values, strict=True)
-        if p_value < LEVEL and (sign.known & ~sign.bears).any()
+        if p_value < LEVEL and sign.bears.size < sign.known.size
     }
     for sign, _ in groups(sorted(clear, key=lambda sign: (clear[sign], sign.text)))[:MOST_LOW]:
-        without = sign.known & ~sign.bears
-        runs = np.unique(attempts.run[scored][sign.known])
+        without = sign.known - sign.bears
+        runs = np.unique(attempts.run[scored][sign.known.places])
         yield (
             *(sign.kind, sign.name, sign.value, sign.text),
             [attempts.run_names[run] for run in runs] if len(runs) < n_runs else [],
-            int(sign.bears.sum()),
-            int(without.sum()),
-            float(np.median(reward[sign.bears])),
-            float(np.median(reward[without])),
+            sign.bears.size,
+            without.size,
+            float(np.median(reward[sign.bears.places])),
+            float(np.median(reward[without.places])),
             clear[sign],
         )
 

@@ -1,6 +1,7 @@
 -- Attempts by sign, for what tests signs.
 -- A row for each sign that an attempt has, each check that it passes, and one for the attempt itself; of some
 -- attempts one for each number, by which parts of the score are recognised.
+-- Run, task and outcome are in the row of the attempt alone.
 -- grain: attempt_no, kind, name, value
 -- looks at: across
 -- kind: step
@@ -99,7 +100,8 @@ select
 from attempts
 union all by name
 select
-    attempts.*,
+    attempts.benchmark,
+    attempts.attempt_no,
     kind,
     name,
     value,
@@ -119,14 +121,16 @@ where
     and not (kind = 'check' and name = 'one check fails')
 union all by name
 select
-    attempts.*,
+    attempts.benchmark,
+    attempts.attempt_no,
     passed_checks.* exclude (run_id, task_id, rollout_index),
     false as is_borne
 from passed_checks
 inner join attempts using (run_id, task_id, rollout_index)
 union all by name
 select
-    attempts.*,
+    attempts.benchmark,
+    attempts.attempt_no,
     'number' as kind,
     bounded_name(numbers.name) as name,
     numbers.value,
@@ -143,7 +147,8 @@ inner join (
 union all by name
 -- Attempts of which calls are expected, though all were made.
 select distinct
-    attempts.*,
+    attempts.benchmark,
+    attempts.attempt_no,
     'expected' as kind,
     '' as name,
     '' as value,

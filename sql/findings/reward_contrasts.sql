@@ -19,4 +19,4 @@ with continuous as (
 )
 from staging.sign_rows
 semi join continuous using (benchmark)
-order by benchmark, attempt_no, kind, name, value
+order by attempt_no

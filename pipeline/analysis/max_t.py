@@ -1,0 +1,190 @@
+"""Many signs tested at once: p-values that allow for all of them (max-T)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from .signs import Integers, Numbers, Sign
+from .subsets import Flags, Places, Some
+
+N_PERMUTATIONS = 999
+# With so many attempts fewer permutations tell as much, and memory and time stay bounded.
+MANY_ATTEMPTS = 20_000
+FEWER_PERMUTATIONS = 199
+# Permutations at a time, and at most so many outcomes of them.
+CHUNK = 100
+MOST_DRAWN = 1 << 24
+# Weights of attempts by sign that are in memory at a time, in three arrays.
+MOST_WEIGHTS = 1 << 24
+# Of many signs, those that at most this part of the attempts decide are summed over these alone.
+FEW = 1 / 8
+MOST_PLACES = 1 << 17
+LEAST_SCALE = 1e-9
+
+Columns = npt.NDArray[np.float32]
+Entries = tuple[Integers, Numbers]
+SIDES: tuple[Literal["left", "right"], ...] = ("left", "right")
+
+
+def max_t(signs: Sequence[Sign], strata: Integers, outcome: Flags | Numbers) -> Numbers:
+    """Step-down adjusted p-values of Westfall and Young: outcomes are shuffled within strata.
+
+    A sign is clear where attempts that have it have larger outcomes: more failures, higher ranks.
+    """
+    if not signs or not len(outcome):
+        return np.ones(len(signs))
+    tests = _Tests(signs, strata, outcome)
+    observed = tests.sums(tests.values.astype(np.float32)[:, None])[:, 0]
+    is_usable = np.isfinite(observed)
+    ranks = np.argsort(-observed, kind="stable")
+    n_draws = n_permutations(len(outcome))
+    n_beyond = np.zeros(len(signs))
+    for shuffled in _shuffles(tests.values, tests.strata, n_draws):
+        # The largest of this sign and of all that stand behind it.
+        largest = np.maximum.accumulate(tests.sums(shuffled)[ranks][::-1], axis=0)[::-1]
+        n_beyond += (largest >= observed[ranks][:, None] - 1e-4).sum(axis=1)
+    p_values = np.ones(len(signs))
+    p_values[ranks] = np.maximum.accumulate((n_beyond + 1) / (n_draws + 1))
+    p_values[~is_usable] = 1
+    return p_values
+
+
+def n_permutations(n_attempts: int) -> int:
+    """How many permutations test signs of so many attempts."""
+    return N_PERMUTATIONS if n_attempts <= MANY_ATTEMPTS else FEWER_PERMUTATIONS
+
+
+def _shuffles(outcome: Numbers, strata: Integers, n_draws: int) -> Iterator[Columns]:
+    """Columns of outcomes, each shuffled within strata; strata of one size at once."""
+    generator = np.random.default_rng(0)
+    sizes = np.bincount(strata)
+    starts = np.r_[0, np.cumsum(sizes)[:-1]]
+    n_at_once = min(CHUNK, max(MOST_DRAWN // len(outcome), 1))
+    for first in range(0, n_draws, n_at_once):
+        n = min(n_at_once, n_draws - first)
+        drawn = np.empty((len(outcome), n), dtype=np.float32)
+        for size in np.unique(sizes):
+            places = starts[sizes == size][:, None] + np.arange(size)
+            block = np.repeat(outcome[places][:, :, None], n, axis=2).astype(np.float32)
+            drawn[places] = generator.permuted(block, axis=1)
+        yield drawn
+
+
+@dataclass(frozen=True, eq=False)
+class _Few:
+    """Signs that few attempts decide: the places of these, and a weight for each."""
+
+    numbers: list[int]
+    places: Places
+    weights: Columns
+
+
+class _Tests:
+    """Sums of outcomes for each sign that have mean 0 and variance 1 when outcomes are shuffled.
+
+    Attempts are in the order of their strata. Weights of few signs are computed once; of many, only
+    those of one block are in memory, and signs of few attempts have no weights but for these.
+    """
+
+    def __init__(self, signs: Sequence[Sign], strata: Integers, outcome: Flags | Numbers) -> None:
+        """The signs, the strata of all attempts, and their outcomes."""
+        self._signs = signs
+        strata = np.unique(strata, return_inverse=True)[1]
+        self._order = np.argsort(strata, kind="stable")
+        self.strata, self.values = strata[self._order], outcome[self._order].astype(float)
+        self._sizes = np.bincount(self.strata).astype(float)
+        self._means = (np.bincount(self.strata, self.values) / self._sizes)[self.strata]
+        squared = (self.values - self._means) ** 2
+        self._variances = np.bincount(self.strata, squared) / np.maximum(self._sizes - 1, 1)
+        size = max(MOST_WEIGHTS // len(outcome), 1)
+        few = self._decided_by_few() if len(signs) > size else {}
+        self._few = list(_in_blocks(few))
+        many = [number for number in range(len(signs)) if number not in few]
+        self._blocks = [many[first : first + size] for first in range(0, len(many), size)]
+        self._computed = [self._weights(self._blocks[0])] if len(self._blocks) == 1 else None
+
+    def sums(self, outcomes: Columns) -> Columns:
+        """Sums of signs for each column of outcomes; infinitely low where nothing varies."""
+        sums = np.full((len(self._signs), outcomes.shape[1]), -np.inf, dtype=np.float32)
+        computed = self._computed or map(self._weights, self._blocks)
+        for block, (weights, is_usable) in zip(self._blocks, computed, strict=True):
+            sums[block] = np.where(is_usable[:, None], weights @ outcomes, -np.inf)
+        for few in self._few:
+            excess = outcomes[few.places]
+            excess -= self._means[few.places, None].astype(np.float32)
+            sums[few.numbers] = np.matmul(few.weights[:, None], excess)[:, 0]
+        return sums
+
+    def _weights(self, block: Sequence[int]) -> tuple[Columns, Flags]:
+        """A weight for each attempt and sign of a block, and which of these vary within strata."""
+        strata, sizes = self.strata, self._sizes
+        weights = np.stack([self._excess(self._signs[number]) for number in block])
+        means = np.stack([np.bincount(strata, row) / sizes for row in weights])
+        squares = np.stack([np.bincount(strata, row**2) for row in weights])
+        scale = np.sqrt(((squares - sizes * means**2) * self._variances).sum(axis=1))
+        is_usable = scale > LEAST_SCALE
+        scale[~is_usable] = 1
+        return ((weights - means[:, strata]) / scale[:, None]).astype(np.float32), is_usable
+
+    def _excess(self, sign: Sign) -> Numbers:
+        """Which attempts have it, less its share among those known, stratum by stratum."""
+        bears, known = (some.flags[self._order].astype(float) for some in (sign.bears, sign.known))
+        rates = np.bincount(self.strata, bears) / np.maximum(np.bincount(self.strata, known), 1)
+        return np.asarray(bears - known * rates[self.strata])
+
+    def _decided_by_few(self) -> dict[int, Entries]:
+        """Signs by number with the places that decide their sums, and the weights of these."""
+        numbers = np.argsort(self._order, kind="stable")
+        most = FEW * len(self.values)
+        few: dict[int, Entries] = {}
+        known: Some | None = None
+        own_known = strata_known = np.empty(0, dtype=np.int64)
+        for number, sign in enumerate(self._signs):
+            if sign.known is not known:  # Signs of one field follow one another.
+                known = sign.known
+                own_known = np.flatnonzero(known.flags[self._order])
+                strata_known = self.strata[own_known]
+            if not 0 < sign.bears.size <= most:
+                continue
+            places = numbers[sign.bears.places]
+            strata, n_bearing = np.unique(self.strata[places], return_counts=True)
+            first, end = (np.searchsorted(strata_known, strata, side) for side in SIDES)
+            n_known = end - first
+            rates = n_bearing / n_known
+            # Outcomes less their mean add up to 0 in a stratum: where all of it are known, a share
+            # that is taken off each changes nothing, and bearers alone count.
+            partly = np.flatnonzero(n_known < self._sizes[strata])
+            if len(places) + n_known[partly].sum() > most:
+                continue
+            others = [own_known[first[each] : end[each]] for each in partly]
+            weights = np.r_[np.ones(len(places)), -np.repeat(rates[partly], n_known[partly])]
+            scale = np.sqrt((n_bearing * (1 - rates) * self._variances[strata]).sum())
+            if scale > LEAST_SCALE:
+                few[number] = np.concatenate([places, *others]), weights / scale
+            else:
+                few[number] = places[:0], weights[:0]
+        return few
+
+
+def _in_blocks(few: Mapping[int, Entries]) -> Iterator[_Few]:
+    """Signs of about as many places together, those of fewer filled up with weights of 0."""
+    waiting = sorted(
+        (number for number in few if len(few[number][0])),
+        key=lambda number: (-len(few[number][0]), number),
+    )
+    while waiting:
+        longest = len(few[waiting[0]][0])
+        n = max(MOST_PLACES // longest, 1)
+        block, waiting = waiting[:n], waiting[n:]
+        places = np.zeros((len(block), longest), dtype=np.int32)
+        weights = np.zeros((len(block), longest), dtype=np.float32)
+        for row, number in enumerate(block):
+            own, factors = few[number]
+            places[row, : len(own)] = own
+            weights[row, : len(own)] = factors
+        yield _Few(block, places, weights)
