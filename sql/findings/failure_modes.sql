@@ -269,12 +269,36 @@ per_run as (
         run_id,
         cast(coalesce(sum(n_rollouts) filter (where is_failure), 0) as bigint) as n_failures,
         cast(coalesce(sum(n_rollouts) filter (where is_pass), 0) as bigint) as n_passes,
-        list(distinct task_id) filter (where is_failure) as tasks,
         min_by(citation, (-n_rollouts, task_id), 3) filter (where is_failure and citation is not null)
             as failing,
-        arg_min(citation, (-n_rollouts, task_id)) filter (where is_pass) as passing,
-        list({task_id: task_id, n: n_rollouts}) filter (where is_failure) as task_counts
+        arg_min(citation, (-n_rollouts, task_id)) filter (where is_pass) as passing
     from examples
+    group by all
+),
+-- The tasks with most of these failures, each with how many: of a run, and of all runs together.
+most_failing as (
+    select
+        benchmark,
+        mode,
+        parent,
+        run_id,
+        count(*) as n_tasks,
+        min_by(task_id || ' (' || n || ')', (-n, task_id), 5) as top_tasks
+    from (
+        select
+            benchmark,
+            mode,
+            parent,
+            run_id,
+            task_id,
+            cast(sum(n_rollouts) as bigint) as n
+        from examples
+        where is_failure
+        group by grouping sets (
+            (benchmark, mode, parent, run_id, task_id),
+            (benchmark, mode, parent, task_id)
+        )
+    )
     group by all
 ),
 rows_of_runs as (
@@ -282,9 +306,7 @@ rows_of_runs as (
         counted.*,
         coalesce(per_run.n_failures, 0) as n_failures,
         coalesce(per_run.n_passes, 0) as n_passes,
-        coalesce(len(per_run.tasks), 0) as n_tasks,
         coalesce(primaries.n_primary, 0) as n_primary,
-        coalesce(per_run.task_counts, []) as task_counts,
         coalesce(per_run.failing, []) as failing,
         per_run.passing
     from counted
@@ -318,9 +340,7 @@ rows_of_benchmarks as (
         bool_or(is_of_runs) as is_of_runs,
         cast(sum(n_failures) as bigint) as n_failures,
         cast(sum(n_passes) as bigint) as n_passes,
-        len(list_distinct(list_transform(flatten(list(task_counts)), lambda each: each.task_id))) as n_tasks,
         cast(sum(n_primary) as bigint) as n_primary,
-        flatten(list(task_counts)) as task_counts,
         flatten(list(failing order by n_failures desc, run_id))[:3] as failing,
         arg_min(passing, (-n_passes, run_id)) as passing
     from rows_of_runs
@@ -332,17 +352,17 @@ every as (
     from rows_of_benchmarks
 )
 select
-    benchmark,
-    run_id,
-    mode,
-    parent,
+    every.benchmark,
+    every.run_id,
+    every.mode,
+    every.parent,
     kind,
     reason,
     n_failures,
     n_failures_observed,
     n_passes,
     n_passes_observed,
-    n_tasks,
+    coalesce(n_tasks, 0) as n_tasks,
     n_primary,
     n_failures / nullif(n_failures_observed, 0) as share_of_failures,
     n_passes / nullif(n_passes_observed, 0) as share_of_passes,
@@ -352,17 +372,17 @@ select
     n_failures_observed < n_all_failures or n_passes_observed < n_all_passes as is_of_some,
     is_of_some and is_of_runs as is_of_runs,
     -- Where no attempt has a grade, none is known to have failed.
-    benchmark in (select benchmark from attempts where is_scored) as is_graded,
+    every.benchmark in (select benchmark from attempts where is_scored) as is_graded,
     p_adjusted,
     -- Attempts without a row come first.
     case
         when rank is not null then rank + if(
-            benchmark in (select benchmark from listed where rank = 0), 1, 0
+            every.benchmark in (select benchmark from listed where rank = 0), 1, 0
         )
     end as rank,
     rank is not null as is_told,
     case
-        when mode = 'no row recorded' then 'harness'
+        when every.mode = 'no row recorded' then 'harness'
         when reason = 'ungraded' then coalesce(endings.look_at, 'verifier or harness')
         when kind = 'limit' then 'harness or model'
         when reason = 'terminal' then 'harness'
@@ -376,19 +396,16 @@ select
         when kind = 'profile' then 'profile'
     end as look_at,
     coalesce(members, []) as members,
-    -- The tasks with most of these failures, each with how many.
-    list_transform(
-        list_sort(list_transform(
-            list_distinct(list_transform(task_counts, lambda each: each.task_id)),
-            lambda id: {
-                n: -list_sum(list_transform(list_filter(task_counts, lambda each: each.task_id = id), lambda each: each.n)),
-                task_id: id
-            }
-        ))[:5],
-        lambda each: each.task_id || ' (' || (-each.n)::bigint || ')'
-    ) as top_tasks,
+    coalesce(top_tasks, []) as top_tasks,
     list_concat(failing, if(passing is null, [], [passing])) as citations,
     failing as failing_citations,
     passing as passing_citation
 from every
-left join endings using (benchmark, mode)
+left join endings
+    on endings.benchmark = every.benchmark
+    and endings.mode = every.mode
+left join most_failing
+    on most_failing.benchmark = every.benchmark
+    and most_failing.mode = every.mode
+    and most_failing.parent is not distinct from every.parent
+    and most_failing.run_id is not distinct from every.run_id
