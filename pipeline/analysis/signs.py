@@ -236,7 +236,7 @@ def by_benchmark(
 
 
 def _blocks(rows: pa.Table) -> Iterator[tuple[str, pa.Table]]:
-    """Each stretch of rows of one benchmark, with its name; every text is in memory once."""
+    """Each stretch of rows of one benchmark, with its name; texts are numbers from here on."""
     if rows.num_rows:
         benchmarks, codes = _encoded(rows["benchmark"])
         edges = (np.flatnonzero(codes[1:] != codes[:-1]) + 1).tolist()
