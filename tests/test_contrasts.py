@@ -294,7 +294,8 @@ def test_attempts_that_go_other_ways_are_not_set_beside_each_other(
         output = [item for items in (*shared, *own) for item in items]
         return rollout(0, index, output=output, reward=float(index), tests={"a": index == 1})
 
-    results = written.analyzed(tmp_path, {"a_rollouts.jsonl": [row(0), row(1)]})
+    rows = {"a_rollouts.jsonl": [row(0), row(1)]}
+    results = written.analyzed(tmp_path, rows, needs=("report.contrasts",))
     assert results.rows("select count(*) from report.contrasts") == [(n_cards,)]
 
 

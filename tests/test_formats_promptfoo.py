@@ -156,5 +156,7 @@ def test_a_pattern_that_ends_in_a_line_break_shows_it(tmp_path: Path) -> None:
     """Hardly an answer matches it, and nobody would see why."""
     checks = [{"pass": False, "assertion": {"type": "regex", "value": "a b\n"}}]
     row = result(0, 0, "Rome", is_passed=False, gradingResult={"componentResults": checks})
-    results = analyzed(tmp_path, {"results.json": [{"evalId": "e", "results": {"results": [row]}}]})
+    results = analyzed(
+        tmp_path, {"results.json": [{"evalId": "e", "results": {"results": [row]}}]}, needs=NEEDS
+    )
     assert ("regex: a b\\n",) in results.rows("select check_name from checks")
