@@ -83,7 +83,8 @@ OF_GYM = re.compile(rb'"(responses_create_params|agent_ref|ng_trajectory|_ng_\w+
 RESPONSE_OF_GYM = frozenset({"output", "object"})
 SNIFFED_ROWS = 50
 LEAST_REPEATED = 3
-LARGEST_COMPARED = 64 << 20
+LARGEST_COMPARED = 256 << 20
+LINES = {".jsonl", ".ndjson", ".csv", ".tsv"}
 MOSTLY = 0.9
 FEWEST_DOCUMENTS = 2
 MOST_LISTED = 20
@@ -141,30 +142,23 @@ def claims(
 
 
 def _parts(files: Iterable[ListedFile]) -> set[ListedFile]:
-    """The files whose every row is a row of another one in their folder: they count twice."""
-    by_folder = defaultdict(list)
-    for file in files:
-        if file.path.stat().st_size <= LARGEST_COMPARED:
-            by_folder[file.folder].append(file)
+    """The files whose every line is a line of another one in their folder: they count twice."""
+    compared = [file for file in files if file.path.suffix in LINES]
+    if sum(file.path.stat().st_size for file in compared) > LARGEST_COMPARED or len(compared) < 2:
+        return set()
+    # Of many lines their hashes: whole texts would fill the memory.
+    lines = {file: set(map(hash, file.path.read_bytes().splitlines())) for file in compared}
     parts: set[ListedFile] = set()
-    for beside in by_folder.values():
-        rows = {file: _hashes(file.path) for file in beside} if len(beside) > 1 else {}
-        for file, other in itertools.permutations(rows, 2):
-            is_copy = rows[file] == rows[other]
-            if (
-                len(rows[file]) >= LEAST_REPEATED
-                and rows[file] <= rows[other]
-                and (not is_copy or (other not in parts and other.name < file.name))
-            ):
-                parts.add(file)
+    for file, other in itertools.permutations(lines, 2):
+        is_copy = lines[file] == lines[other]
+        if (
+            file.folder == other.folder
+            and len(lines[file]) >= LEAST_REPEATED
+            and lines[file] <= lines[other]
+            and (not is_copy or (other not in parts and other.name < file.name))
+        ):
+            parts.add(file)
     return parts
-
-
-def _hashes(path: Path) -> set[int]:
-    try:
-        return {hash(as_json(entry)) for entry in entries(path) if isinstance(entry, dict)}
-    except (OSError, ValueError, EOFError):
-        return set()  # damaged: reading it makes the reject
 
 
 def _rows_of_values(table: Sequence[dict[str, Any]]) -> list[set[Any]]:

@@ -187,6 +187,9 @@ def _join_by_patch(
     groups: dict[tuple[str, str], list[ListedFile]], roles: Mapping[str, str]
 ) -> None:
     """Add evaluations to the only predictions, in any folder, whose patches they applied."""
+    graded = [at for at in groups if {roles[file.name] for file in groups[at]} == {"graded"}]
+    if not graded:
+        return
     predicted = {
         at: {
             str(get(row, "instance_id")): str(get(row, "model_patch")).strip()
@@ -194,7 +197,7 @@ def _join_by_patch(
         }
         for at, files in groups.items()
     }
-    for at in [at for at in groups if {roles[file.name] for file in groups[at]} == {"graded"}]:
+    for at in graded:
         applied = dict(_applied(groups[at]))
         same = [
             one
