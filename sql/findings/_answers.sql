@@ -91,7 +91,13 @@ graded as (
     inner join staging.rollouts using (record_id)
     inner join staging.run_benchmarks using (run_id)
     semi join graders using (benchmark, parent)
-    where key = '' and is_pass is not null and kind not in ('OBJECT', 'BOOLEAN', 'NULL', 'EMPTY') and item_no <= 10
+    where
+        key = ''
+        and is_pass is not null
+        and kind not in ('OBJECT', 'BOOLEAN', 'NULL', 'EMPTY')
+        and item_no <= 10
+        -- A verdict is neither an answer nor a key.
+        and not regexp_matches(lower(value), '^(pass|fail|skip|xfail|error)(ed|s)?$')
     group by all
     having coalesce(value, '') <> ''
 ),

@@ -276,6 +276,8 @@ left join last_words as passing_words on passing_words.record_id = passing.recor
 where
     len(notes.notes) > 0
     or failing_words.final_text is not null
-    or passing.citation is not null
+    or calls.tool is not null
+    or met.met_check is not null
+    or passing_words.final_text is not null
     or causes.cause is not null
 order by run_id, rank

@@ -187,7 +187,12 @@ def _join_by_patch(
     groups: dict[tuple[str, str], list[ListedFile]], roles: Mapping[str, str]
 ) -> None:
     """Add evaluations to the only predictions, in any folder, whose patches they applied."""
-    graded = [at for at in groups if {roles[file.name] for file in groups[at]} == {"graded"}]
+    graded = [
+        at
+        for at, files in groups.items()
+        if "graded" in (here := {roles[file.name] for file in files})
+        and here.isdisjoint((*PREDICTED, "trajectory"))
+    ]
     if not graded:
         return
     predicted = {
@@ -197,6 +202,7 @@ def _join_by_patch(
         }
         for at, files in groups.items()
     }
+    runs: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
     for at in graded:
         applied = dict(_applied(groups[at]))
         same = [
@@ -207,7 +213,11 @@ def _join_by_patch(
             >= MOSTLY_APPLIED * len(applied)
         ]
         if len(same) == 1:
-            groups[same[0]] += groups.pop(at)
+            runs[same[0]].append(at)
+    for run, evaluations in runs.items():
+        # Of several, which may be repeats, each is a run of its own.
+        if len(evaluations) == 1:
+            groups[run] += groups.pop(evaluations[0])
 
 
 def _predictions_of(files: Iterable[ListedFile], roles: Mapping[str, str]) -> list[Any]:
@@ -223,7 +233,11 @@ def _applied(files: Iterable[ListedFile]) -> Iterator[tuple[str, str]]:
     """The patch that the harness wrote beside the report of an instance."""
     for file in files:
         path = file.path.parent / "patch.diff"
-        if path.is_file() and path.stat().st_size <= LARGEST_PATCH:
+        if (
+            _instance(file.path, "graded")
+            and path.is_file()
+            and path.stat().st_size <= LARGEST_PATCH
+        ):
             written = path.read_text(encoding="utf-8", errors="replace")
             yield _instance(file.path, "graded"), written.strip()
 
