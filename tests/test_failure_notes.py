@@ -787,6 +787,15 @@ def test_the_checks_that_count_are_those_of_the_reward() -> Batch:
     assert not found.rows("from signs where name like '%reward_basis%'")
 
 
+@together
+def test_the_only_fact_of_its_kind_is_a_part_of_the_reward() -> Batch:
+    """Though it fails where the attempt does: the record names two parts."""
+    rows = [based(task, 1.0, told={"fact": True}) for task in range(2)]
+    rows += [based(task, 0.0, db=0.0, told={"fact": False}) for task in range(2, 4)]
+    found = yield rows
+    assert notes(found)["2"][0] == "0 of 2 checks met, fails fact, DB"
+
+
 @together.each((0.0, []), (1.0, ["answer begins with {"]))
 def test_without_a_pass_a_form_is_no_finding(best: float, listed: list[str]) -> Batch:
     """Nor is a missing answer, where a check names what failed."""

@@ -21,7 +21,8 @@ from (
     from main.checks
     inner join staging.rollouts using (run_id, task_id, rollout_index)
     inner join staging.run_benchmarks using (run_id)
-    where is_passed is not null and is_pass is not null
+    -- What the record counts among the parts of the reward is not all of it.
+    where is_passed is not null and is_pass is not null and not coalesce(is_of_reward, false)
     group by benchmark, source
     having
         count(distinct check_name) = 1

@@ -175,6 +175,29 @@ worded as (
     group by benchmark
 ),
 -- Runs with the same files are one sample; most likely a copy, or a model that was asked twice at temperature 0.
+copied_files as (
+    select
+        run_id,
+        list(sha256 order by sha256) as contents,
+        sum(n_rows) as n_rows
+    from main.artifacts
+    -- Two short files may be equal by chance.
+    where kind = 'rollouts' and n_rows > 0
+    group by run_id
+    having sum(n_rows) >= 5
+    qualify count(*) over (partition by contents) > 1
+),
+-- Files beside them may say more of the attempts.
+copied_rows as (
+    select
+        run_id,
+        -- Of combined hashes, equal parts of an even number of rows would cancel each other out.
+        bit_xor(md5_number_lower(task_id || chr(31) || rollout_index || chr(31) || verifier)) as content
+    from staging.rollouts
+    semi join copied_files using (run_id)
+    inner join raw.texts using (record_id)
+    group by run_id
+),
 copies as (
     select
         benchmark,
@@ -184,19 +207,11 @@ copies as (
         any_value(n_rows) as n_attempts,
         sum(n_rows) as n_all_attempts,
         -2 as place
-    from (
-        select
-            run_id,
-            list(sha256 order by sha256) as contents,
-            sum(n_rows) as n_rows
-        from main.artifacts
-        where kind = 'rollouts' and n_rows > 0
-        group by run_id
-    )
+    from copied_files
+    inner join copied_rows using (run_id)
     inner join staging.run_benchmarks using (run_id)
-    group by benchmark, contents
-    -- Two short files may be equal by chance.
-    having count(*) > 1 and any_value(n_rows) >= 5
+    group by benchmark, contents, content
+    having count(*) > 1
     qualify row_number() over (partition by benchmark order by n_all_attempts desc, min(run_id)) = 1
 ),
 -- Failures whose answer is the key, where that decides nearly all others: the verdict may be wrong.
