@@ -784,6 +784,11 @@ create or replace macro is_other_way(pair) as
     and pair.n_common_first = 0
     and 10 * (pair.n_common + 1) <= least(pair.n_calls, pair.n_passing_calls);
 
+-- A hash of two values that sums of rows can be made of. The engine combines hashes of several values so that equal
+-- values in an even number of rows cancel each other out.
+create or replace macro mixed_hash(one, other) as
+    hash(hash(one, other));
+
 -- The names under which formats record the answer that is right.
 create or replace macro is_key_name(path) as
     path in ('target', 'expected_answer', 'ground_truth', 'possible_answer', 'answer_key', 'reference_answer');

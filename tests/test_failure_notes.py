@@ -927,3 +927,22 @@ def test_of_a_traceback_its_last_line() -> Batch:
         "error: NameError: name <text> is not defined",
         "stderr: NameError: name 'List' is not defined",
     ]
+
+
+@together
+def test_checks_that_differ_are_not_one_fact() -> Batch:
+    """Two of the same first word that fail equally often, but not in the same attempts."""
+    rows = [
+        rollout(
+            task,
+            0,
+            reward=float(task > 3),
+            unit={"total_sum": task not in (0, 1), "is_unit": task != 7},
+            page={"total_count": task not in (2, 3), "is_page": task != 6},
+        )
+        for task in range(8)
+    ]
+    found = yield rows
+    counted = "from checks where is_counted and check_name like 'total%'"
+    names = found.column(f"select distinct check_name {counted} order by all")
+    assert names == ["total_count", "total_sum"]

@@ -66,7 +66,7 @@ with prints as (
         run_id,
         hash(
             coalesce(prompt_sha, ''),
-            bit_xor(hash(seq, kind, role, tool, arguments, text))
+            bit_xor(hash(hash(seq, kind, role, tool, arguments, text)))
         ) as print
     from events
     inner join rollouts using (run_id, task_id, rollout_index)

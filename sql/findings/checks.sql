@@ -397,7 +397,7 @@ facts as (
         check_name,
         score is not null as is_number,
         regexp_extract(lower(check_name), '^[a-z0-9]+') as word,
-        bit_xor(hash(record_id, is_passed)) as verdicts,
+        bit_xor(mixed_hash(record_id, is_passed)) as verdicts,
         count(*) as n
     from (
         from grouped

@@ -191,8 +191,7 @@ copied_files as (
 copied_rows as (
     select
         run_id,
-        -- Of combined hashes, equal parts of an even number of rows would cancel each other out.
-        bit_xor(md5_number_lower(task_id || chr(31) || rollout_index || chr(31) || verifier)) as content
+        bit_xor(mixed_hash(task_id || chr(31) || rollout_index, verifier)) as content
     from staging.rollouts
     semi join copied_files using (run_id)
     inner join raw.texts using (record_id)

@@ -83,7 +83,7 @@ field_paths as (
             >= 0.5 * greatest(count(*) filter (where value not in ('is null', 'is empty')), 1)
     -- One name in two spellings with the same values is one field.
     qualify row_number() over (
-        partition by benchmark, bare_text(path), bit_xor(hash(record_id, value)), count(*) order by path
+        partition by benchmark, bare_text(path), bit_xor(mixed_hash(record_id, value)), count(*) order by path
     ) = 1
 ),
 field_values as (
