@@ -264,41 +264,74 @@ missing as (
     where seq is null
     qualify row_number() over (partition by record_id, tool order by expected_no) <= 50
 ),
--- Of the calls of its tool the one with most arguments alike.
-closest as (
+-- How far a call of the tool has what is expected: arguments that are equal, then those that hold it and more.
+pairs as (
     select
         record_id,
+        missing.tool,
         missing.expected_no,
         beyond.seq,
         beyond.is_error,
-        -- What else it says changed nothing.
-        missing.is_same_state and not beyond.is_error and list_bool_and(list_transform(
-            map_keys(missing.fields),
-            lambda name: coalesce(json_contains(beyond.fields[name], missing.fields[name]), false)
-        )) as is_same,
         argument_differences(missing.fields, beyond.fields, 60) as differing,
         len(list_filter(
             map_keys(missing.fields),
             lambda name: missing.fields[name] is not distinct from beyond.fields[name]
-        )) as n_alike
+        )) as n_alike,
+        len(list_filter(
+            map_keys(missing.fields),
+            lambda name: coalesce(json_contains(beyond.fields[name], missing.fields[name]), false)
+        )) as n_holding,
+        -- What else it says changed nothing.
+        missing.is_same_state and not beyond.is_error and n_holding = cardinality(missing.fields) as is_same
     from missing
     inner join beyond using (record_id, tool)
+),
+nearest as (
+    select *
+    from pairs
     qualify
         row_number() over (
-            partition by record_id, missing.expected_no
-            order by beyond.is_error, n_alike desc, beyond.seq
+            partition by record_id, expected_no
+            order by is_error, n_alike desc, n_holding desc, seq
         ) = 1
         and row_number() over (
-            partition by record_id, beyond.seq
-            order by n_alike desc, missing.expected_no
+            partition by record_id, seq
+            order by n_alike desc, n_holding desc, expected_no
         ) = 1
+),
+-- Where two expectations are nearest to one call, the other has the next call that nothing expects.
+remaining_expected as (
+    select
+        record_id,
+        tool,
+        expected_no,
+        row_number() over (partition by record_id, tool order by expected_no) as nth
+    from missing
+    anti join nearest using (record_id, expected_no)
+),
+remaining_calls as (
+    select
+        record_id,
+        tool,
+        seq,
+        row_number() over (partition by record_id, tool order by is_error, seq) as nth
+    from beyond
+    anti join nearest using (record_id, seq)
+),
+closest as (
+    from nearest
+    union all by name
+    select pairs.*
+    from pairs
+    inner join remaining_expected using (record_id, tool, expected_no)
+    inner join remaining_calls using (record_id, tool, seq, nth)
 ),
 every as (
     select
         record_id,
         expected_no,
         coalesce(matched.seq, closest.seq) as seq,
-        tool,
+        matched.tool,
         case
             when matched.is_error then 'failed'
             when matched.seq is not null then 'made'
@@ -325,7 +358,7 @@ every as (
     from matched
     left join closest using (record_id, expected_no)
     left join (select distinct record_id, tool from done where not is_error) as called
-        using (record_id, tool)
+        on called.record_id = matched.record_id and called.tool = matched.tool
     union all by name
     -- A call that failed changed nothing.
     select
