@@ -143,13 +143,18 @@ def test_models_are_runs(tmp_path: Path) -> None:
     assert [entry.value["_ng_task_index"] for entry in entries] == table["question_id"]
 
 
-def test_messages(tmp_path: Path) -> None:
+LIST = {"name": "bash", "arguments": '{"cmd": "ls"}'}
+
+
+@pytest.mark.parametrize(
+    "asked", [{"tool_calls": [{"id": "c1", "function": LIST}]}, {"tool_call": LIST}]
+)
+def test_messages(tmp_path: Path, asked: dict[str, Any]) -> None:
     """A chat is split at the first answer; its calls and results are steps."""
-    call = {"id": "c1", "function": {"name": "bash", "arguments": '{"cmd": "ls"}'}}
     chat = [
         {"role": "system", "content": "be brief"},
         {"role": "user", "content": "list"},
-        {"role": "assistant", "tool_calls": [call]},
+        {"role": "assistant", **asked},
         {"role": "tool", "tool_call_id": "c1", "content": "file"},
         {"role": "assistant", "content": "done"},
     ]

@@ -114,6 +114,8 @@ select
     cast(nullif(length(regexp_replace(records.outline, '[^m]*$', '')), 0) as integer)
         as last_message_seq,
     records.prompt <> '' or json_as_text(records.question) is not null as has_prompt,
+    -- All that is known of the question is the number of its task.
+    records.prompt = '' and try_cast(json_as_text(records.question) as bigint) is not null as is_only_numbered,
     coalesce(question_matches.prompt_sha, records.prompt_sha) as prompt_sha,
     records.write_tools,
     records.tools,

@@ -8,6 +8,7 @@ with recursive run_questions as materialized (
         keys.run_id,
         keys.task_id,
         records.has_prompt,
+        records.is_only_numbered,
         coalesce(same.question, records.prompt_sha) as question,
         records.ids,
         records.said_benchmark
@@ -72,17 +73,28 @@ tasks as (
         run_id,
         task_id,
         case
+            when is_only_numbered then 'number ' || question
             when has_prompt then 'prompt ' || question
             else coalesce('id ' || json_field(ids, id_fields.name), 'own ' || run_id || ' ' || task_id)
         end as token
     from run_questions
     left join id_fields using (run_id)
 ),
+-- Domains of one benchmark may number their tasks alike; then their tools differ.
+run_tools as (
+    select
+        run_id,
+        list_sort(list(distinct calls.tool)) as tools
+    from (select distinct run_id from tasks where starts_with(token, 'number '))
+    inner join staging.recorded_keys as keys using (run_id)
+    inner join staging.calls using (record_id)
+    group by run_id
+),
 -- Of runs with exactly the same tasks, the first represents all: pairs of runs may be many.
 sizes as (
     select
         *,
-        min(run_id) over (partition by id_package, n_tasks, token_sum, token_xor) as first_run
+        min(run_id) over (partition by id_package, tools, n_tasks, token_sum, token_xor) as first_run
     from (
         select
             run_id,
@@ -90,10 +102,12 @@ sizes as (
             least(count(distinct token), count(distinct task_id)) as n_tasks,
             -- Ids alone do not show that two packages ask the same.
             case when not bool_and(starts_with(token, 'prompt ')) then min(package) end as id_package,
+            any_value(tools) as tools,
             sum(distinct hash(token)) as token_sum,
             bit_xor(distinct hash(token)) as token_xor
         from tasks
         inner join named using (run_id)
+        left join run_tools using (run_id)
         group by tasks.run_id
     )
 ),
@@ -102,7 +116,8 @@ firsts as (
         tasks.run_id,
         named.package,
         tasks.token,
-        sizes.n_tasks
+        sizes.n_tasks,
+        sizes.tools
     from tasks
     inner join sizes using (run_id)
     inner join named using (run_id)
@@ -119,6 +134,13 @@ related as (
     where
         firsts.run_id < others.run_id
         and (starts_with(token, 'prompt ') or coalesce(firsts.package = others.package, true))
+        and (
+            not starts_with(token, 'number ')
+            or coalesce(
+                2 * len(list_intersect(firsts.tools, others.tools)) > least(len(firsts.tools), len(others.tools)),
+                true
+            )
+        )
     group by firsts.run_id, others.run_id, firsts.n_tasks, others.n_tasks
     having 2 * count(*) >= least(firsts.n_tasks, others.n_tasks)
     union all

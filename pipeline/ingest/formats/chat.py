@@ -29,7 +29,7 @@ def chat(messages: Any, role_of_text: str = "assistant") -> Iterator[dict[str, A
             yield {"type": "reasoning", "content": thought}
         if body:
             yield message(_with_media(body, get(one, "content")), role)
-        for tool_call in items(get(one, "tool_calls")):
+        for tool_call in items(get(one, "tool_calls")) or _only_call(one):
             try:
                 content = parsed(tool_call) if isinstance(tool_call, str) else tool_call
             except ValueError:
@@ -37,6 +37,12 @@ def chat(messages: Any, role_of_text: str = "assistant") -> Iterator[dict[str, A
             function = fields(get(content, "function")) or fields(content)
             waiting.append(get(content, "id"))
             yield call(function.get("name"), function.get("arguments"), get(content, "id"))
+
+
+def _only_call(one: Any) -> list[dict[str, Any]]:
+    """The one call of a message, which some agents and older APIs keep outside a list."""
+    calls = (fields(get(one, name)) for name in ("tool_call", "function_call"))
+    return [each for each in calls if each][:1]
 
 
 def _with_media(body: str, content: Any) -> Any:
