@@ -129,6 +129,108 @@ def test_lines_of_cells(tmp_path: Path) -> None:
     assert len(kinds) == content.count("\n")
 
 
+def runs_of(tmp_path: Path) -> dict[str | None, list[tuple[Any, float]]]:
+    """The tasks and rewards of each variant."""
+    runs: dict[str | None, list[tuple[Any, float]]] = {}
+    for entry in read(tmp_path):
+        if isinstance(entry, Row):
+            attempt = entry.value["_ng_task_index"], entry.value["reward"]
+            runs.setdefault(entry.variant, []).append(attempt)
+    return runs
+
+
+def test_rows_of_models_in_a_document(tmp_path: Path) -> None:
+    """Each model has a list of rows, beside what sums it up."""
+    rows = [{"case_id": f"c{place}", "is_correct": place > 1} for place in range(4)]
+    models = {name: {"summary": {"n": 4}, "results": rows} for name in ("ash", "oak")}
+    (tmp_path / "all.json").write_text(json.dumps(models))
+    expected = [("c0", 0), ("c1", 0), ("c2", 1), ("c3", 1)]
+    assert runs_of(tmp_path) == {"ash": expected, "oak": expected}
+
+
+def test_models_of_tasks_in_a_document(tmp_path: Path) -> None:
+    """Each task has an object per model; a name that begins with a dash below is not a task."""
+    of_models = {"ash": {"passed": True, "sql": "x"}, "oak": {"passed": False, "sql": "y"}}
+    tasks = {f"t{place}": {"human": {"success": True}, "models": of_models} for place in range(3)}
+    (tmp_path / "all.json").write_text(json.dumps({**tasks, "_summary": {"total": 6}}))
+    assert runs_of(tmp_path) == {
+        "ash": [("t0", 1), ("t1", 1), ("t2", 1)],
+        "oak": [("t0", 0), ("t1", 0), ("t2", 0)],
+    }
+
+
+def test_a_model_before_its_rows(tmp_path: Path) -> None:
+    """What a document says of the model holds for every row; its own figures do not."""
+    rows = [{"id": f"c{place}", "output": "x", "passed": place > 0} for place in range(3)]
+    document = {"model": "ash", "accuracy": 0.6, "results": rows}
+    (tmp_path / "all.json").write_text(json.dumps(document))
+    assert runs_of(tmp_path) == {"ash": [("c0", 0), ("c1", 1), ("c2", 1)]}
+
+
+def crossed(conditions: dict[str, str]) -> list[dict[str, Any]]:
+    """Two benchmarks that number their questions alike, each question under every condition."""
+    return [
+        {"task": benchmark, "idx": place, "question": f"{benchmark} {place}?", "correct": place > 3}
+        | {"condition": condition, "status": "late" if place == 2 else "done"}
+        for benchmark in ("sums", "facts")
+        for condition in conditions.values()
+        for place in range(6)
+    ]
+
+
+def test_benchmarks_and_conditions_are_runs(tmp_path: Path) -> None:
+    """What every task has as often of each value distinguishes runs; an outcome does not."""
+    write_lines(tmp_path / "all.jsonl", crossed({"a": "plain", "b": "steps"}))
+    runs = runs_of(tmp_path)
+    assert set(runs) == {"sums plain", "sums steps", "facts plain", "facts steps"}
+    assert runs["sums plain"] == runs["sums steps"] != runs["facts plain"]
+    assert [reward for _, reward in runs["sums plain"]] == [0, 0, 0, 0, 1, 1]
+
+
+def test_uneven_values_are_fields(tmp_path: Path) -> None:
+    """A value that one task has more often than another is no condition."""
+    rows = crossed({"a": "plain", "b": "steps"})
+    rows[0]["condition"] = "steps"
+    write_lines(tmp_path / "all.jsonl", rows)
+    assert set(runs_of(tmp_path)) == {"sums", "facts"}
+
+
+def test_names_of_rows_are_tasks(tmp_path: Path) -> None:
+    """Without a column named like a task, it is the one with a row of each model."""
+    rows = [
+        {"trace": f"{model}{place}", "picture": f"p{place}", "model": model, "correct": place > 1}
+        for model in ("ash", "oak")
+        for place in range(4)
+    ]
+    write_lines(tmp_path / "all.jsonl", rows)
+    attempts_of_run = [(f"p{place}", float(place > 1)) for place in range(4)]
+    assert runs_of(tmp_path) == {"ash": attempts_of_run, "oak": attempts_of_run}
+
+
+@pytest.mark.parametrize("classes", [(True, False), ("cat", "dog")])
+def test_answers_that_are_classes(tmp_path: Path, classes: tuple[Any, Any]) -> None:
+    """Answers and keys of the same few words are a score where they are equal; none without one."""
+    rows = [
+        {"id": place, "label": classes[place % 2], "prediction": classes[place // 2 % 2]}
+        for place in range(12)
+    ]
+    rows[11]["prediction"] = None
+    write_lines(tmp_path / "all.jsonl", rows)
+    rewards = [reward for _, reward in runs_of(tmp_path)[None]]
+    assert rewards == [1, 0, 0, 1] * 2 + [1, 0, 0, None]
+
+
+def test_answers_of_other_words_are_no_score(tmp_path: Path) -> None:
+    """Words beside a key that has others are not compared."""
+    rows = [
+        {"id": place, "label": "ab"[place % 2], "prediction": "cd"[place % 2]}
+        for place in range(12)
+    ]
+    write_lines(tmp_path / "all.jsonl", rows)
+    with pytest.raises(InputError, match="no column of scores"):
+        read(tmp_path)
+
+
 def test_models_are_runs(tmp_path: Path) -> None:
     """Rows of two models are two runs of the same tasks."""
     table = {
@@ -420,7 +522,7 @@ def test_the_opposite_of_a_score_is_not_proposed(name: str, tmp_path: Path) -> N
 def test_columns_of_questions_and_answers(row: dict[str, Any], reading: str) -> None:
     """Short names are recognised; a column without a role is named."""
     table = [row, {**row, next(iter(row)): "2+2?"}]
-    assert described(recognise(table, {}), table) == reading
+    assert described(recognise(table, {}), [], table) == reading
 
 
 def test_a_named_score_makes_tables_of_a_folder(tmp_path: Path) -> None:

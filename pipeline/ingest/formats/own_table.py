@@ -17,6 +17,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,10 @@ from . import (
 from .chat import chat, listed_messages
 from .gym import OWNED_FIELDS
 from .table_columns import (
+    MOSTLY,
+    ROLES,
     Columns,
+    columns_of_runs,
     described,
     is_numbering,
     is_score_name,
@@ -60,6 +64,7 @@ from .table_columns import (
     repeat_of,
     score_of,
     values_of,
+    with_verdict,
 )
 
 TITLE = "A table of your own"
@@ -76,6 +81,10 @@ LARGEST_CELL = 16 << 20
 PARQUET_ROWS = 256
 # The list of rows in a document: {"model": ..., "results": [...]}.
 LISTS = "results data rows samples examples records predictions outputs items".split()
+# What a document may say of all its rows.
+OF_RUNS = frozenset(
+    name for role in ROLES if role.name in ("model", "agent", "benchmark") for name in role.names
+)
 # Or of lists, below the names of their columns: what MLflow and Weights & Biases write of a table.
 OF_COLUMNS = re.compile(rb'"columns"\s*:\s*\[\s*"[^\]]*\].*"data"\s*:\s*\[\s*\[', re.DOTALL)
 # All rows of NeMo Gym have one of these.
@@ -85,7 +94,6 @@ SNIFFED_ROWS = 50
 LEAST_REPEATED = 3
 LARGEST_COMPARED = 256 << 20
 LINES = {".jsonl", ".ndjson", ".csv", ".tsv"}
-MOSTLY = 0.9
 FEWEST_DOCUMENTS = 2
 MOST_LISTED = 20
 # Columns beside the output that hold its answer alone.
@@ -117,9 +125,11 @@ def claims(
     tables = {}
     for file in files:
         table = sample(file.path)
+        columns = recognise(table, chosen)
+        table = [with_verdict(row, columns) for row in table]
         if _is_one_attempt(file.path, table):
             documents[file.folder].append((file, table[0]))
-        elif _is_scored(table, columns := recognise(table, chosen), is_named=is_named):
+        elif _is_scored(table, columns, is_named=is_named):
             tables[file] = _rows_of_values(table), values_of(table, columns["score"])
     parts = set() if is_named else _parts(tables)
     for file in tables:
@@ -297,20 +307,38 @@ def readings(artifacts: Iterable[Artifact]) -> dict[str, list[str]]:
     """How tables are read, the column of each role, and the files that are read so."""
     names = defaultdict(list)
     for artifact in artifacts:
-        table = sample(artifact.path)
-        names[described(_columns(artifact, table), table)].append(artifact.name)
+        names[_columns(artifact).description].append(artifact.name)
     return names
 
 
-def _columns(artifact: Artifact, table: Sequence[dict[str, Any]]) -> Columns:
-    """The column of each role; one of repeats only if no later row repeats a number as well."""
+@dataclass(frozen=True)
+class TableColumns:
+    """How a table is read: the column of each role, and those whose values are separate runs."""
+
+    by_role: Columns
+    of_runs: list[tuple[str, ...]]
+    description: str
+
+
+def _columns(artifact: Artifact) -> TableColumns:
+    """The columns by the first rows, and by what holds in all of them.
+
+    A column numbers repeats only if no later row repeats a number as well.
+    """
+    table = sample(artifact.path)
     columns = recognise(table, dict(artifact.fields))
-    if "repeat" in columns and "repeat" not in dict(artifact.fields) and len(table) == SAMPLED_ROWS:
-        rows = (entry for entry in entries(artifact.path) if isinstance(entry, dict))
-        with suppress(OSError, ValueError, EOFError):  # reading it all makes the reject
-            if not is_numbering(rows, columns):
-                del columns["repeat"]
-    return columns
+    of_runs = []
+    with suppress(OSError, ValueError, EOFError):  # reading it all makes the reject
+        is_guess = "repeat" in columns and "repeat" not in dict(artifact.fields)
+        if is_guess and len(table) == SAMPLED_ROWS and not is_numbering(_rows(artifact), columns):
+            del columns["repeat"]
+        of_runs = columns_of_runs(_rows(artifact), columns)
+    table = [with_verdict(row, columns) for row in table]
+    return TableColumns(columns, of_runs, described(columns, of_runs, table))
+
+
+def _rows(artifact: Artifact) -> Iterator[dict[str, Any]]:
+    return (entry for entry in entries(artifact.path) if isinstance(entry, dict))
 
 
 def column_names(path: Path) -> list[str]:
@@ -320,9 +348,8 @@ def column_names(path: Path) -> list[str]:
 
 def read(artifact: Artifact) -> Iterator[Reading]:
     """An attempt per row of the table."""
-    table = sample(artifact.path)
-    columns = _columns(artifact, table)
-    yield Setting("read_as", described(columns, table))
+    columns = _columns(artifact)
+    yield Setting("read_as", columns.description)
     for place, entry in enumerate(entries(artifact.path)):
         yield _attempt(entry, columns, place) if isinstance(entry, dict) else entry
 
@@ -354,16 +381,34 @@ def _of_json(path: Path) -> Iterator[Entry]:
     if OF_COLUMNS.search(begun):
         elements = _of_columns(path)
     elif listed := _listed_name(begun):
-        elements = (value for name, value in packed.fields(path, listed) if name == listed)
+        elements = _of_list(path, listed)
     elif _starts_list(path):
         elements = packed.elements(path)
     else:
-        if path.stat().st_size > packed.MOST_BYTES:
-            raise ValueError(f"one object of more than {packed.MOST_BYTES >> 20} MB")
-        document = dict(packed.fields(path, ""))
-        elements = iter(_rows_by_id(document) or [document])
+        elements = _of_document(path)
     for element in elements:
         yield element if isinstance(element, dict) else Reject("not a JSON object")
+
+
+def _of_list(path: Path, listed: str) -> Iterator[Any]:
+    """The rows of a list in an object, with what is written before it of their model or agent."""
+    n_rows = 0
+    common: dict[str, Any] = {}
+    for name, value in packed.fields(path, listed):
+        if name == listed:
+            n_rows += 1
+            yield {**common, **value} if isinstance(value, dict) else value
+        elif plain(name) in OF_RUNS and text(value) is not None:
+            common[name] = value
+    if not n_rows:  # the list is not the object's own
+        yield from _of_document(path)
+
+
+def _of_document(path: Path) -> Iterator[Any]:
+    if path.stat().st_size > packed.MOST_BYTES:
+        raise ValueError(f"one object of more than {packed.MOST_BYTES >> 20} MB")
+    document = dict(packed.fields(path, ""))
+    yield from _rows_by_id(document) or [document]
 
 
 def _of_columns(path: Path) -> Iterator[Any]:
@@ -377,14 +422,51 @@ def _of_columns(path: Path) -> Iterator[Any]:
             yield dict(zip(names, value, strict=True)) if is_row else value
 
 
-def _rows_by_id(document: dict[str, Any]) -> list[dict[str, Any]]:
-    """The rows of an object that has one per id: all are objects with about the same keys."""
-    rows = [value for value in document.values() if isinstance(value, dict)]
+def _rows_by_id(document: dict[str, Any]) -> list[Any]:
+    """The rows of an object that has one per id, or has objects with the rows.
+
+    A name that begins with `_` is not an id.
+    """
+    by_id = {name: value for name, value in document.items() if not name.startswith("_")}
+    rows = [{"id": name, **row} for name, row in zip(by_id, _alike(by_id), strict=False)]
+    fields_below = dict.fromkeys(name for row in rows for name in row)
+    models = [name for name in fields_below if plain(name).removesuffix("s") in OF_RUNS]
+    candidates = (
+        *(_rows_below(by_id, field) for field in models),
+        rows,
+        *(_rows_below(by_id, field) for field in fields_below),
+    )
+    scored = (listed for listed in candidates if "score" in recognise(_first_rows(listed), {}))
+    return next(scored, rows)
+
+
+def _first_rows(listed: Sequence[Any]) -> list[dict[str, Any]]:
+    return [row for row in listed[:SAMPLED_ROWS] if isinstance(row, dict)]
+
+
+def _alike(by_id: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The values of an object if all are objects with about the same keys, else none."""
+    rows = [value for value in by_id.values() if isinstance(value, dict)]
     common = set.intersection(*map(set, rows)) if rows else set()
     most_keys = max(map(len, rows), default=0)
-    if len(rows) < max(2, len(document)) or len(common) < max(2, most_keys / 2):
-        return []
-    return [{"id": name, **row} for name, row in document.items()]
+    is_alike = len(rows) >= max(2, len(by_id)) and len(common) >= max(1, most_keys / 2)
+    return rows if is_alike else []
+
+
+def _rows_below(by_id: Mapping[str, dict[str, Any]], field: str) -> list[Any]:
+    """The rows of a list in each object, which is a run; or one per model or agent of each id."""
+    rows: list[Any] = []
+    for name, value in by_id.items():
+        below = value.get(field)
+        if isinstance(below, list):
+            rows += ({"run": name, **row} if isinstance(row, dict) else row for row in below)
+        elif plain(field).removesuffix("s") in OF_RUNS and isinstance(below, dict):
+            role = field.removesuffix("s")
+            rows += (
+                {"id": name, role: inner, **row} if isinstance(row, dict) else row
+                for inner, row in below.items()
+            )
+    return rows
 
 
 def _of_csv(path: Path) -> Iterator[Entry]:
@@ -440,11 +522,14 @@ def parquet_rows(path: Path) -> Iterator[Entry]:
         raise ValueError(str(error)) from error
 
 
-def _attempt(row: dict[str, Any], columns: Columns, place: int) -> Row:
+def _attempt(row: dict[str, Any], table: TableColumns, place: int) -> Row:
     """A row of the table as a row of Gym."""
+    columns = table.by_role
+    row = with_verdict(row, columns)
     cells = {role: get(row, *path) for role, path in columns.items()}
     request, response_items = _transcript(row, cells)
     model, agent = text(cells.get("model")), text(cells.get("agent"))
+    of_runs = (text(get(row, *path)) for path in table.of_runs)
     response = {
         "model": model,
         "usage": fields(row.get("usage")) or _usage(row) or _usage_of_messages(cells),
@@ -471,7 +556,7 @@ def _attempt(row: dict[str, Any], columns: Columns, place: int) -> Row:
     }
     return Row(
         {"reward": score_of(cells["score"]), **without_empty(value)},
-        variant=" ".join(name for name in (agent, model) if name) or None,
+        variant=" ".join(name for name in (agent, model, *of_runs) if name) or None,
         benchmark=text(cells.get("benchmark")),
         # A chat that begins with an answer, or a table without prompts: the id says what was asked.
         question=None if request else text(cells.get("task")),

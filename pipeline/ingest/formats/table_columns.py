@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -31,6 +32,15 @@ NESTED = ("score", "key", "task", "model", "prompt")
 SINGLE_SHARE = 0.8
 # Fewer rows of an outcome may agree by chance.
 LEAST_COMPARED = 3
+# A score that is computed: the answer is one of a few words, and the key is one of the same.
+EQUALS_KEY = "output_equals_key"
+MOST_CLASSES = 20
+LEAST_OF_CLASS = 5
+MOSTLY = 0.9
+# Fewer tasks may have equal numbers by chance.
+LEAST_CROSSED = 5
+MOST_VALUES = 12
+LONGEST_VALUE = 60
 PASSING = frozenset("true yes pass passed correct right success successful solved resolved".split())
 FAILING = frozenset("false no fail failed incorrect wrong failure unsolved unresolved".split())
 # Words of names whose columns say the opposite of a score: more of it is worse.
@@ -113,8 +123,8 @@ ROLES = (
         "score",
         "correct is_correct iscorrect passed is_pass is_passed pass success is_success successful "
         "solved is_solved resolved is_resolved reward score final_score accuracy acc exact_match "
-        "em is_match match verified is_verified grade verdict judgment judgement evaluation "
-        "outcome result status rating f1 ok",
+        "em is_match match matches verified is_verified grade verdict judgment judgement "
+        "evaluation outcome result status rating f1 ok",
         lambda value: score_of(value) is not None,
     ),
     _role(
@@ -123,7 +133,7 @@ ROLES = (
         lambda value: bool(messages_of(value)),
     ),
     _role("model", "model model_name model_id llm engine deployment generator", _is_word),
-    _role("agent", "agent agent_name scaffold solver harness method strategy", _is_word),
+    _role("agent", "agent agent_name scaffold solver harness method strategy run", _is_word),
     _role(
         "repeat",
         "repeat repeat_id trial trial_id attempt attempt_id rollout rollout_index rollout_idx "
@@ -205,8 +215,12 @@ def recognise(table: Table, chosen: Mapping[str, str]) -> Columns:
         best = _task(table, fitting, columns) if role.name == "task" else next(iter(fitting), None)
         if role.name == "score":
             best = best or _comparison(table)
+        if role.name == "task" and not fitting and not columns.keys() & {"prompt", "messages"}:
+            best = _id_of_rows(table, columns)
         if best is not None:
             columns[role.name] = best
+    if "score" not in columns and (classes := _classes(table)):
+        columns |= {**classes, "score": (EQUALS_KEY,)}
     if "repeat" in columns and "repeat" not in chosen and not is_numbering(table, columns):
         del columns["repeat"]
     return columns
@@ -277,6 +291,96 @@ def _task(
     )
 
 
+def _id_of_rows(table: Table, columns: Columns) -> tuple[str, ...] | None:
+    """The column of names, under any heading, that identify the rows of each model.
+
+    Of several the one with the fewest: what was given to every model.
+    """
+    named = [columns[role] for role in ("model", "agent", "repeat") if role in columns]
+    identifying = [
+        path
+        for path in paths(table)
+        if len(path) == 1 and path not in columns.values() and plain(path[0]) not in NOT_TASKS
+        if all(_is_name(get(row, *path)) for row in table)
+        if 1 < len(table) == _n_distinct(table, [*named, path])
+    ]
+    return min(identifying, key=lambda path: _n_distinct(table, [path]), default=None)
+
+
+def _is_name(value: Any) -> bool:
+    return _is_word(value) and bool(re.fullmatch(r"\S+", value))
+
+
+def _classes(table: Table) -> Columns:
+    """The columns of answers and keys that are of a few words each, the same ones."""
+    by_name = {plain(path[0]): path for path in reversed(paths(table)) if len(path) == 1}
+    columns: Columns = {}
+    for role in ROLES:
+        named = [by_name[name] for name in role.names if name in by_name]
+        if role.name in ("output", "key") and named:
+            columns[role.name] = named[0]
+    if len(columns) < 2:
+        return {}
+    outputs = [_as_class(value) for value in values_of(table, columns["output"])]
+    keys = {_as_class(value) for value in values_of(table, columns["key"])}
+    n_of_key = sum(output in keys for output in outputs)
+    is_few = 1 < len(keys) <= MOST_CLASSES and len(table) >= LEAST_OF_CLASS * len(keys)
+    return columns if is_few and n_of_key >= MOSTLY * len(outputs) > 0 else {}
+
+
+def with_verdict(row: dict[str, Any], columns: Columns) -> dict[str, Any]:
+    """The row, and whether its answer is the key, where that is all there is of a score."""
+    if columns.get("score") != (EQUALS_KEY,):
+        return row
+    output, key = (_as_class(get(row, *columns[role])) for role in ("output", "key"))
+    return {**row, EQUALS_KEY: None if output is None or key is None else output == key}
+
+
+def _as_class(value: Any) -> str | None:
+    """A word or a number as text, true and false as words."""
+    return str(value).lower() if isinstance(value, bool) else text(value)
+
+
+def columns_of_runs(rows: Iterable[Mapping[str, Any]], columns: Columns) -> list[tuple[str, ...]]:
+    """The columns that distinguish runs: that of several benchmarks, and conditions.
+
+    Every task has as many rows of each condition; an outcome has another share in every task.
+    """
+    roles = ("benchmark", "model", "agent", "repeat", "task" if "task" in columns else "prompt")
+    named = [columns[role] for role in roles if role in columns]
+    taken = set(columns.values())
+    counts: dict[tuple[str, ...], Counter[tuple[int, str]]] = {}
+    dropped: set[tuple[str, ...]] = set()
+    n_rows_of: Counter[int] = Counter()
+    benchmarks = set()
+    for row in rows:
+        benchmarks.add(text(get(row, *columns["benchmark"])) if "benchmark" in columns else None)
+        # Of many rows their hashes: whole texts would fill the memory.
+        task = hash(as_json([get(row, *path) for path in named]))
+        n_rows_of[task] += 1
+        for name, value in row.items():
+            path = (name,)
+            if path in taken or path in dropped:
+                continue
+            if not _is_name(value) or len(value) > LONGEST_VALUE:
+                dropped.add(path)
+                continue
+            counts.setdefault(path, Counter())[task, value] += 1
+            if len(counts[path]) > MOST_VALUES * len(n_rows_of):
+                dropped.add(path)
+    n_rows = n_rows_of.total()
+    of_runs = [columns["benchmark"]] if len(benchmarks) > 1 else []
+    if len(n_rows_of) < LEAST_CROSSED:
+        return of_runs
+    return of_runs + [
+        path
+        for path, counted in counts.items()
+        if path not in dropped and counted.total() == n_rows
+        if 1 < (n_values := len({value for _, value in counted})) <= MOST_VALUES
+        if all(counted[key] * n_values == n_rows_of[key[0]] for key in counted)
+    ]
+
+
 def _question(row: Mapping[str, Any], columns: Columns) -> Any:
     if "messages" in columns:
         return question(messages_of(get(row, *columns["messages"])))
@@ -325,7 +429,7 @@ def is_score_name(path: tuple[str, ...]) -> bool:
     return plain(path[-1]) in SCORE_NAMES
 
 
-def described(columns: Columns, table: Table) -> str:
+def described(columns: Columns, of_runs: Sequence[tuple[str, ...]], table: Table) -> str:
     """How a table is read, in one line: `task = id, score = correct (boolean), ...`.
 
     Columns without a role come last: they are fields of the rows.
@@ -339,7 +443,9 @@ def described(columns: Columns, table: Table) -> str:
         listed.append(f"one task per {by}")
     if "repeat" not in columns:
         listed.append("repeats not numbered")
-    taken = {path[0] for path in columns.values()}
+    if of_runs:
+        listed.append(f"one run per {' and '.join('.'.join(path) for path in of_runs)}")
+    taken = {path[0] for path in (*columns.values(), *of_runs)}
     others = [path[0] for path in paths(table) if len(path) == 1 and path[0] not in taken]
     if others:
         more = ", ..." * (len(others) > MOST_OTHERS)
