@@ -185,6 +185,14 @@ def test_an_end_within_another_is_not_listed() -> None:
     assert leads == ["stop = timeout"]
 
 
+def test_a_setting_of_runs_is_no_end() -> None:
+    """Nearly all attempts of a run have one word, and those of another run another."""
+    host = [sign("host = near", [*range(1, 20)]), sign("host = far", [0, *range(20, 40)])]
+    two_runs = replace(attempts(), run=np.arange(N) // 20)
+    assert terminal_fields(host, two_runs) == []
+    assert terminal_fields(host, replace(attempts(), run=np.arange(N) % 2))
+
+
 def test_ungraded_attempts_come_first() -> None:
     """Before ends, limits and tested signs, however few they are."""
     signs = [

@@ -183,6 +183,8 @@ def terminal_fields(signs: Sequence[Sign], attempts: Attempts) -> list[list[Sign
             continue
         if (np.sum([sign.bears.flags for sign in listed], axis=0) == 1).mean() < 0.95:
             continue
+        if _is_of_runs(listed, attempts):
+            continue
         usual = max(listed, key=lambda sign: sign.bears.size)
         leaning = [
             sign
@@ -204,6 +206,16 @@ def terminal_fields(signs: Sequence[Sign], attempts: Attempts) -> list[list[Sign
         if not any(is_nested(listed[0], other[0], 0.9) for other in chosen):
             chosen.append(listed)
     return chosen[:2]
+
+
+def _is_of_runs(values: Sequence[Sign], attempts: Attempts) -> bool:
+    """Whether nearly every attempt has the word of its run, and runs differ: a setting, no end."""
+    n_runs = int(attempts.run.max()) + 1
+    counts = np.array(
+        [np.bincount(attempts.run[sign.bears.places], minlength=n_runs) for sign in values]
+    )
+    is_several = len(np.unique(counts.argmax(axis=0))) > 1
+    return is_several and bool(counts.max(axis=0).sum() >= 0.95 * counts.sum())
 
 
 def modes(signs: Sequence[Sign], attempts: Attempts) -> list[Mode]:
