@@ -36,6 +36,39 @@ def test_white_space_can_be_seen() -> Batch:
 
 
 @together
+def test_long_texts_by_where_they_differ_or_end() -> Batch:
+    """Of texts that begin alike the first difference; of others what each comes to."""
+    same, solved = "The same words. " * 8, "Five of them cost two dollars, so "
+    rows = [answered(task, f"a{task} b", f"a{task} b", 1.0) for task in range(4)]
+    rows += [answered(4, same + "It is 3." + same, same + "It is 4." + same, 0.0)]
+    rows += [answered(5, "Step 1: count. " * 8 + "It is 7.", solved * 4 + "#### 8", 0.0)]
+    found = notes((yield rows))
+    assert "It is 3." in found["4"][0] and "It is 4." in found["4"][0]
+    assert found["5"][0].endswith('#### 8"') and 'It is 7.", key "…' in found["5"][0]
+
+
+@together
+def test_a_slice_that_a_run_is_weak_in() -> Batch:
+    """The passes of a slice beside those of all others, where its interval is apart from theirs."""
+    rows = [
+        rollout(
+            task,
+            0,
+            reward=float(task in (0, 1) or task >= 20),
+            topic="hard" if task < 12 else "easy",
+        )
+        for task in range(40)
+    ]
+    found = yield rows
+    query = """
+        select mode, n_passes, n_passes_observed, n_attempts, n_all_attempts
+        from findings
+        where kind = 'weak'
+    """
+    assert found.rows(query) == [("topic = hard", 2, 12, 20, 28)]
+
+
+@together
 def test_an_answer_that_is_the_key_and_fails() -> Batch:
     """A verdict to look at, where all others who give the key pass; the failure says so, too."""
     rows = [answered(task, f"a{task}", f"a{task}", 1.0) for task in range(25)]

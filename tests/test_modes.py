@@ -92,7 +92,16 @@ VERDICTS = {
     "null in 18 failures and no pass": (["log = is null"], [range(18)], True),
     "null in a pass too": (["log = is null"], [[*FAILURES, 20]], False),
     "two words": (["end = good", "end = bad"], [PASSES, FAILURES], True),
-    "three words": (["end = a", "end = b", "end = c"], [PASSES, FAILURES[1:], [0]], False),
+    "a word of most failures, others of passes": (
+        ["end = a", "end = b", "end = c"],
+        [PASSES, FAILURES[1:], [0]],
+        True,
+    ),
+    "a word of most failures, none of passes": (
+        ["end = b", "end = c", "end = d"],
+        [FAILURES[1:], [0], [20]],
+        False,
+    ),
 }
 
 

@@ -71,8 +71,11 @@ class Mode:
 def same_as_score(signs: Sequence[Sign], attempts: Attempts) -> set[tuple[str, str]]:
     """The fields and checks that say the verdict again: they go with failing by definition."""
     n_values: dict[str, int] = defaultdict(int)
+    of_passing: dict[str, int] = defaultdict(int)
     for sign in signs:
-        n_values[sign.name] += sign.kind == "field"
+        if sign.kind == "field":
+            n_values[sign.name] += 1
+            of_passing[sign.name] += sign.bears.count(attempts.passes)
     has_passes, has_both = attempts.n_passes >= 3, min(attempts.n_passes, attempts.n_failures) >= 3
     fields = set()
     n_of_runs: dict[Some, int] = {}
@@ -93,7 +96,9 @@ def same_as_score(signs: Sequence[Sign], attempts: Attempts) -> set[tuple[str, s
         elif sign.value in NOTHING:
             is_same = has_passes and failing >= 0.9 and passing == 0
         else:
-            is_same = has_both and n_values[sign.name] <= 2 and failing >= 0.9 and passing == 0
+            # Passes have another word of the field: it is written of every outcome.
+            is_of_all = n_values[sign.name] <= 2 or of_passing[sign.name] >= 0.9 * attempts.n_passes
+            is_same = has_both and is_of_all and failing >= 0.9 and passing == 0
         if is_same:
             fields.add(sign.field)
     return fields
@@ -215,7 +220,7 @@ def _is_of_runs(values: Sequence[Sign], attempts: Attempts) -> bool:
         [np.bincount(attempts.run[sign.bears.places], minlength=n_runs) for sign in values]
     )
     is_several = len(np.unique(counts.argmax(axis=0))) > 1
-    return is_several and bool(counts.max(axis=0).sum() >= 0.95 * counts.sum())
+    return is_several and bool(counts.max(axis=0).sum() >= 0.9 * counts.sum())
 
 
 def modes(signs: Sequence[Sign], attempts: Attempts) -> list[Mode]:
@@ -500,6 +505,8 @@ def _parts(
         other
         for other, _ in nested
         if other is not sign and _is_part(other, sign) and _is_of_some(other, sign, attempts)
+        # What hardly any of them have is no part of them.
+        if 10 * n_failing(other, attempts) >= n_failing(sign, attempts)
     ]
     inside.sort(key=lambda other: (-n_failing(other, attempts), other.text))
     listed: list[Mode] = []

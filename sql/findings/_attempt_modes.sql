@@ -109,7 +109,7 @@ borne as (
         signs.seq,
         if(
             modes.kind = 'ungraded',
-            coalesce(limits.sign, ungraded.error, stated.error, logs.state, 'no error recorded'),
+            coalesce(ungraded.error, limits.sign, stated.error, logs.state, 'no error recorded'),
             null
         ) as part,
         case

@@ -299,7 +299,8 @@ nearest as (
             order by n_alike desc, n_holding desc, expected_no
         ) = 1
 ),
--- Where two expectations are nearest to one call, the other has the next call that nothing expects.
+-- Where two expectations are nearest to one call, the other has the next call that nothing expects; one that
+-- was refused, or that repeats an expected call, is none.
 remaining_expected as (
     select
         record_id,
@@ -314,9 +315,11 @@ remaining_calls as (
         record_id,
         tool,
         seq,
-        row_number() over (partition by record_id, tool order by is_error, seq) as nth
+        row_number() over (partition by record_id, tool order by seq) as nth
     from beyond
     anti join nearest using (record_id, seq)
+    anti join expected using (record_id, tool, arguments)
+    where not is_error
 ),
 closest as (
     from nearest

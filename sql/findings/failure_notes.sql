@@ -199,16 +199,18 @@ answered as (
         2 as place,
         'answer "' || visible_space(case
             when length(answers.answer) <= 80 then answers.answer
-            -- Of two long texts from where they differ; else what the answer comes to.
-            when length(answers.key) > 80 then cut_around(answers.answer, answers.key, 80, 100)
+            -- Of two long texts that begin alike from where they differ; else what they come to.
+            when length(answers.key) > 80 and is_begun_alike then cut_around(answers.answer, answers.key, 80, 100)
             else '…' || right(answers.answer, 80)
-        end, is_space_alone) || '", key "' || visible_space(
-            cut_around(answers.key, answers.answer, 80, 100), is_space_alone
-        ) || '"' || if(is_space_alone, ', which differ in white space alone', '') as note
+        end, is_space_alone) || '", key "' || visible_space(case
+            when length(answers.key) > 80 and not is_begun_alike then '…' || right(answers.key, 80)
+            else cut_around(answers.key, answers.answer, 80, 100)
+        end, is_space_alone) || '"' || if(is_space_alone, ', which differ in white space alone', '') as note
     from (
         select
             *,
-            regexp_replace(answer, '\s', '', 'g') = regexp_replace(key, '\s', '', 'g') as is_space_alone
+            regexp_replace(answer, '\s', '', 'g') = regexp_replace(key, '\s', '', 'g') as is_space_alone,
+            left(answer, 10) = left(key, 10) as is_begun_alike
         from staging.answers
     ) as answers
     inner join failing using (record_id)
@@ -487,6 +489,7 @@ patches as (
         where starts_with(value, 'diff --git ') and item_no = 0 and key = '' and regexp_matches(path, '^[A-Za-z0-9_.]+$')
     )
     inner join failing using (record_id)
+    where len(files) > 0
 ),
 -- The last texts are long: they are read where failures are few, and searched once they are chosen.
 last_events as materialized (

@@ -187,7 +187,7 @@ copied_files as (
     having sum(n_rows) >= 5
     qualify count(*) over (partition by contents) > 1
 ),
--- Files beside them may say more of the attempts.
+-- Files beside them may say more of the attempts. Of verdicts alone two runs may have the same.
 copied_rows as (
     select
         run_id,
@@ -196,6 +196,7 @@ copied_rows as (
     semi join copied_files using (run_id)
     inner join raw.texts using (record_id)
     group by run_id
+    having 2 * count(*) filter (where n_events > 0 or length(verifier) > 100) >= count(*)
 ),
 copies as (
     select
@@ -395,6 +396,43 @@ concentrated as (
         partition by benchmark order by p_adjusted, share desc, slice_key, slice_value
     ) = 1
 ),
+-- The slice in which a run has most failures more than elsewhere, where its interval is apart from the rest's.
+weak as (
+    select
+        benchmark,
+        'weak' as kind,
+        run_id,
+        slice_key || ' = ' || slice_value as mode,
+        n_passed as n_passes,
+        n_scored as n_passes_observed,
+        n_key_passed - n_passed as n_attempts,
+        n_key_scored - n_scored as n_all_attempts,
+        19 as place
+    from (
+        select
+            *,
+            sum(n_passed) over (partition by run_id, slice_key) as n_key_passed,
+            sum(n_scored) over (partition by run_id, slice_key) as n_key_scored
+        from main.slice_metrics
+        inner join staging.run_benchmarks using (run_id)
+    )
+    inner join (from main.mode_slices where mode = 'any failure' and p_adjusted < 0.05) as tested
+        using (benchmark, slice_key, slice_value)
+    anti join concentrated using (benchmark)
+    where
+        is_below_rest
+        and n_passed / n_scored + 0.15 <= (n_key_passed - n_passed) / (n_key_scored - n_scored)
+    qualify row_number() over (
+        partition by benchmark
+        order by
+            -- What a row says of its task before a piece of the task's id.
+            starts_with(slice_key, 'task id part'),
+            n_passed - n_scored * (n_key_passed - n_passed) / (n_key_scored - n_scored),
+            run_id,
+            slice_key,
+            slice_value
+    ) = 1
+),
 -- At tasks that several runs fail: what the failures of one run show, and others not.
 runs_differ as (
     select
@@ -479,6 +517,8 @@ every as (
     from lowest
     union all by name
     from concentrated
+    union all by name
+    from weak
     union all by name
     from never
     union all by name

@@ -224,7 +224,8 @@ all_findings as (
             as evidence
     from field_ranges
     inner join varied_fields using (benchmark, path)
-    where is_constant
+    -- Of what did not happen there are none.
+    where is_constant and value not in ('0', '0.0', 'false')
     union all by name
     select
         run_id,

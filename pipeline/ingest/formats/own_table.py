@@ -547,7 +547,7 @@ def _attempt(row: dict[str, Any], table: TableColumns, place: int) -> Row:
         "_ng_rollout_index": repeat_of(cells.get("repeat")),
         "agent_ref": {"name": agent} if agent else None,
         "expected_answer": cells.get("key"),
-        "extracted_answer": _answer(row, cells),
+        "extracted_answer": _answer(row),
         "total_run_time": _seconds(row),
         "finish_reason": _stop_reason(row) or _finish_reason(cells),
         **scores_of(_scores(row, columns), ".".join(columns["score"])),
@@ -606,11 +606,9 @@ def _scores(row: dict[str, Any], columns: Columns) -> list[dict[str, Any]]:
     return [{"name": ".".join(path), "score": score} for path, score in scores.items()]
 
 
-def _answer(row: dict[str, Any], cells: dict[str, Any]) -> str | None:
-    """The answer alone, where a column has it or the whole output is that short."""
-    listed = (row.get(name) for name in ANSWERS)
-    values = (one for one in (*listed, cells.get("output")) if text(one) is not None)
-    answer = text(next(values, None))
+def _answer(row: dict[str, Any]) -> str | None:
+    """The answer alone, where a column has it."""
+    answer = next((known for name in ANSWERS if (known := text(row.get(name)))), None)
     return answer if answer is not None and len(answer) <= LONGEST_ANSWER else None
 
 
