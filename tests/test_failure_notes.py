@@ -471,7 +471,7 @@ def test_a_run_without_transcripts_may_have_run() -> Batch:
     rows += [rollout(7, repeat, reward=1.0, output=[], **fields) for repeat in (0, 1)]
     found = yield rows
     query = "select n_tasks, n_not_run_tasks from findings where kind = 'never'"
-    assert found.rows(query) == [(6, 0)]
+    assert found.rows(query) == [(5, 0)]
 
 
 @together.each(("error_message", "could not reach the server"), ("stop_reason", "max_steps"))

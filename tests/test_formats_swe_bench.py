@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
-from pipeline.ingest import formats
+from pipeline.artifact import Kind
+from pipeline.ingest import discover, formats
+from pipeline.ingest.formats import swe_bench
 from tests.fact_files import Fact, facts
 from tests.lean import RECORDED
 from tests.results import Results, Row, analyzed, write
@@ -178,6 +180,20 @@ def output(instance: str, *, is_new: bool, **more: Any) -> Row:
         "error": None,
         **more,
     }
+
+
+def test_lists_that_begin_with_many_others(tmp_path: Path) -> None:
+    """A report of lists is one though what was resolved comes after all that was generated."""
+    many = [f"x-{place}" for place in range(20_000)]
+    lists = {"no_generation": [], "generated": many, "no_apply": ["x-1"], "resolved": ["x-0"]}
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run/report.json").write_text(json.dumps(lists))
+    predictions = [prediction(name) for name in many[:3]]
+    (tmp_path / "run/predictions.jsonl").write_text("\n".join(map(json.dumps, predictions)))
+    (artifact,) = (one for one in discover.artifacts((tmp_path,)) if one.kind is Kind.ROLLOUTS)
+    rows = [one.value for one in swe_bench.read(artifact) if isinstance(one, formats.Row)]
+    verdicts = [(row["reward"], row["evaluation"]) for row in rows]
+    assert verdicts == [(1.0, "resolved"), (0.0, "no_apply"), (0.0, "unresolved")]
 
 
 @pytest.fixture(scope="module")

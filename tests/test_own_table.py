@@ -159,6 +159,28 @@ def test_models_of_tasks_in_a_document(tmp_path: Path) -> None:
     }
 
 
+def test_repeats_by_task_and_model(tmp_path: Path) -> None:
+    """Each task has nothing but lists of graded answers, by model; a share is a score."""
+    graded = [{"total_score": score, "feedback": "so"} for score in (0.0, 0.5, 1.0)]
+    tasks = {f"t{place}": {"ash": graded, "oak": graded[1:]} for place in range(3)}
+    (tmp_path / "all.json").write_text(json.dumps(tasks))
+    runs = runs_of(tmp_path)
+    assert runs["ash"][:3] == [("t0", 0), ("t0", 0.5), ("t0", 1)]
+    assert [len(runs[name]) for name in ("ash", "oak")] == [9, 6]
+
+
+def test_a_verdict_before_a_number_of_points(tmp_path: Path) -> None:
+    """Points are no score beside words for a verdict; a name that two questions share no task."""
+    rows = [
+        {"name": "sort", "language": language, "prompt": f"in {language}", "output": "x"}
+        | {"passed": 20 + place, "total": 21, "status": "PASS" if place else "FAIL"}
+        for place, language in enumerate(("python", "rust"))
+    ]
+    write_lines(tmp_path / "all.jsonl", rows)
+    ((first, reward), (second, other)) = runs_of(tmp_path)[None]
+    assert (reward, other) == (0, 1) and first != second
+
+
 def test_a_model_before_its_rows(tmp_path: Path) -> None:
     """What a document says of the model holds for every row; its own figures do not."""
     rows = [{"id": f"c{place}", "output": "x", "passed": place > 0} for place in range(3)]

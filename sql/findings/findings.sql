@@ -81,7 +81,8 @@ never as (
             count(*) as n_attempts,
             count(*) filter (where is_pass) as n_passed,
             count(*) filter (where not ungraded.is_begun) as n_not_run,
-            n_attempts > 1 as is_repeated,
+            -- An attempt without a grade says nothing of the task.
+            count(*) filter (where ungraded.record_id is null) > 1 as is_repeated,
             is_repeated and n_passed = 0 as is_never
         from staging.rollouts
         inner join staging.run_benchmarks using (run_id)

@@ -50,7 +50,8 @@ select
     causes.source as cause_source,
     causes.note,
     coalesce(causes.evidence, []) as evidence,
-    modes.mode,
+    -- What the pass beside it has as well is no difference.
+    if(of_pass.mode is null, modes.mode, null) as mode,
     coalesce(notes.notes, []) as notes,
     run_id || '/' || task_id || ':' || chosen.rollout_index || coalesce('#' || chosen.seq, '')
         as failing,
@@ -64,6 +65,11 @@ left join main.rollout_modes as modes
     and modes.task_id = chosen.task_id
     and modes.rollout_index = chosen.rollout_index
     and modes.is_primary
+left join staging.attempt_modes as of_pass
+    on of_pass.run_id = chosen.run_id
+    and of_pass.task_id = chosen.task_id
+    and of_pass.rollout_index = chosen.passing_index
+    and of_pass.mode = modes.mode
 left join (
     select
         run_id,

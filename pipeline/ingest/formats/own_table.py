@@ -56,6 +56,7 @@ from .table_columns import (
     is_numbering,
     is_score_name,
     messages_of,
+    n_distinct,
     paths,
     plain,
     possible_scores,
@@ -284,12 +285,15 @@ def unscored(file: ListedFile) -> str | None:
 def _is_evaluation(table: Sequence[dict[str, Any]], columns: Columns) -> bool:
     """Whether rows are attempts: they have a prompt or an answer, or ids that pass or fail.
 
-    A list of benchmarks with their accuracies has ids and scores as well.
+    A list of benchmarks with their accuracies has ids and scores as well, but each id once.
     """
+    if columns.keys() & {"prompt", "output", "messages"}:
+        return True
+    if "task" not in columns or len(table) < 2:
+        return False
     is_verdict = all(score_of(one) in (0, 1) for one in values_of(table, columns["score"]))
-    return bool(columns.keys() & {"prompt", "output", "messages"}) or (
-        "task" in columns and is_verdict and len(table) > 1
-    )
+    named = [columns[role] for role in ("task", "model", "agent") if role in columns]
+    return is_verdict or n_distinct(table, named) < len(table)
 
 
 def sample(path: Path, n_rows: int = SAMPLED_ROWS) -> list[dict[str, Any]]:
@@ -429,12 +433,15 @@ def _rows_by_id(document: dict[str, Any]) -> list[Any]:
     """
     by_id = {name: value for name, value in document.items() if not name.startswith("_")}
     rows = [{"id": name, **row} for name, row in zip(by_id, _alike(by_id), strict=False)]
+    if not rows:
+        return []
     fields_below = dict.fromkeys(name for row in rows for name in row)
     models = [name for name in fields_below if plain(name).removesuffix("s") in OF_RUNS]
     candidates = (
         *(_rows_below(by_id, field) for field in models),
+        _rows_of_names(by_id),
         rows,
-        *(_rows_below(by_id, field) for field in fields_below),
+        *(_rows_below(by_id, field) for field in LISTS),
     )
     scored = (listed for listed in candidates if "score" in recognise(_first_rows(listed), {}))
     return next(scored, rows)
@@ -451,6 +458,23 @@ def _alike(by_id: Mapping[str, Any]) -> list[dict[str, Any]]:
     most_keys = max(map(len, rows), default=0)
     is_alike = len(rows) >= max(2, len(by_id)) and len(common) >= max(1, most_keys / 2)
     return rows if is_alike else []
+
+
+def _rows_of_names(by_id: Mapping[str, Any]) -> list[Any]:
+    """The rows of each id that has nothing but lists of them, by model."""
+    if not all(isinstance(value, dict) for value in by_id.values()):
+        return []
+    lists = [
+        (name, model, items(below))
+        for name, value in by_id.items()
+        for model, below in value.items()
+    ]
+    is_of_rows = all(
+        below and all(isinstance(row, dict) for row in below) and model not in LISTS
+        for _, model, below in lists
+    )
+    rows = ((name, model, row) for name, model, below in lists for row in below)
+    return [{"id": name, "model": model, **row} for name, model, row in rows] if is_of_rows else []
 
 
 def _rows_below(by_id: Mapping[str, dict[str, Any]], field: str) -> list[Any]:

@@ -70,6 +70,7 @@ INSTANCE = re.compile(rb'^\s*\{\s*"([^"\\]+)"\s*:\s*\{')
 MODEL = re.compile(rb'"model_name_or_path"\s*:\s*"([^"\\]+)"')
 PREDICTED = ("output", "predictions")
 LISTING = ("report", "results")
+LISTINGS = ("results.json", "report.json")
 ROLES = (*PREDICTED, *LISTING, "graded", "trajectory")
 Verdict = tuple[float | None, str]
 # The lists of reports and what they say of an instance; the first that names it counts. An
@@ -110,7 +111,8 @@ def _role(path: Path) -> str:
         return "graded"
     if has("resolved_instances") or has("completed_ids", "resolved_ids"):
         return "report"
-    if name == "results.json" and has("resolved", "no_generation"):
+    # The lists are long: what was resolved may come after what is looked at here.
+    if name in LISTINGS and has("no_generation") and (has("resolved") or has("generated")):
         return "results"
     return "predictions" * (is_prediction and "pred" in name)
 

@@ -116,15 +116,15 @@ def _role(name: str, names: str, fits: Callable[[Any], bool]) -> Role:
     return Role(name, tuple(names.split()), fits)
 
 
-# In this order: a column that one role takes is not offered to the next. `answer` is the output
-# only if nothing else is, and the key otherwise.
+# In this order: a column that one role takes is not offered to the next. `answer` and `solution`
+# are the output only if nothing else is, and the key otherwise.
 ROLES = (
     _role(
         "score",
         "correct is_correct iscorrect passed is_pass is_passed pass success is_success successful "
-        "solved is_solved resolved is_resolved reward score final_score accuracy acc exact_match "
-        "em is_match match matches verified is_verified grade verdict judgment judgement "
-        "evaluation outcome result status rating f1 ok",
+        "solved is_solved resolved is_resolved reward score final_score total_score accuracy acc "
+        "exact_match em is_match match matches verified is_verified grade verdict judgment "
+        "judgement evaluation outcome result status rating f1 ok",
         lambda value: score_of(value) is not None,
     ),
     _role(
@@ -149,7 +149,7 @@ ROLES = (
         "output",
         "output response completion generation prediction pred model_output model_response "
         "model_answer generated_text response_text output_text reply predicted_answer predicted "
-        "final_answer actual actual_output generated choices answer a",
+        "final_answer actual actual_output generated choices answer a solution",
         _is_content,
     ),
     _role(
@@ -214,7 +214,7 @@ def recognise(table: Table, chosen: Mapping[str, str]) -> Columns:
         ]
         best = _task(table, fitting, columns) if role.name == "task" else next(iter(fitting), None)
         if role.name == "score":
-            best = best or _comparison(table)
+            best = _score(table, fitting) or _comparison(table)
         if role.name == "task" and not fitting and not columns.keys() & {"prompt", "messages"}:
             best = _id_of_rows(table, columns)
         if best is not None:
@@ -236,6 +236,20 @@ def _fits(role: Role, values: Values) -> bool:
     """Most values fit; a score may be missing or unreadable in some rows, an id may not."""
     n_fitting = sum(map(role.fits, values))
     return n_fitting > len(values) / 2 if role.name == "score" else 0 < n_fitting == len(values)
+
+
+def _score(table: Table, candidates: Sequence[tuple[str, ...]]) -> tuple[str, ...] | None:
+    """The first column with scores from 0 to 1; a number of points only where there is no other."""
+    shares = (
+        path
+        for path in candidates
+        if all(
+            0 <= score <= 1
+            for value in values_of(table, path)
+            if (score := score_of(value)) is not None
+        )
+    )
+    return next(shares, None) or next(iter(candidates), None)
 
 
 def _comparison(table: Table) -> tuple[str, ...] | None:
@@ -275,20 +289,19 @@ def _task(
     where questions differ: the task has as many values as there are questions. None if no column
     does and there is a prompt: it identifies the task itself.
     """
-    varying = [path for path in candidates if _n_distinct(table, [path]) > 1]
+    varying = [path for path in candidates if n_distinct(table, [path]) > 1]
     n_questions = len({as_json(_question(row, columns)) for row in table})
     # A chat may begin with the same words everywhere: then it says nothing about the task.
     if n_questions == 1:
         return next(iter(varying or candidates), None)
-    counts = {path: _n_distinct(table, [path]) for path in varying}
+    counts = {path: n_distinct(table, [path]) for path in varying}
     exact = (path for path, n_values in counts.items() if n_values == n_questions)
     # Two tasks may ask the same: then there are more ids than questions, but fewer than rows.
     repeated = (path for path, n_values in counts.items() if n_questions < n_values < len(table))
     # Nearly all rows ask something else: an id of the row is one of the task.
     is_single = n_questions > SINGLE_SHARE * len(table)
-    return (
-        next(exact, None) or next(repeated, None) or next(iter(varying if is_single else ()), None)
-    )
+    single = (path for path in varying if is_single and counts[path] > SINGLE_SHARE * n_questions)
+    return next(exact, None) or next(repeated, None) or next(single, None)
 
 
 def _id_of_rows(table: Table, columns: Columns) -> tuple[str, ...] | None:
@@ -302,9 +315,9 @@ def _id_of_rows(table: Table, columns: Columns) -> tuple[str, ...] | None:
         for path in paths(table)
         if len(path) == 1 and path not in columns.values() and plain(path[0]) not in NOT_TASKS
         if all(_is_name(get(row, *path)) for row in table)
-        if 1 < len(table) == _n_distinct(table, [*named, path])
+        if 1 < len(table) == n_distinct(table, [*named, path])
     ]
-    return min(identifying, key=lambda path: _n_distinct(table, [path]), default=None)
+    return min(identifying, key=lambda path: n_distinct(table, [path]), default=None)
 
 
 def _is_name(value: Any) -> bool:
@@ -420,7 +433,8 @@ def is_numbering(rows: Iterable[Mapping[str, Any]], columns: Columns) -> bool:
     return len(attempts) < len(numbered)
 
 
-def _n_distinct(table: Table, wanted: Sequence[tuple[str, ...]]) -> int:
+def n_distinct(table: Table, wanted: Sequence[tuple[str, ...]]) -> int:
+    """How many combinations of values the columns have."""
     return len({as_json([get(row, *path) for path in wanted]) for row in table})
 
 
