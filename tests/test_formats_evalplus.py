@@ -1,0 +1,56 @@
+"""EvalPlus: the solutions of each task, by base tests and extra ones."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.artifact import Kind
+from pipeline.ingest import discover
+from pipeline.ingest.formats import Reject, Row, evalplus
+
+
+def solution(base: str | None, plus: str | None, **more: Any) -> dict[str, Any]:
+    """One solution as EvalPlus records it."""
+    tests = {"base_fail_tests": [], "plus_fail_tests": []}
+    return {"solution": "def f(): ...", "base_status": base, "plus_status": plus, **tests, **more}
+
+
+RESULTS = {
+    "date": "2024-07-03 18:04",
+    "hash": "84f4",
+    "eval": {
+        "HumanEval/0": [solution("pass", "pass"), solution("pass", "fail", plus_fail_tests=[[1]])],
+        "HumanEval/1": [solution("timeout", "fail", base_fail_tests=[[1], [2]])],
+        "HumanEval/2": [solution("fail", "pass"), solution("pass", None), solution(None, None)],
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "run"),
+    [("plans/self/eval_results.json", "self"), ("plans/m_temp_0_eval_results.json", "m_temp_0")],
+)
+def test_solutions(tmp_path: Path, name: str, run: str) -> None:
+    """A solution passes with both kinds of tests; without extra ones the base tests decide."""
+    path = tmp_path / name
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(RESULTS))
+    (artifact,) = (one for one in discover.artifacts((tmp_path,)) if one.kind is Kind.ROLLOUTS)
+    assert (artifact.format, artifact.run_name) == ("evalplus", run)
+    entries = list(evalplus.read(artifact))
+    rows = [one.value for one in entries if isinstance(one, Row)]
+    assert sum(isinstance(one, Reject) for one in entries) == 1
+    read = [(row["_ng_task_index"], row["_ng_rollout_index"], row["reward"]) for row in rows]
+    assert read == [
+        ("HumanEval/0", 0, 1),
+        ("HumanEval/0", 1, 0),
+        ("HumanEval/1", 0, 0),
+        ("HumanEval/2", 0, 0),
+        ("HumanEval/2", 1, 1),
+    ]
+    assert [row["n_base_fail_tests"] for row in rows if "n_base_fail_tests" in row] == [2]
+    assert rows[1]["scores"] == [{"name": "base", "score": 1}]
