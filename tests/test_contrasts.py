@@ -19,6 +19,7 @@ from tests.lean import only
 from tests.results import Results, Row, rollout, steps
 from tests.results import called as call
 from tests.simulated import simulator
+from tests.together import Batch, together
 
 analyzed = partial(written.analyzed, needs=("contrasts",))
 
@@ -282,10 +283,10 @@ def untold(task: int, index: int, *, met: str) -> Row:
     return row
 
 
-@pytest.mark.parametrize(("n_shared", "n_cards"), [(6, 1), (0, 0)], ids=["shared", "other way"])
+@together.each((6, 1), (0, 0))
 def test_attempts_that_go_other_ways_are_not_set_beside_each_other(
-    tmp_path: Path, n_shared: int, n_cards: int
-) -> None:
+    n_shared: int, n_cards: int
+) -> Batch:
     """Of agents that write commands, the first of many differences says nothing."""
 
     def row(index: int) -> Row:
@@ -294,8 +295,7 @@ def test_attempts_that_go_other_ways_are_not_set_beside_each_other(
         output = [item for items in (*shared, *own) for item in items]
         return rollout(0, index, output=output, reward=float(index), tests={"a": index == 1})
 
-    rows = {"a_rollouts.jsonl": [row(0), row(1)]}
-    results = written.analyzed(tmp_path, rows, needs=("report.contrasts",))
+    results = yield [row(0), row(1)]
     assert results.rows("select count(*) from report.contrasts") == [(n_cards,)]
 
 

@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 import subprocess
+from functools import cache
 from itertools import chain
 from pathlib import Path
 
@@ -33,6 +34,7 @@ def queries(document: str) -> list[tuple[str, str]]:
     return found
 
 
+@cache
 def answered(command: str, warehouse: Path) -> list[str]:
     """The lines that a command of a document prints."""
     words = shlex.split(command.removeprefix("$ blade "))

@@ -6,12 +6,7 @@ import json
 import re
 
 from tests.results import Row, call, called, rollout, said
-from tests.together import Batch, Case, Together, with_pages
-
-together = Together(
-    *("failure_notes", "root_causes", "report.looked", "slice_metrics", "signs", "rollouts"),
-    *("findings", "expected_calls", "report.contrasts", "failure_modes", "report.check_contrasts"),
-)
+from tests.together import Batch, Case, together, with_pages
 
 
 def answered(task: int, answer: str, key: str, reward: float, **more: object) -> Row:
@@ -671,7 +666,7 @@ def test_what_passes_fail_too_decides_nothing() -> Batch:
         ]
         parts = {"SAY": float(is_pass), "DB": 1.0} if has_parts else None
         more = {"parts": parts} if parts else {}
-        return rollout(task, 0, output=said("."), reward=float(is_pass), steps=steps, **more)
+        return rollout(task, 0, output=said("."), reward=float(is_pass), moves=steps, **more)
 
     found = notes((yield [row(task, is_pass=task > 5) for task in range(20)]))
     assert [found[str(task)][0] for task in range(3)] == ["fails SAY"] * 3

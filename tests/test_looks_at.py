@@ -141,6 +141,7 @@ def named(name: str) -> Relation:
     return next(relation for relation in EVERY if relation.name == name)
 
 
+@pytest.mark.slow
 def test_rollouts_are_looked_at_one_by_one(odd: Path) -> None:
     """Made of any stretches of lines, what looks at a rollout has the rows of the whole."""
     chosen = [relation for relation in EVERY if relation.looks_at == "rollout"]

@@ -20,6 +20,7 @@ from tests.bench.findings import (
 )
 
 
+@pytest.mark.slow
 def test_few_folders(tmp_path: Path) -> None:
     """Of three runs of noise none lists anything tested; of three planted signs two are listed."""
     runs = {f"null_{seed}": null_run(f"null_{seed}", seed, n_tasks=12) for seed in range(3)}

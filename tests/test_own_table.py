@@ -15,11 +15,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import pipeline
 from pipeline.artifact import Artifact, Kind
 from pipeline.errors import InputError
 from pipeline.ingest import discover
 from pipeline.ingest.formats import Line, Reject, Row, own_table
 from pipeline.ingest.formats.table_columns import described, recognise, score_of
+from tests.lean import CHECKED, only
 from tests.results import call
 
 N_ROWS = 12
@@ -398,10 +400,11 @@ def test_tables_without_scores_are_warned_of_once(tmp_path: Path) -> None:
     )
     for name in ("log_a", "log_b", "log_c"):
         write_lines(tmp_path / f"{name}.jsonl", [{"line": "one"}, {"line": "two"}])
-    result = call("analyze", tmp_path, "--out", tmp_path / "out")
-    (warning,) = (line for line in result.stderr.splitlines() if "not read" in line)
-    assert warning == (
-        "! log_a.jsonl: not read: it is a table without a column of scores; "
+    with only(*CHECKED):
+        notices = pipeline.analyze(tmp_path, out=tmp_path / "out").warnings
+    (message,) = (notice.message for notice in notices if "not read" in notice.message)
+    assert message == (
+        "not read: it is a table without a column of scores; "
         "name it with --field score=COLUMN (and 2 other files)"
     )
 

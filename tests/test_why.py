@@ -36,12 +36,30 @@ def tried(task: int, index: int, reward: float, mode: str, result: str = "ok", *
     )
 
 
+HOSTILE = EVIL + LONG
+EVIL_TASK = f"a/b:c#7 {EVIL}"
+EVIL_ROWS = [
+    rollout(
+        None,
+        index,
+        ask=HOSTILE,
+        task_id=EVIL_TASK,
+        reward=reward,
+        output=acted(EVIL, HOSTILE, HOSTILE, path=f"{EVIL}{index}{LONG}"),
+        error_message=HOSTILE,
+        verifier_metadata={"category": EVIL[:50]},
+    )
+    for index, reward in ((0, 1.0), (1, 0.0))
+]
+
+
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """Run a: task 0 passes once of three, one lost; task 1 never, labelled; task 2 always; 3 fails.
 
     Run b passes whatever it tries, but asks something else as task 0 and never tries task 2. Run
-    odd has tasks whose names look like citations, and rewards that leave 0..1.
+    odd has tasks whose names look like citations, and rewards that leave 0..1. In run evil a task
+    passes once and fails once, and every text is hostile and long.
     """
     full = "Error: disk 7 is full"
     names = ("Age:5", "Age:5:0", "a/b:c")
@@ -78,33 +96,18 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Results:
                 "note": "never frees the disk",
                 "evidence": "a/1:0#2",
                 "by": "the review",
-            }
+            },
+            {"run": "evil", "task": EVIL_TASK, "cause": "BI", "note": HOSTILE[:9000], "by": EVIL},
         ],
+        "evil_rollouts.jsonl": EVIL_ROWS,
     }
     return diagnosed(tmp_path_factory.mktemp("desk"), files)
 
 
-@pytest.fixture(scope="module")
-def evil(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """A task that passes once and fails once, in which every text is hostile and long."""
-    name = f"a/b:c#7 {EVIL}"
-    hostile = EVIL + LONG
-    rows = [
-        rollout(
-            None,
-            index,
-            ask=hostile,
-            task_id=name,
-            reward=reward,
-            output=acted(EVIL, hostile, hostile, path=f"{EVIL}{index}{LONG}"),
-            error_message=hostile,
-            verifier_metadata={"category": EVIL[:50]},
-        )
-        for index, reward in ((0, 1.0), (1, 0.0))
-    ]
-    label = {"run": "evil", "task": name, "cause": "BI", "note": hostile[:9000], "by": EVIL}
-    files = {"evil_rollouts.jsonl": rows, "labels.jsonl": [label]}
-    return diagnosed(tmp_path_factory.mktemp("evil"), files)
+def evil_task(desk: Results) -> str:
+    """How the task with hostile texts is cited."""
+    query = "select run_id || '/' || task_id from task_outcomes where run_id = 'evil'"
+    return str(desk.one(query))
 
 
 def said(results: Results, *arguments: str) -> Outcome:
@@ -427,7 +430,7 @@ def test_a_task_goes_before_a_citation(
     ("arguments", "parts"),
     [
         (["why", "a"], ["a is not RUN/TASK", "blade why run_a/17"]),
-        (["why", "c/0"], ["c: no such run", "Runs: a, b, odd"]),
+        (["why", "c/0"], ["c: no such run", "Runs: a, b, evil, odd"]),
         (["why", "a/9"], ["9: no such task in run a", "Tasks: 0, 1, 2, 3"]),
         (["why", "a/0:7"], ["a/0:7: no such attempt", "0, 1, 2"]),
         (["failures", "a", "--limit", "0"], ["--limit"]),
@@ -441,25 +444,25 @@ def test_what_is_not_there_is_said(desk: Results, arguments: list[str], parts: l
         assert part in refused.stderr
 
 
-def test_hostile_text_is_inert_and_bounded(evil: Results) -> None:
+def test_hostile_text_is_inert_and_bounded(desk: Results) -> None:
     """Nothing a terminal acts on, no line of a rollout's own, and not a page of it."""
-    task = evil.one("select run_id || '/' || task_id from task_outcomes")
+    task = evil_task(desk)
     for arguments in (["failures"], ["why", task], ["why", f"{task}:1"]):
-        page = said(evil, *arguments)
+        page = said(desk, *arguments)
         assert page.code == 0, page.stderr
         assert not TERMINAL_ACTIVE.search(page.stdout)
         assert "\n# line" not in page.stdout
         assert len(page.stdout) < 20_000
-        as_json = said(evil, *arguments, "--json").stdout
+        as_json = said(desk, *arguments, "--json").stdout
         assert not TERMINAL_ACTIVE.search(as_json)
         assert len(as_json) < 40_000
-    refused = said(evil, "why", f"evil/{EVIL}?")
+    refused = said(desk, "why", f"evil/{EVIL}?")
     assert refused.code == 2 and not TERMINAL_ACTIVE.search(refused.stderr)
 
 
-def test_what_is_cut_says_how_long_it_was(evil: Results) -> None:
+def test_what_is_cut_says_how_long_it_was(desk: Results) -> None:
     """Texts that may be cut come with the length of the whole."""
-    story = told(evil, "why", evil.one("select run_id || '/' || task_id from task_outcomes"))
+    story = told(desk, "why", evil_task(desk))
     question = story["question"]
     assert len(question["text"]) == 1000
     assert question["n_characters"] == len(EVIL) + len(LONG)
@@ -469,10 +472,10 @@ def test_what_is_cut_says_how_long_it_was(evil: Results) -> None:
     assert (len(own["note"]["text"]), own["note"]["n_characters"]) == (1000, 9000)
 
 
-def test_commands_to_run_next_are_quoted(evil: Results) -> None:
+def test_commands_to_run_next_are_quoted(desk: Results) -> None:
     """A name from a file cannot add words to a command that is pasted."""
-    task = evil.one("select run_id || '/' || task_id from task_outcomes")
-    for line in told(evil, "why", task)["next"]:
+    task = evil_task(desk)
+    for line in told(desk, "why", task)["next"]:
         words = shlex.split(line)
-        assert words[0] == "blade" and words[3:] == ["--warehouse", str(evil.path.parent)]
+        assert words[0] == "blade" and words[3:] == ["--warehouse", str(desk.path.parent)]
         assert words[2] == "evil" or words[2].startswith(task)
