@@ -19,11 +19,12 @@ from pipeline import earlier, provenance
 from pipeline.cli import blade
 from pipeline.settings import WAREHOUSE_NAME
 from pipeline.warehouse import relations
-from tests import hostile
+from tests import hostile, transcript_files
+from tests.lean import without_pages
 from tests.results import Content, write
 
 # Machines are shared: time is no property of an answer, and what fails once must fail again.
-settings.register_profile("steady", deadline=None, derandomize=True, max_examples=50)
+settings.register_profile("steady", deadline=None, derandomize=True, max_examples=25)
 settings.load_profile("steady")
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -112,6 +113,14 @@ def shared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "shared"
     folder.mkdir(exist_ok=True)
     return folder
+
+
+@pytest.fixture(scope="session")
+def transcripts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Transcripts of every kind, analyzed once without pages: the path of their warehouse."""
+    folder = shared_folder(tmp_path_factory) / "transcripts"
+    with without_pages():
+        return analyzed_once(folder / "results", folder / "out", files=transcript_files.files())
 
 
 def analyzed_once(results: Path, out: Path, *, files: Mapping[str, Content] | None = None) -> Path:

@@ -414,7 +414,9 @@ def test_help_waits_for_no_library() -> None:
     assert heavy.isdisjoint(loaded)
 
 
-@pytest.mark.parametrize("format_", ["csv", "jsonl", "table"])
+@pytest.mark.parametrize(
+    "format_", ["csv", *(pytest.param(name, marks=pytest.mark.slow) for name in ("jsonl", "table"))]
+)
 def test_a_reader_that_stops_early_sees_no_traceback(results: Results, format_: str) -> None:
     """`blade sql ... | head -1` prints its line and nothing on stderr."""
     query = "select repeat('x', 70) as x from range(900) a, range(100) b"
@@ -576,7 +578,7 @@ def test_arguments_that_are_no_text() -> None:
     ("words", "completed"),
     [
         ("blade comp", ["plain,compare"]),
-        ("blade compare --pol", ["plain,--policy"]),
+        pytest.param("blade compare --pol", ["plain,--policy"], marks=pytest.mark.slow),
         ("blade nothing --x", []),
     ],
 )

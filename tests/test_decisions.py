@@ -92,6 +92,7 @@ def test_intervals_of_few_tasks(rates: decisions.Rates) -> None:
     assert min(decisions.coverage(n, k, rates) for n, k in ((10, 1), (20, 8))) >= 0.93
 
 
+@pytest.mark.slow
 def test_intervals_where_hardly_a_task_fails() -> None:
     """One task in a hundred, or pass@4 near 1: Wilson's alone covers 90 and 85 of 100."""
     assert all(line.holds for line in decisions.few_failures(1000))

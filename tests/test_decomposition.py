@@ -7,7 +7,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.analysis import ledgers
@@ -49,7 +49,6 @@ funnels = st.integers(0, 5).flatmap(
 )
 
 
-@settings(max_examples=60)
 @given(funnels)
 def test_shapley_steps(funnel: tuple[list[float], ...]) -> None:
     """Each step's amount is its mean over all orders; all amounts sum to the change."""

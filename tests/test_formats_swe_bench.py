@@ -336,37 +336,39 @@ def test_files_of_one_run(name: str, tmp_path: Path) -> None:
     )
 
 
-def test_a_report_of_other_instances_grades_nothing(tmp_path: Path) -> None:
-    """The run has the verdicts of its own report, and expects no instance of another."""
+@pytest.fixture(scope="module")
+def beside(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """A run beside a report of other instances, and two runs of one model with evaluations."""
     files = {f"run/{name}": content for name, content in (OWN | {"report.json": STRAY}).items()}
-    results = analyzed(tmp_path, files, needs=NEEDS)
-    assert results.rows("select n_tasks, n_expected, n_rollouts from runs order by all") == [
-        (1, 1, 1),
-        (3, 3, 3),
-    ]
-    assert results.rows("select task_id, reward from rollouts order by all") == [
-        *((one, float(one == IDS[0])) for one in IDS),
-        ("z-1", 1.0),
-    ]
-
-
-def test_evaluations_are_of_the_patches_they_applied(tmp_path: Path) -> None:
-    """Two runs of one model: each has the reports whose patches it predicted, and its chats."""
-    files: dict[str, Any] = {}
     for run in ("first", "results"):
         patches = {one: {**prediction(one), "model_patch": f"{run} {one}"} for one in IDS}
-        files[f"{run}/preds.json"] = json.dumps(patches)
+        files[f"two/{run}/preds.json"] = json.dumps(patches)
         for one in IDS:
-            files[f"{run}/{one}/{one}.traj.json"] = json.dumps(CHAT)
-            folder = f"logs/run_evaluation/eval_of_{run}/org__m/{one}"
+            files[f"two/{run}/{one}/{one}.traj.json"] = json.dumps(CHAT)
+            folder = f"two/logs/run_evaluation/eval_of_{run}/org__m/{one}"
             is_resolved = (run == "first") == (one == IDS[0])
             files[f"{folder}/report.json"] = json.dumps(graded(one, is_resolved=is_resolved))
             files[f"{folder}/patch.diff"] = f"{run} {one}\n"
-    results = analyzed(tmp_path, files, needs=NEEDS)
-    counted = results.rows(
-        "select count(*), sum(reward), count(final_text) from rollouts group by run_id order by all"
-    )
-    assert [row[:2] for row in counted] == [(3, 1.0), (3, 2.0)]
+    return analyzed(tmp_path_factory.mktemp("beside"), files, needs=NEEDS)
+
+
+RUNS = """
+    select n_tasks, count(*), list(task_id order by task_id) filter (reward = 1)
+    from rollouts
+    inner join runs using (run_id)
+    group by run_id, n_tasks
+    order by all
+"""
+
+
+def test_reports_grade_their_own_runs(beside: Results) -> None:
+    """A report of other instances grades nothing; others, the runs whose patches they applied."""
+    assert beside.rows(RUNS) == [
+        (1, 1, ["z-1"]),
+        (3, 3, IDS[:1]),
+        (3, 3, IDS[:1]),
+        (3, 3, IDS[1:]),
+    ]
 
 
 def test_equal_summaries_of_other_attempts_are_no_copies(tmp_path: Path) -> None:

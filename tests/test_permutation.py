@@ -8,7 +8,7 @@ from math import comb
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtr
 
@@ -83,7 +83,6 @@ def tasks_of(values: st.SearchStrategy[float], *, repeats: int | None = None) ->
     return st.tuples(run(3), run(3))
 
 
-@settings(max_examples=60)
 @given(st.lists(tasks_of(passes) | tasks_of(rewards), min_size=1, max_size=3))
 def test_within_tasks(tasks: list[Task]) -> None:
     """With few tasks p is the share of all ways to deal rollouts out within their tasks."""
@@ -92,7 +91,6 @@ def test_within_tasks(tasks: list[Task]) -> None:
     assert actual.p_value == pytest.approx(float(within(tasks)), abs=1e-12)
 
 
-@settings(max_examples=50)
 @given(st.lists(tasks_of(rewards, repeats=2) | tasks_of(passes, repeats=2), min_size=1, max_size=9))
 def test_signs_of_tasks(tasks: list[Task]) -> None:
     """With equal repeats it is the share of all signs of the changes, however few changed."""
@@ -101,7 +99,6 @@ def test_signs_of_tasks(tasks: list[Task]) -> None:
     assert actual.p_value == pytest.approx(float(by_signs(tasks, list(range(len(tasks))))))
 
 
-@settings(max_examples=50)
 @given(st.lists(tasks_of(rewards, repeats=1), min_size=12, max_size=20))
 def test_signs_of_groups(tasks: list[Task]) -> None:
     """Tasks of a group flip together."""

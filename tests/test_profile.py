@@ -34,7 +34,7 @@ COLUMNS = {
 }
 PREDICATE = 'For example: when = "n_tool_calls > 0"'
 quick = settings(
-    max_examples=60,
+    max_examples=25,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
     database=None,
@@ -337,7 +337,7 @@ SOUP = st.one_of(
 )  # fmt: skip
 
 
-@settings(quick, max_examples=300)
+@settings(quick, max_examples=150)
 @given(SOUP)
 def test_any_bytes_are_read_or_refused(tmp_path: Path, content: bytes) -> None:
     """Any bytes: a profile, or an error with the file's name in front."""

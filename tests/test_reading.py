@@ -245,8 +245,9 @@ def test_agreement_of_two_readers(results: Results, tmp_path: Path) -> None:
     rows = planned(results)[:10]
     given = [label(row, "x" if row[5] < 6 else "y") for row in rows]
     given += [label(row, "x" if row[5] < 5 else "y", by="bob") for row in rows[:8]]
-    labelled(results, tmp_path, given)
-    plan = reading.plan(results.path, labels=tmp_path / "labels.jsonl", seed=None)
+    labels = tmp_path / "labels.jsonl"
+    labels.write_text(lines(given), encoding="utf-8")
+    plan = reading.plan(results.path, labels=labels, seed=None)
     (row,) = plan["agreement"]
     assert [*row.values()][:5] == ["mode", "ana", "bob", 8, 7]
     # Both say x: 5 and 4 of 8; by chance 5/8 * 4/8 + 3/8 * 4/8 = 1/2.
@@ -476,6 +477,7 @@ def test_intervals_cover_planted_shares() -> None:
     assert 0.93 <= np.mean(covered) <= 0.97
 
 
+@pytest.mark.slow
 def test_intervals_cover_shares_in_strata_of_any_shape() -> None:
     """Strata, shares and the number that is read are drawn at random, 60 times.
 

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.package.fact_drafts import draft
@@ -349,7 +349,6 @@ TABLE = ["| a | b |\n", "| --- | --- |\n", "|"]
 
 
 @given(st.lists(st.sampled_from([*PIECES, *TABLE]), max_size=40).map("".join))
-@settings(max_examples=60)
 def test_any_text_has_a_score(text: str) -> None:
     """Whatever stands in a report, nothing breaks, and a score lies between 0 and 1."""
     fact = Fact("f", "Task 3 fails in 4 of 4 attempts with `a/3:1#7`.", "high")

@@ -86,6 +86,7 @@ def test_what_most_runs_show_is_not_one_runs() -> None:
     assert row[0] == "a"
 
 
+@pytest.mark.slow
 def test_equal_runs_rarely_differ() -> None:
     """Signs drawn alike for both runs: of 200 pairs at most 5% show any difference."""
     random = np.random.default_rng(3)

@@ -7,7 +7,7 @@ from math import comb
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.analysis import stats
@@ -88,7 +88,6 @@ def test_subset_variance_is_unbiased(p: Fraction, n: int, k: int) -> None:
     assert sum(c * e for c, e in zip(chances, estimates, strict=True) if e is not None) == truth
 
 
-@settings(max_examples=60)
 @given(st.integers(1, 9), st.data())
 def test_formulas_are_enumeration(n: int, data: st.DataObject) -> None:
     """The closed forms used where subsets are too many are the means over subsets."""

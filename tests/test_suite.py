@@ -113,6 +113,7 @@ def test_false_alarms(repeats: tuple[int, ...]) -> None:
     assert any_difference(200, repeats=repeats) <= 0.08
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("shapes", "sizes", "repeats"),
     [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import csv
 import json
 import os
@@ -32,8 +31,8 @@ from pipeline.view.prose import csv_text
 from tests import hostile
 from tests.case_files import cases
 from tests.conftest import ROOT
-from tests.lean import without_pages
-from tests.results import BLADE, analyzed, call, rollout
+from tests.results import BLADE, call
+from tests.transcript_files import PICTURE
 from tests.viewed import Answer, Reader, viewed
 
 ASTER, BIRCH = "office_desk_aster-8b", "office_desk_birch-70b"
@@ -49,57 +48,10 @@ def reader(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rea
         yield actual
 
 
-def called(tool: str, number: int) -> list[dict[str, str]]:
-    """A call and its result, under an id that others have too."""
-    arguments = json.dumps({"n": number})
-    return [
-        {"type": "function_call", "name": tool, "call_id": "same", "arguments": arguments},
-        {"type": "function_call_output", "call_id": "same", "output": f"result of {tool}"},
-    ]
-
-
-PICTURE = f"data:image/png;base64,{base64.b64encode(bytes(300)).decode()}"
-SEEN = [
-    {"type": "message", "role": "assistant", "content": "**Bold** and `code`, <b>no tag</b>"},
-    {"type": "message", "role": "user", "content": "a    b\nc    d\ne    f"},
-    *called("look", 1)[:1],
-    {
-        "type": "function_call_output",
-        "call_id": "same",
-        "output": json.dumps([{"type": "input_image", "image_url": PICTURE}]),
-    },
-    {"type": "message", "role": "assistant", "content": f"It is ![i]({PICTURE})"},
-]
-
-
 @pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def small(transcripts: Path) -> Path:
     """The warehouse of 120 tasks, one long transcript, some checks and a label."""
-    tests = [{"name": "test_a", "passed": True}, {"name": "test_b", "passed": False}]
-    items = [
-        {"type": "message", "role": "assistant", "content": f"word{number} " + "x" * 4000}
-        for number in range(1, 451)
-    ]
-    rows = [rollout(task, 0, reward=float(task % 2), ask=f"many {task}") for task in range(120)]
-    files = {
-        "many_rollouts.jsonl": rows,
-        "long_rollouts.jsonl": [rollout(0, 0, ask="long", reward=0.0, output=items)],
-        "checked_rollouts.jsonl": [
-            rollout(0, 0, ask="checked", reward=0.0, tests=tests),
-            rollout(0, 1, ask="checked"),
-        ],
-        "odd_rollouts.jsonl": [
-            rollout(0, 0, ask="odd", reward=0.0, output=[*called("a", 1), *called("b", 2)]),
-            rollout(0, 1, ask="odd", output=[*called("z", 0), *called("a", 1), *called("b", 3)]),
-        ],
-        "seen_rollouts.jsonl": [rollout(0, 0, ask="seen", reward=0.0, output=SEEN)],
-        "labels.jsonl": [
-            {"run": "many", "task": 4, "cause": "KG", "note": "n", "by": "b"},
-            {"run": "many", "task": 4, "rollout": 0, "mode": "slow", "by": "c"},
-        ],
-    }
-    with without_pages():
-        return analyzed(tmp_path_factory.mktemp("small"), files).path
+    return transcripts
 
 
 @pytest.fixture

@@ -2,116 +2,24 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import pipeline
 from pipeline.ingest.formats import inspect_sample
 from pipeline.view import agents
-from tests.lean import without_pages
-from tests.results import analyzed, rollout
-from tests.test_formats_inspect import archive, log, sample
+from tests.transcript_files import CONTENT, GIF, JPEG, PNG, WAV, WEBP
 from tests.viewed import Answer, Reader, viewed
 
 
-def data(kind: str, size: int = 300) -> str:
-    """An address that holds its content, of letters that no other kind has."""
-    return f"data:{kind};base64,{base64.b64encode(kind.encode() * size).decode()}"
-
-
-PNG, JPEG, GIF, WEBP = (data(f"image/{kind}") for kind in ("png", "jpeg", "gif", "webp"))
-WAV = data("audio/wav")
-LARGE = data("image/png", 300_000)
-CONTENT: dict[str, Any] = {
-    "input_image": [
-        {"type": "input_text", "text": "see "},
-        {"type": "input_image", "image_url": PNG},
-    ],
-    "image_url": [
-        {"type": "text", "text": "see "},
-        {"type": "image_url", "image_url": {"url": JPEG}},
-    ],
-    "input_audio": [
-        {"type": "input_audio", "input_audio": {"data": WAV.partition(",")[2], "format": "wav"}}
-    ],
-    "large": [{"type": "input_image", "image_url": LARGE}],
-    "svg": [{"type": "input_image", "image_url": data("image/svg+xml")}],
-    "elsewhere": [{"type": "input_image", "image_url": "https://x.example/i.png"}],
-}
-TRAJECTORY = {
-    "invocations": [
-        {"invocation_id": "root", "duration_ms": 9000},
-        {"invocation_id": "sub", "parent_invocation_id": "root", "agent_name": "searcher"},
-        {"invocation_id": "below", "parent_invocation_id": "sub"},
-    ],
-    "turns": [
-        {"invocation_id": "root", "turn_no": 1, "model_calls": [{"model_call_id": "a"}]},
-        {"invocation_id": "sub", "turn_no": 1, "model_calls": [{"model_call_id": "c"}]},
-        {"invocation_id": "root", "turn_no": 2, "model_calls": [{"model_call_id": "b"}]},
-    ],
-    "model_calls": [
-        {"model_call_id": "a", "token_stats": {"prompt_tokens": 1100, "completion_tokens": 20}},
-        {
-            "model_call_id": "b",
-            "token_stats": {"prompt_tokens": 1500, "completion_tokens": 7},
-            "latency_ms": 2500,
-        },
-        {"model_call_id": "c", "token_stats": {"completion_tokens": 3}},
-    ],
-}
-
-
 @pytest.fixture(scope="module")
-def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A message for each kind of content, as Gym's rows and as a log of Inspect."""
-    rows = []
-    for number, content in enumerate(CONTENT.values()):
-        items = [
-            {"type": "message", "role": "user", "content": content},
-            {"type": "message", "role": "assistant", "content": "seen"},
-        ]
-        row = rollout(number, 0, ask=f"{number}", reward=0.0, output=items)
-        asked = [
-            {"role": "user", "content": [{"type": "input_text", "text": f"{number}"}, *content]}
-        ]
-        rows.append({**row, "responses_create_params": {"input": asked}})
-    observed = [
-        {"type": "function_call", "name": "ask", "call_id": "1", "arguments": "{}"},
-        {"type": "function_call_output", "call_id": "1", "output": "ok"},
-        {"type": "message", "role": "assistant", "content": "done"},
-    ]
-    messages = [
-        {"role": "user", "content": "look", "source": "input"},
-        {"role": "assistant", "content": [{"type": "image", "image": "attachment://one"}]},
-        {"role": "tool", "content": [{"type": "image", "image": GIF}], "tool_call_id": "1"},
-        {
-            "role": "user",
-            "content": [{"type": "image", "image": WEBP}, {"type": "text", "text": "so"}],
-        },
-        {"role": "assistant", "content": "done"},
-    ]
-    logged = log(sample("a", 1, "C", messages=messages, attachments={"one": PNG}))
-    files = {
-        "gym_rollouts.jsonl": rows,
-        "agents_rollouts.jsonl": [
-            rollout(0, 0, reward=0.0, output=observed, ng_trajectory=TRAJECTORY)
-        ],
-        "log.eval": archive(logged),
-    }
-    with without_pages():
-        return analyzed(tmp_path_factory.mktemp("steps"), files).path
-
-
-@pytest.fixture(scope="module")
-def reader(warehouse: Path) -> Iterator[Reader]:
+def reader(transcripts: Path) -> Iterator[Reader]:
     """The explorer of it."""
-    with viewed(warehouse) as actual:
+    with viewed(transcripts) as actual:
         yield actual
 
 
@@ -131,7 +39,7 @@ def event(page: Answer, name: str) -> str:
     ],
 )
 def test_media_of_messages_are_shown(
-    reader: Reader, warehouse: Path, kind: str, tag: str, address: str, words: str
+    reader: Reader, transcripts: Path, kind: str, tag: str, address: str, words: str
 ) -> None:
     """In the question and in a message, once each; the text of the event only names them."""
     task = list(CONTENT).index(kind)
@@ -140,7 +48,7 @@ def test_media_of_messages_are_shown(
         assert event(page, name).count(f'src="{address}"') == 1
         assert f"<{tag} " in event(page, name) and words in event(page, name)
     assert f'src="{address}"' in reader.get("/event", at=f"gym/{task}:0#1").text
-    with pipeline.open_warehouse(warehouse) as opened:
+    with pipeline.open_warehouse(transcripts) as opened:
         query = f"select text from events where run_id = 'gym' and task_id = '{task}' and seq = 1"
         ((text,),) = opened.execute(query).fetchall()
     assert text.endswith(f"[{kind}]") and len(text) < 30
@@ -153,18 +61,18 @@ def test_other_media_are_named(reader: Reader, kind: str) -> None:
     assert "<img" not in page.text and "[input_image]" in event(page, "e1")
 
 
-def test_images_of_inspect_are_shown(reader: Reader, warehouse: Path) -> None:
+def test_images_of_inspect_are_shown(reader: Reader, transcripts: Path) -> None:
     """Of messages and of tools, also where they are attached; texts only name them."""
-    with pipeline.open_warehouse(warehouse) as opened:
-        query = (
-            "select run_id || '/' || rollout_id from rollouts where run_id not in ('gym', 'agents')"
-        )
+    with pipeline.open_warehouse(transcripts) as opened:
+        query = "select run_id || '/' || rollout_id from rollouts where run_id = 'sums-m'"
         ((at,),) = opened.execute(query).fetchall()
     page = reader.get("/rollout", at=at)
     assert re.findall(r'<img src="([^"]*)"', page.text) == [PNG, GIF, WEBP]
     assert "[image]so" in page.words
-    with pipeline.open_warehouse(warehouse) as opened:
-        query = "select max(length(text)) from events where kind = 'tool_result'"
+    with pipeline.open_warehouse(transcripts) as opened:
+        query = (
+            "select max(length(text)) from events where kind = 'tool_result' and run_id = 'sums-m'"
+        )
         assert opened.execute(query).fetchall() == [(len('[{"type": "image"}]'),)]
 
 
