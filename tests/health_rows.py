@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.case_files import cases
-from tests.results import Row, rollout, said
+from tests.results import Row, rollout, wrote
 
 OF_TOKENS = ("prompt_tokens", "completion_tokens")
 OF_CALLS = ("model_call_id", "response", "token_stats")
@@ -41,7 +41,7 @@ def observed(
     output = [
         {"type": "function_call", "name": "look", "call_id": "c", "arguments": "{}"},
         {"type": "function_call_output", "call_id": "c", "output": "ok"},
-        *said("done"),
+        *wrote("done"),
     ]
     trajectory = {
         "invocations": [{"invocation_id": "root"}],
@@ -58,19 +58,19 @@ def observed(
 def plain(reward: Any = 1.0, **response: Any) -> Row:
     """A rollout without a trajectory."""
     usage = {"input_tokens": 9, "output_tokens": 3}
-    whole = {"output": said("done"), "usage": usage, "status": "completed", **response}
+    whole = {"output": wrote("done"), "usage": usage, "status": "completed", **response}
     return rollout(reward=reward, response=whole)
 
 
 def _row(turns: Any = (), calls: Any = (), row: Row | None = None, **inputs: Any) -> Row:
     """A case of the file as a row: of a trajectory, unless it says which other it is."""
     if "says" in inputs:
-        inputs["output"] = said(inputs.pop("says"))
+        inputs["output"] = wrote(inputs.pop("says"))
     if "rollout" in inputs:
         created = rollout(**inputs["rollout"])
     elif "plain" in inputs:
         fields = inputs["plain"]
-        words = {"output": said(fields["says"])} if "says" in fields else {}
+        words = {"output": wrote(fields["says"])} if "says" in fields else {}
         created = plain(**{name: fields[name] for name in fields if name != "says"}, **words)
     else:
         created = observed(

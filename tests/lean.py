@@ -52,7 +52,7 @@ NO_NOTICES = "select '' as check_name, '' as subject, '' as message, '' as hint 
 
 @contextmanager
 def only(*names: str) -> Iterator[None]:
-    """Relations of `main` by name, whatever they read, and the checks that can then be asked.
+    """Relations of `main` by name, all that they read, and the checks that can then be asked.
 
     A name with a schema is of that one.
     """

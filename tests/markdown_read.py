@@ -1,4 +1,4 @@
-"""Markdown as readers see it: what stands in it besides text, whatever flavour they take it for."""
+"""Markdown as readers see it: what is in it besides text, in any flavour."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Damaged files of a format: whatever is wrong with one, every line of it has an end."""
+"""Damaged files of a format: with any damage, every line of it has an end."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.conftest import REPORTS
-from tests.results import Row, called, rollout, said, write
+from tests.results import Row, called, rollout, write, wrote
 
 BENCHMARK = "desk"
 # Rewards by task and repeat: model_a has pass@1 (1 + 0.5 + 0 + 0) / 4 and any pass 2 of 4.
@@ -86,13 +86,13 @@ def _output(model: str, task: int, index: int) -> list[Row]:
     guessed = {(1, 1): "00017", (2, 0): "00099", (2, 1): "00099"} if model == "model_a" else {}
     attempt = f"This was attempt {index} of {model} at task {task}."
     if task == 3:
-        return [*_called("crm_search", {"name": "Smiht"}, []), *said(f"{attempt} I stop here.")]
+        return [*_called("crm_search", {"name": "Smiht"}, []), *wrote(f"{attempt} I stop here.")]
     customer = guessed.get((task, index), f"0001{task}")
     search = (
         [] if (task, index) in guessed else _called("crm_search", {"name": "Smith"}, [customer])
     )
     update = _called("crm_update", {"customer_id": customer}, "ok")
-    return [*search, *update, *said(f"{attempt} I changed customer {customer}.")]
+    return [*search, *update, *wrote(f"{attempt} I changed customer {customer}.")]
 
 
 def _called(name: str, arguments: Row, answer: Any) -> list[Row]:

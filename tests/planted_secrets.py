@@ -88,7 +88,7 @@ def plant(rng: random.Random) -> Plant:
 
 
 def passage(rng: random.Random, plants: list[Plant]) -> str:
-    """Prose with secrets in it, parted by whatever parts words."""
+    """Prose with secrets in it, parted by anything that parts words."""
     parts: list[str] = []
     for _ in range(rng.randint(0, 4)):
         chosen = rng.choice(plants).text if plants and rng.random() < 0.5 else rng.choice(WORDS)

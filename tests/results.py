@@ -79,7 +79,7 @@ def called(tool: str | None, arguments: Any = None, result: str | None = "ok") -
     return [made] if result is None else [made, answer]
 
 
-def said(text: str) -> list[Row]:
+def wrote(text: str) -> list[Row]:
     """The agent's own words."""
     return [{"type": "message", "role": "assistant", "content": text}]
 
@@ -87,12 +87,12 @@ def said(text: str) -> list[Row]:
 def steps(*given: Any) -> list[Row]:
     """The items of an output: words, calls as lists of tool, arguments and answer, or items.
 
-    A call without an answer was never answered; a list of steps stands for each of them.
+    A call without an answer was never answered; a list of steps is each of them.
     """
     items: list[Row] = []
     for step in given:
         if isinstance(step, str):
-            items += said(step)
+            items += wrote(step)
         elif isinstance(step, dict):
             items += thought(step["think"]) if "think" in step else [step]
         elif step and not isinstance(step[0], str):
@@ -194,7 +194,7 @@ def analyzed(
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a command said, and how it ended."""
+    """What a command printed, and how it ended."""
 
     code: int
     stdout: str

@@ -32,7 +32,7 @@ def false_fact(fact: Fact) -> Fact:
         return replace(fact, fact=text.replace(str(fact.value), OTHERS[str(fact.value)]))
     if fact.quotes:
         quote = fact.quotes[0]
-        return replace(fact, fact=text.replace(quote, "nothing of the kind was ever said"))
+        return replace(fact, fact=text.replace(quote, "nothing of the kind was ever written"))
     if isinstance(fact.value, str):
         return replace(fact, fact=text.replace(fact.value, "no_such_thing"))
     return replace(fact, fact=re.sub(r"(?<![\w/:#.`-])\d[\d.,]*(?!\w)", _more, text))

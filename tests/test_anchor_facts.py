@@ -81,7 +81,7 @@ def test_facts_come_from_what_is_bound() -> None:
 
 
 def test_a_cause_comes_from_its_label_alone() -> None:
-    """Not from an example citation in a table of modes, whatever stands in its cells."""
+    """Not from an example citation in a table of modes, with anything in its cells."""
     causes = {fact.subject.task: fact for fact in drafted(CARD, 40) if fact.predicate == "cause"}
     assert {task: fact.value for task, fact in causes.items()} == {"4": "BI", "6": "KG"}
     assert causes["4"].sql == "select cause from root_causes where run_id = 'r_x' and task_id = '4'"
@@ -126,7 +126,7 @@ def test_what_is_counted_of_is_no_fact() -> None:
 
 PARAPHRASE = """# r_x
 
-The first of the tasks that r_x never manages, see `r_x/4:0#3`: it was told that
+The first of the tasks that r_x never manages, see `r_x/4:0#3`: it was informed that
 `crm_update {"id": "00017"} was refused`. Where it gets through (`r_x/4:1#2`)
 `it looked the customer up first`.
 
@@ -168,13 +168,13 @@ def test_too_few_facts_are_explained(tmp_path: Path) -> None:
     found = written(tmp_path, thin="## Summary\n\nOf 40 rollouts 18 pass. All is well.\n")
     out = tmp_path / "facts_of_thin.json"
     flags = ["--benchmark", "b", "--model-name", "m", "--output", out]
-    told = call("extract-anchor-facts", "--golden", found["thin"], *flags)
-    assert told.code == 1
-    assert "0 facts found, 8 needed; nothing written" in told.stderr
-    assert "left out: has no source, label or citation" in told.stderr
+    outcome = call("extract-anchor-facts", "--golden", found["thin"], *flags)
+    assert outcome.code == 1
+    assert "0 facts found, 8 needed; nothing written" in outcome.stderr
+    assert "left out: has no source, label or citation" in outcome.stderr
     assert not out.exists()
-    told = call("extract-anchor-facts", "--golden", found["golden"], *flags, "--min-facts", "13")
-    assert told.code == 2
+    outcome = call("extract-anchor-facts", "--golden", found["golden"], *flags, "--min-facts", "13")
+    assert outcome.code == 2
 
 
 def test_the_public_toolkits_file_is_read(tmp_path: Path) -> None:
@@ -215,7 +215,7 @@ BAD = [
     ({"value": "BI", "sql": "select 'x' where false"}, "no row", "fact"),
     ({"value": 0.5, "sql": "select 0.5405"}, "0.5405", "fact"),
     ({"value": 1e999, "sql": "select 7"}, "7", "fact"),
-    ({"sql": "select nothing from nowhere"}, "a query that can be run", "fact"),
+    ({"sql": "select nothing from no_table"}, "a query that can be run", "fact"),
     ({"citations": ["office_desk_aster-8b/99:0"]}, "tasks of this run", "citation"),
     ({"citations": ["task 3"]}, "RUN/TASK:ROLLOUT", "citation"),
     ({"citations": ["office_desk_aster-8b/17:0#1"]}, "it is at #3", "quote"),
@@ -253,8 +253,8 @@ def test_verify_checks_facts(
 ) -> None:
     """The query of a fact, what it cites and what it quotes; the finding names the fact's line."""
     path = tmp_path / "m_anchor_facts.json"
-    told = json.dumps({"anchor_facts": [{**TRUE, **change}]}, indent=1)
-    path.write_text(told.replace("Infinity", "1e999"))
+    outcome = json.dumps({"anchor_facts": [{**TRUE, **change}]}, indent=1)
+    path.write_text(outcome.replace("Infinity", "1e999"))
     found = verify("# Report\n", "r.md", data, None, facts_file(path))
     wrong = [each for each in found if each.status == "contradicted"]
     assert [(each.file, each.line, each.check) for each in wrong] == (
@@ -304,7 +304,7 @@ def test_facts_survive_their_file(tmp_path: Path) -> None:
         1,
         "select 1",
         ("run/3:0#1",),
-        ("it said so",),
+        ("it wrote so",),
         0.25,
     )
     path = tmp_path / "facts.json"

@@ -62,7 +62,7 @@ def test_mistakes_are_our_errors(analysis, tmp_path: Path) -> None:
     with pytest.raises(blade.InputError):
         blade.open_warehouse(tmp_path / "none.duckdb")
     with pytest.raises(blade.InputError):
-        blade.analyze(tmp_path / "nowhere", out=tmp_path / "out")
+        blade.analyze(tmp_path / "missing", out=tmp_path / "out")
 
 
 def test_answers_are_those_of_the_commands(demo: Path) -> None:

@@ -35,12 +35,12 @@ def run(folder: Path, *flags: str | Path, **texts: str) -> Outcome:
     )
 
 
-def test_a_golden_report_is_told_from_a_shallow_one(tmp_path: Path) -> None:
+def test_a_golden_report_is_distinguished_from_a_shallow_one(tmp_path: Path) -> None:
     """Every demand is met and every score written where the helper writes it."""
     out = tmp_path / "calibration"
-    told = run(tmp_path, "--output-dir", out)
-    assert (told.code, told.stderr) == (0, "")
-    assert told.stdout.count("PASS") == 3
+    outcome = run(tmp_path, "--output-dir", out)
+    assert (outcome.code, outcome.stderr) == (0, "")
+    assert outcome.stdout.count("PASS") == 3
     summary = json.loads((out / "calibration_summary.json").read_text(encoding="utf-8"))
     assert summary["passed"] is True
     assert summary["golden_score"] >= 0.85
@@ -52,18 +52,18 @@ def test_a_golden_report_is_told_from_a_shallow_one(tmp_path: Path) -> None:
 
 def test_a_golden_report_as_its_own_control_fails(tmp_path: Path) -> None:
     """The shallow report too close to the golden one is named, with the facts it meets."""
-    told = run(tmp_path, shallow=GOLDEN)
-    assert told.code == 1
-    assert "FAIL   shallow-vs-golden" in told.stdout
-    assert "Review: Shallow too close" in told.stdout
-    assert "f1 (met by shallow-vs-golden)" in told.stdout
+    outcome = run(tmp_path, shallow=GOLDEN)
+    assert outcome.code == 1
+    assert "FAIL   shallow-vs-golden" in outcome.stdout
+    assert "Review: Shallow too close" in outcome.stdout
+    assert "f1 (met by shallow-vs-golden)" in outcome.stdout
 
 
 def test_a_spread_can_be_asked_for(tmp_path: Path) -> None:
     """A control that states a fact is too close for a spread of 1."""
-    told = run(tmp_path, "--min-spread", "1", "--json", shallow=SHALLOW + TEXTS[7])
-    summary = json.loads(told.stdout)
-    assert (told.code, summary["targets"]["spread_at_least"]) == (1, 1)
+    outcome = run(tmp_path, "--min-spread", "1", "--json", shallow=SHALLOW + TEXTS[7])
+    summary = json.loads(outcome.stdout)
+    assert (outcome.code, summary["targets"]["spread_at_least"]) == (1, 1)
     assert [each["name"] for each in summary["checks"] if not each["passed"]] == ["spread"]
 
 
@@ -72,18 +72,18 @@ def test_facts_that_the_golden_report_does_not_state_are_named(tmp_path: Path) -
     found = written(tmp_path, shallow=SHALLOW)
     odd = [f"Task {n}0 of another desk was lost by `tool_{n}` in {n} of 9 calls." for n in "234"]
     found["facts"].write_text(facts_json((*TEXTS[:2], *odd)), encoding="utf-8")
-    told = call(
+    outcome = call(
         "calibrate",
         *("--golden-report", found["golden"]),
         *("--anchor-facts", found["facts"]),
         *("--shallow-report", found["shallow"]),
     )
-    assert told.code == 1
-    assert "f3 (not in the golden report: " in told.stdout
+    assert outcome.code == 1
+    assert "f3 (not in the golden report: " in outcome.stdout
 
 
 def test_a_low_golden_report_is_not_blamed_on_the_shallow_one() -> None:
-    """Where the golden report states none of the facts, nobody is told to thin the shallow one."""
+    """Where the golden report states none of the facts, nobody is asked to thin the shallow one."""
     report = "## Executive Summary\n\nTask `3` fails since the agent writes to a wrong customer.\n"
     fact = Fact("f", "Task `9` passes because the clerk asks for the order's number twice.", "high")
     found, _ = calibrate(report, "## Executive Summary\n", [fact])
@@ -118,9 +118,9 @@ def test_long_reports_take_time_in_proportion() -> None:
 
     def seconds(n_copies: int) -> float:
         prose = re.sub(r"\n+", " ", GOLDEN.replace("#", "").replace("|", " ")) * n_copies
-        told = "\n".join(GOLDEN.replace("/3:", f"/{n}3:") for n in range(n_copies)) + prose
+        outcome = "\n".join(GOLDEN.replace("/3:", f"/{n}3:") for n in range(n_copies)) + prose
         start = time.process_time()
-        score(told, standard(told, [Fact(f"f{n}", t, "high") for n, t in enumerate(TEXTS)]))
+        score(outcome, standard(outcome, [Fact(f"f{n}", t, "high") for n, t in enumerate(TEXTS)]))
         return time.process_time() - start
 
     seconds(1)

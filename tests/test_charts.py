@@ -61,7 +61,7 @@ def written(drawn: str) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def told(demo: Path) -> Content:
+def demo_content(demo: Path) -> Content:
     """The demo's content."""
     with pipeline.open_warehouse(demo) as warehouse:
         return report.collect(warehouse)
@@ -85,32 +85,32 @@ def bars(drawn: str, kind: str) -> list[tuple[float, float]]:
 
 
 def across(drawn: str) -> list[tuple[float, float]]:
-    """The ticks below a chart: where each stands, and what it says there."""
+    """The ticks below a chart: where each is, and its words."""
     ticks = [each for each in tree(drawn).iter("text") if each.get("class") == "tick"]
     below = [each for each in ticks if each.get("text-anchor") == "middle"]
     return [(float(each.get("x", "")), float((each.text or "").rstrip("%"))) for each in below]
 
 
 def read_back(drawn: str, place: float) -> float:
-    """What stands at a place, by the first and the last tick."""
+    """The label of a place, by the first and the last tick."""
     (start, low), *_, (end, high) = across(drawn)
     return low + (place - start) / (end - start) * (high - low)
 
 
 @pytest.mark.parametrize("name", CHARTS)
-def test_a_chart_is_declared_whole(name: str, told: Content) -> None:
+def test_a_chart_is_declared_whole(name: str, demo_content: Content) -> None:
     """It has a macro, a place in a section, and something to draw in the demo."""
     assert name in svg.macros("charts"), f"write its macro {name} in charts.svg.j2"
     sections = [path.read_text(encoding="utf-8") for path in (OURS / "markdown").glob("*.j2")]
     placed = any(f'chart("{name}"' in text for text in sections)
     assert placed, f'place it in a template of report_templates/markdown: chart("{name}", ...)'
-    pictures = [draw(each, key, told) for each, key in places(told) if each == name]
+    pictures = [draw(each, key, demo_content) for each, key in places(demo_content) if each == name]
     assert pictures and all(pictures), f"{name} draws nothing of the demo: check its key and values"
 
 
-def test_every_chart_of_the_demo(told: Content) -> None:
+def test_every_chart_of_the_demo(demo_content: Content) -> None:
     """Charts are well-formed, say what they are, have ids of their own and no style or script."""
-    drawn = [draw(name, key, told) for name, key in places(told)]
+    drawn = [draw(name, key, demo_content) for name, key in places(demo_content)]
     ids = Counter(i for each in drawn for i in re.findall(r' id="([^"]*)"', each))
     assert set(ids.values()) == {1}
     for each in drawn:
@@ -125,12 +125,12 @@ def test_every_chart_of_the_demo(told: Content) -> None:
         assert not re.search(r"\d\.\d{3,}(?=[^<>]*\"/>)", each)
 
 
-def test_classes_are_coloured(told: Content) -> None:
-    """Every class that a chart uses stands in the style sheet, and every pattern in the page."""
+def test_classes_are_coloured(demo_content: Content) -> None:
+    """Every class that a chart uses is in the style sheet, and every pattern in the page."""
     used = {
         name
-        for place, key in places(told)
-        for found in re.findall(r'class="([^"]*)"', draw(place, key, told))
+        for place, key in places(demo_content)
+        for found in re.findall(r'class="([^"]*)"', draw(place, key, demo_content))
         for name in found.split()
     }
     css = CSS.read_text(encoding="utf-8")
@@ -140,11 +140,11 @@ def test_classes_are_coloured(told: Content) -> None:
     assert kinds == {"lost", "loss", "sometimes"} and all(f'"{kind}"' in page for kind in kinds)
 
 
-def test_figures_are_the_rows_they_cite(told: Content, demo: Path) -> None:
+def test_figures_are_the_rows_they_cite(demo_content: Content, demo: Path) -> None:
     """What is printed with a source is, to its digits, what a query for that source gives."""
     cited: dict[str, set[tuple[str, str]]] = {}
-    for name, key in places(told):
-        for found in tree(draw(name, key, told)).iter():
+    for name, key in places(demo_content):
+        for found in tree(draw(name, key, demo_content)).iter():
             source = found.get("data-figure")
             if source:
                 relation = source.partition("?")[0]
@@ -254,12 +254,12 @@ def check_adds_up(drawn: str) -> int:
     return n_panels
 
 
-def test_waterfall_adds_up_in_the_demo(told: Content) -> None:
+def test_waterfall_adds_up_in_the_demo(demo_content: Content) -> None:
     """Bars lead from the base to the candidate, and the printed lines add up to the total."""
-    for pair in told.comparisons:
+    for pair in demo_content.comparisons:
         for change in pair.changes:
             key = {"base": pair.base, "candidate": pair.candidate, "metric": change.metric}
-            drawn = draw("waterfall", key, told)
+            drawn = draw("waterfall", key, demo_content)
             ledgers = chosen(change)
             assert check_adds_up(drawn) == len(ledgers) > 0
             scale_ = 10 if change.metric == "pass_at_1" else 10_000

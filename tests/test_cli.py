@@ -46,11 +46,11 @@ def _sql(results: Results, *arguments: str | Path, stdin: str = "") -> Outcome:
     return call("sql", *arguments, "--warehouse", results.path, stdin=stdin)
 
 
-def _refused(said: Outcome, code: int, *parts: str) -> None:
+def _refused(outcome: Outcome, code: int, *parts: str) -> None:
     """Nothing on stdout, every part in the message, and the exit code that says whose fault."""
-    assert (said.code, said.stdout) == (code, "")
+    assert (outcome.code, outcome.stdout) == (code, "")
     for part in parts:
-        assert part in said.stderr
+        assert part in outcome.stderr
 
 
 @pytest.mark.parametrize(
@@ -70,8 +70,8 @@ def test_a_folder_without_rollouts_cannot_be_used(
     if files is not None:
         folder.mkdir()
         write(folder, files)
-    said = call("analyze", folder, "--out", tmp_path / "out")
-    _refused(said, 3, f"{folder}: ", *parts)
+    outcome = call("analyze", folder, "--out", tmp_path / "out")
+    _refused(outcome, 3, f"{folder}: ", *parts)
     assert not (tmp_path / "out").exists()
 
 
@@ -84,8 +84,8 @@ def test_a_file_that_holds_no_results_cannot_be_used(
 ) -> None:
     """Exit code 3 and what was looked for; the same rows in a file of any name are read."""
     path = write(tmp_path, {name: content}) / name
-    said = call("analyze", path, "--out", tmp_path / "out")
-    _refused(said, 3, f"{name}: no rollouts found", "it is: other", "Looked for", "JSON object")
+    outcome = call("analyze", path, "--out", tmp_path / "out")
+    _refused(outcome, 3, f"{name}: no rollouts found", "it is: other", "Looked for", "JSON object")
     assert not (tmp_path / "out").exists()
     path.write_text(lines([rollout(0, 0)]), encoding="utf-8")
     (found,) = discover.artifacts((path,))
@@ -118,17 +118,17 @@ def _analyze_as_a_person(folder: Path, out: Path, opened: Path | None = None) ->
     return Outcome(ended.returncode, ended.stdout, ended.stderr)
 
 
-def test_a_folder_that_may_not_be_read_is_said(tmp_path: Path) -> None:
+def test_a_folder_that_may_not_be_read_is_reported(tmp_path: Path) -> None:
     """Exit code 3, and what to look at."""
     folder = write(tmp_path / "results", {"a_rollouts.jsonl": [rollout(0, 0)]})
     folder.chmod(0o000)
-    said = _analyze_as_a_person(folder, tmp_path / "out")
+    outcome = _analyze_as_a_person(folder, tmp_path / "out")
     folder.chmod(0o755)
-    _refused(said, 3, "results: cannot be read", "permissions")
+    _refused(outcome, 3, "results: cannot be read", "permissions")
 
 
 @pytest.mark.slow
-def test_a_subfolder_that_may_not_be_read_is_said() -> None:
+def test_a_subfolder_that_may_not_be_read_is_reported() -> None:
     """A run behind closed doors is not silently left out of the analysis."""
     rows = [rollout(0, 0)]
     # Another session of pytest closes the folders of this one while it runs.
@@ -139,17 +139,17 @@ def test_a_subfolder_that_may_not_be_read_is_said() -> None:
         out.mkdir()
         out.chmod(0o777)
         (folder / "closed").chmod(0o000)
-        said = _analyze_as_a_person(folder, out)
+        outcome = _analyze_as_a_person(folder, out)
         (folder / "closed").chmod(0o755)
-    assert said.code in (0, 3)
-    assert "closed" in said.stderr
+    assert outcome.code in (0, 3)
+    assert "closed" in outcome.stderr
 
 
-def test_an_output_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
+def test_an_output_folder_that_cannot_be_made_is_reported(tmp_path: Path) -> None:
     """Exit code 3, and which option to change."""
     folder = write(tmp_path / "results", {"a_rollouts.jsonl": [rollout(0, 0)], "file": "x"})
-    said = call("analyze", folder, "--out", folder / "file" / "out")
-    _refused(said, 3, "cannot be written", "--out")
+    outcome = call("analyze", folder, "--out", folder / "file" / "out")
+    _refused(outcome, 3, "cannot be written", "--out")
 
 
 @pytest.mark.parametrize(
@@ -164,8 +164,8 @@ def test_wrong_calls_say_what_is_wrong(
     write(tmp_path, {"x_rollouts.jsonl": rows, "y.jsonl": rows, "empty/notes.md": "none"})
     out = tmp_path / "out"
     given = [argument.format(folder=tmp_path) for argument in arguments]
-    said = call(*given, *(["--out", out] if arguments[0] == "analyze" else []))
-    _refused(said, 2, *parts)
+    outcome = call(*given, *(["--out", out] if arguments[0] == "analyze" else []))
+    _refused(outcome, 2, *parts)
     assert not out.exists()
 
 
@@ -174,12 +174,12 @@ def test_analyze_prints_its_result_and_keeps_warnings_apart(tmp_path: Path) -> N
     """Inventory, runs and what to run next on stdout; warnings on stderr; the same as JSON."""
     rows = lines([rollout(0, 0, reward=1.0), rollout(1, 0, reward=0.5)]) + "{broken\n"
     folder = write(tmp_path / "results", {"a_rollouts.jsonl": rows, "notes.md": "n"})
-    said = call("analyze", folder, "--out", tmp_path / "out")
-    assert said.code == 0
+    outcome = call("analyze", folder, "--out", tmp_path / "out")
+    assert outcome.code == 0
     for part in ("2 files, 2 rollouts", "0.75", "blade sql", str(tmp_path / "out")):
-        assert part in said.stdout
-    assert "could not be used" in said.stderr and "could not be used" not in said.stdout
-    assert "\x1b" not in said.stdout + said.stderr
+        assert part in outcome.stdout
+    assert "could not be used" in outcome.stderr and "could not be used" not in outcome.stdout
+    assert "\x1b" not in outcome.stdout + outcome.stderr
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         "manifest.json",
         "metrics.json",
@@ -210,10 +210,10 @@ def test_wrong_queries_say_what_is_wrong(
     """Exit code 2, with a suggestion where there is one."""
     query = tmp_path / "query.sql"
     query.write_text("select 1")
-    said = _sql(results, *(argument.format(query=query) for argument in arguments))
-    assert (said.code, said.stdout) == (2, "")
+    outcome = _sql(results, *(argument.format(query=query) for argument in arguments))
+    assert (outcome.code, outcome.stdout) == (2, "")
     for part in parts:
-        assert part.lower() in said.stderr.lower()
+        assert part.lower() in outcome.stderr.lower()
 
 
 def test_a_query_file_that_is_no_text_is_refused(results: Results, tmp_path: Path) -> None:
@@ -223,21 +223,21 @@ def test_a_query_file_that_is_no_text_is_refused(results: Results, tmp_path: Pat
 
 
 def test_a_query_that_fails_late_leaves_the_file_whole(results: Results, tmp_path: Path) -> None:
-    """An error in row 150,000 is an error: no traceback, and the previous output stands."""
+    """An error in row 150,000 is an error: no traceback, and the previous output stays."""
     out = tmp_path / "rows.csv"
     out.write_text("previous\n")
     query = "select case when i = 150000 then error('late') else i end from range(200000) t(i)"
-    said = _sql(results, query, "--format", "csv", "--out", out)
-    _refused(said, 2, "late")
+    outcome = _sql(results, query, "--format", "csv", "--out", out)
+    _refused(outcome, 2, "late")
     assert out.read_text() == "previous\n"
 
 
-def test_an_output_that_cannot_be_written_is_said(results: Results, tmp_path: Path) -> None:
+def test_an_output_that_cannot_be_written_is_reported(results: Results, tmp_path: Path) -> None:
     """Exit code 3, for text and for Parquet."""
     for format_ in ("csv", "parquet"):
         out = tmp_path / "absent" / "rows"
-        said = _sql(results, "from runs", "--format", format_, "--out", out)
-        _refused(said, 3, "cannot be written")
+        outcome = _sql(results, "from runs", "--format", format_, "--out", out)
+        _refused(outcome, 3, "cannot be written")
 
 
 TYPED = (
@@ -249,8 +249,8 @@ TYPED = (
 @pytest.mark.parametrize("format_", ["json", "jsonl"])
 def test_json_keeps_types(results: Results, format_: str) -> None:
     """Numbers, null, lists, structs and JSON columns come back as they were."""
-    said = _sql(results, TYPED, "--format", format_)
-    row = json.loads(said.stdout)[0] if format_ == "json" else json.loads(said.stdout)
+    outcome = _sql(results, TYPED, "--format", format_)
+    row = json.loads(outcome.stdout)[0] if format_ == "json" else json.loads(outcome.stdout)
     expected = {"n": 1, "f": 0.1 + 0.2, "b": True, "t": "x|y", "nothing": None}
     assert row == {**expected, "l": [1, 2], "s": {"k": "v"}, "j": {"a": [1]}}
     empty = _sql(results, "from runs where false", "--format", format_).stdout
@@ -270,8 +270,8 @@ def test_text_formats_round_trip(results: Results, tmp_path: Path) -> None:
         "| t |\n| --- |\n| x\\|y |\n"
     )
     out = tmp_path / "rows.parquet"
-    said = _sql(results, query, "--format", "parquet", "--out", out)
-    assert (said.code, said.stdout, said.stderr) == (0, "", "")
+    outcome = _sql(results, query, "--format", "parquet", "--out", out)
+    assert (outcome.code, outcome.stdout, outcome.stderr) == (0, "", "")
     assert pyarrow.parquet.read_table(out).to_pylist() == [
         {"task_id": "0", "reward": 1.0},
         {"task_id": "1", "reward": 0.0},
@@ -282,14 +282,14 @@ def test_text_formats_round_trip(results: Results, tmp_path: Path) -> None:
 
 def test_the_schema_of_one_relation(results: Results) -> None:
     """By its name or a part of it; a query is no relation."""
-    said = _sql(results, "--schema", "task_outc").stdout
-    assert said.startswith("task_outcomes  ") and "\n\n" not in said
+    outcome = _sql(results, "--schema", "task_outc").stdout
+    assert outcome.startswith("task_outcomes  ") and "\n\n" not in outcome
     _refused(_sql(results, "--schema", "from runs"), 2, "from runs: no such relation")
     rows = json.loads(_sql(results, "--schema", "runs", "--format", "json").stdout)
     assert {row["relation"] for row in rows} == {"runs"}
 
 
-def test_missing_and_broken_warehouses_are_said(results: Results, tmp_path: Path) -> None:
+def test_missing_and_broken_warehouses_are_reported(results: Results, tmp_path: Path) -> None:
     """Absent, no database, cut short, or one of someone else: exit code 3, and how to make one."""
     broken, half, foreign = (tmp_path / f"{name}.duckdb" for name in ("broken", "half", "foreign"))
     broken.write_bytes(b"this is no database" * 1000)
@@ -320,12 +320,12 @@ def test_the_warehouse_is_found_from_the_current_folder(
         (tmp_path / "deep", ["--warehouse", "../blade_out"]),
     ):
         monkeypatch.chdir(folder)
-        said = call("why", "a/1", *arguments)
-        assert said.code == 0 and "\n      blade failures a\n" in said.stdout, folder
+        outcome = call("why", "a/1", *arguments)
+        assert outcome.code == 0 and "\n      blade failures a\n" in outcome.stdout, folder
     monkeypatch.chdir(tmp_path)
     shutil.copytree(results.path.parent, tmp_path / "other one")
-    said = call("why", "a/1", "--warehouse", "other one")
-    assert "blade failures a --warehouse 'other one'\n" in said.stdout
+    outcome = call("why", "a/1", "--warehouse", "other one")
+    assert "blade failures a --warehouse 'other one'\n" in outcome.stdout
 
 
 NAMES = ["office_a-8b", "office_b", "math_A-8b", "step_100", "step_1000", "task_17", "x7"]
@@ -362,17 +362,17 @@ def test_names_may_be_given_in_part(given: str, found: list[str]) -> None:
 )
 def test_every_command_takes_a_part_of_a_name(demo: Path, command: str) -> None:
     """One resolver for all of them: a run of which one part is enough, and two that are meant."""
-    said = call(*command.split(), "--warehouse", demo.parent)
-    assert said.code == 0 and "office_desk_aster-8b" in said.stdout, said.stderr
+    outcome = call(*command.split(), "--warehouse", demo.parent)
+    assert outcome.code == 0 and "office_desk_aster-8b" in outcome.stdout, outcome.stderr
     wrong = call(*command.replace("desk_as", "aster").split(), "--warehouse", demo)
     _refused(wrong, 2, "aster", "2 runs match", "office_desk_aster-8b, quick_math_aster-8b")
 
 
 @pytest.mark.parametrize(
     ("citation", "parts"),
-    cases("cli", "citations_that_lead_nowhere_say_what_there_is"),
+    cases("cli", "broken_citations_say_what_there_is"),
 )
-def test_citations_that_lead_nowhere_say_what_there_is(
+def test_broken_citations_say_what_there_is(
     results: Results, citation: str, parts: list[str]
 ) -> None:
     """Exit code 2, with the nearest thing that exists."""
@@ -389,9 +389,9 @@ def test_a_malformed_citation_is_a_wrong_call(command: str, tmp_path: Path) -> N
 
 def test_show_prints_a_rollout(results: Results) -> None:
     """Prompt, events, reward, source; as JSON too."""
-    said = call("show", "a/1:0", "--warehouse", results.path)
+    outcome = call("show", "a/1:0", "--warehouse", results.path)
     for part in ("a/1:0", "reward 0 (failed)", "a_rollouts.jsonl:2", "question 1", "done"):
-        assert part in said.stdout
+        assert part in outcome.stdout
     shown = json.loads(call("show", "a/1:0", "--json", "--warehouse", results.path).stdout)
     assert (shown["reward"], shown["is_pass"], shown["source_line"]) == (0.0, False, 2)
     assert [event["text"] for event in shown["events"]] == ["done"]
@@ -474,7 +474,7 @@ class Prompt:
         return code
 
     def kill(self) -> None:
-        """Whatever state it is in."""
+        """In any state."""
         if self._running.poll() is None:
             self._running.kill()
             self._running.wait()
@@ -511,8 +511,8 @@ def test_ctrl_c_ends_the_query_and_not_the_prompt(prompt: Prompt) -> None:
     query = "select sum(a.range * b.range) from range(1000000) a, range(1000000) b;\n"
     prompt.type(query, until="b;")
     time.sleep(0.5)
-    said = prompt.type("\x03")
-    assert "Traceback" not in said
+    outcome = prompt.type("\x03")
+    assert "Traceback" not in outcome
 
 
 @pytest.mark.parametrize("wrapped", [None, ValueError("a library's own"), SystemExit(1)])
@@ -586,8 +586,8 @@ def test_words_are_completed(words: str, completed: list[str]) -> None:
     """A shell gets commands and options, and no message where there is no such command."""
     asked = {"_BLADE_COMPLETE": "bash_complete", "COMP_WORDS": words}
     asked |= {"COMP_CWORD": str(words.count(" "))}
-    said = blade(env={**os.environ, **asked})
-    assert (said.stdout.split(), said.stderr) == (completed, "")
+    outcome = blade(env={**os.environ, **asked})
+    assert (outcome.stdout.split(), outcome.stderr) == (completed, "")
 
 
 def test_queries_come_from_arguments_files_and_stdin(results: Results, tmp_path: Path) -> None:
@@ -605,11 +605,11 @@ def test_queries_come_from_arguments_files_and_stdin(results: Results, tmp_path:
 @pytest.mark.slow
 def test_output_survives_a_terminal_without_unicode(results: Results) -> None:
     """Characters that the output cannot hold are replaced, not fatal."""
-    said = blade(
+    outcome = blade(
         "sql",
         "select 'ō' as x",
         "--warehouse",
         results.path,
         env={**os.environ, "PYTHONIOENCODING": "ascii"},
     )
-    assert (said.code, "Traceback" in said.stderr) == (0, False)
+    assert (outcome.code, "Traceback" in outcome.stderr) == (0, False)

@@ -19,7 +19,7 @@ from pipeline.settings import Settings
 from pipeline.warehouse import Warehouse
 from tests import compare_runs
 from tests.case_files import cases
-from tests.results import Outcome, Row, analyzed, asked, call, called, rollout, said, write
+from tests.results import Outcome, Row, analyzed, asked, call, called, rollout, write, wrote
 
 Say = Callable[..., Outcome]
 ASTER, BIRCH = "quick_math_aster-8b", "quick_math_birch-70b"
@@ -71,7 +71,7 @@ def parsed(outcome: Outcome) -> dict[str, Any]:
 
 
 def refused(outcome: Outcome, *words: str, code: int = 2) -> bool:
-    """It printed no result, said what is wrong and what to do, and ended with this code."""
+    """It printed no result, wrote what is wrong and what to do, and ended with this code."""
     assert (outcome.code, outcome.stdout) == (code, ""), outcome
     assert outcome.stderr.startswith("blade: ") and outcome.stderr.count("\n") == 2, outcome.stderr
     return all(word in outcome.stderr for word in words)
@@ -143,7 +143,7 @@ def test_base_and_candidate(say: Say) -> None:
     assert re.search(rf"sometimes +12{cell}6{cell}0", whole)
     assert re.search(rf"never +0{cell}6{cell}0", whole)
     assert "the candidate is higher" in words(whole)
-    # Rewards are passes: said once.
+    # Rewards are passes: printed once.
     assert "mean reward" not in text
 
 
@@ -263,7 +263,7 @@ def test_other_questions_are_refused(say: Say) -> None:
 
 @pytest.mark.slow
 def test_nothing_in_common(say: Say) -> None:
-    """Runs of other tasks, or of none, share nothing: that is said, and nothing is invented."""
+    """Runs of other tasks, or of none, share nothing: the page says so, and nothing is invented."""
     actual = parsed(say("base", "elsewhere", "empty", "--json"))["comparisons"]
     actual += parsed(say("empty", "base", "--json"))["comparisons"]
     assert len(actual) == 6
@@ -312,7 +312,7 @@ def crashing(tmp_path_factory: pytest.TempPathFactory) -> Path:
     def flip(task: int, *, is_candidate: bool) -> Row:
         fails = is_candidate and task < 4
         answer = "Error: the disk is full" if is_candidate and task in (0, 1, 2, 4) else "ok"
-        output = [*called("look"), *called("save", {}, answer), *said("done")]
+        output = [*called("look"), *called("save", {}, answer), *wrote("done")]
         return rollout(task, 0, ask=f"flip {task}", reward=float(not fails), output=output)
 
     def attempts(n_failing: int, tasks: range) -> list[Row]:
@@ -563,7 +563,7 @@ def test_a_run_goes_before_a_folder_of_its_name(
 
 
 def test_a_warehouse_of_an_older_version(tmp_path: Path) -> None:
-    """It lacks what a comparison asks of it; the way out is said."""
+    """It lacks what a comparison asks of it; the message says what to do."""
     path, runs = tmp_path / "warehouse.duckdb", "(values ('a', 'x'), ('b', 'x'))"
     with duckdb.connect(str(path)) as db:
         db.execute("create schema raw; create table raw.events (i int)")

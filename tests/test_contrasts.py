@@ -164,8 +164,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Results:
 def asked(name: str, rows: list[Row]) -> Iterator[Row]:
     """Of a run the questions are its own: so it is a benchmark of its own."""
     for row in rows:
-        said = {"role": "user", "content": f"{name} {row['_ng_task_index']}"}
-        yield {**row, "responses_create_params": {"input": [said]}}
+        message = {"role": "user", "content": f"{name} {row['_ng_task_index']}"}
+        yield {**row, "responses_create_params": {"input": [message]}}
 
 
 @facts("contrasts")
@@ -219,12 +219,12 @@ def test_expected_calls(name: str, runs: Results) -> None:
         select status, tool, seq, differing_keys from expected_calls
         where run_id = 'expecting' and task_id = '{list(EXPECTED).index(name)}' order by call_no
     """)
-    assert [list(row) for row in found] == EXPECTED[name]["said"]
+    assert [list(row) for row in found] == EXPECTED[name]["result"]
 
 
 @pytest.mark.slow
 def test_nothing_recorded_is_not_contrasted(tmp_path: Path) -> None:
-    """Where an attempt left tokens but no items, nothing is said of what it did."""
+    """Where an attempt left tokens but no items, nothing is reported of what it did."""
     usage = {"input_tokens": 9, "output_tokens": 9}
     bare = {"response": {"output": [], "usage": usage}}
     rows = [
@@ -275,8 +275,8 @@ def test_without_a_transcript_checks_are_shown(tmp_path: Path) -> None:
     assert "checks met, fails test_" in text
 
 
-def untold(task: int, index: int, *, met: str) -> Row:
-    """An attempt of which three checks are recorded and nothing of what was said or done."""
+def unwritten(task: int, index: int, *, met: str) -> Row:
+    """An attempt of which three checks are recorded and nothing of its words or calls."""
     tests = {f"test_{name}": name in met for name in "abc"}
     row = rollout(task, index, reward=float(all(tests.values())), tests=tests)
     del row["response"]
@@ -303,8 +303,13 @@ def test_attempts_that_go_other_ways_are_not_set_beside_each_other(
 def test_without_transcripts_checks_are_compared(tmp_path: Path) -> None:
     """The nearest failure beside a pass: which checks one of them meets alone, with citations."""
     rows = [
-        *(untold(0, 0, met="abc"), untold(0, 1, met="a"), untold(0, 2, met="ab")),
-        *(untold(1, 0, met="c"), untold(1, 1, met="abc"), untold(2, 0, met=""), rollout(3, 0)),
+        *(unwritten(0, 0, met="abc"), unwritten(0, 1, met="a"), unwritten(0, 2, met="ab")),
+        *(
+            unwritten(1, 0, met="c"),
+            unwritten(1, 1, met="abc"),
+            unwritten(2, 0, met=""),
+            rollout(3, 0),
+        ),
         *(rollout(4, 0, reward=0.0), rollout(4, 1)),
     ]
     found = written.analyzed(tmp_path, {"a_rollouts.jsonl": rows})

@@ -31,11 +31,11 @@ def test_every_line_is_accounted_for(corpus: Path) -> None:
     )
     on_disk = {str(p.relative_to(CORPUS)): p for p in CORPUS.rglob("*") if p.is_file()}
     assert {row[0] for row in rows} == set(on_disk)
-    for path, n_bytes, n_lines, n_told in rows:
+    for path, n_bytes, n_lines, n_reported in rows:
         content = on_disk[path].read_bytes()
         assert n_bytes == len(content)
         assert n_lines == content.count(b"\n") + (not content.endswith(b"\n") and content != b"")
-        assert n_lines == n_told
+        assert n_lines == n_reported
 
 
 def test_sample_is_whole(corpus: Path) -> None:
@@ -56,9 +56,9 @@ def summary(corpus: Path, run: str) -> list[str]:
 
 
 def compared(corpus: Path, *runs: str) -> list[dict[str, Any]]:
-    told = call("compare", *runs, "--json", "--warehouse", corpus)
-    assert told.code == 0, told.stderr
-    rows: list[dict[str, Any]] = json.loads(told.stdout)["comparisons"]
+    outcome = call("compare", *runs, "--json", "--warehouse", corpus)
+    assert outcome.code == 0, outcome.stderr
+    rows: list[dict[str, Any]] = json.loads(outcome.stdout)["comparisons"]
     return rows
 
 
@@ -97,7 +97,7 @@ def test_harnesses_share_one_task(corpus: Path) -> None:
 
 
 def test_harnesses_say_nothing_of_other_tasks(corpus: Path) -> None:
-    """What differs on this task is told, and that nothing follows for others."""
+    """What differs on this task is reported, and that nothing follows for others."""
     text = call("compare", *HARNESSES[:2], "--full", "--warehouse", corpus).stdout
     words = " ".join(text.split())
     assert "one common task says nothing of other tasks" in words

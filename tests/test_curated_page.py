@@ -80,18 +80,18 @@ def test_every_figure_shows_a_query_that_gives_it(tmp_path: Path) -> None:
         package / "golden_reports" / GOLDEN.name, tmp_path / "page.html", "--warehouse", out
     )
     assert "that hold 7" in text and "that do not 0" in text
-    shown = [(unquote(unescape(query)), told) for query, told in FIGURE.findall(text)]
+    shown = [(unquote(unescape(query)), figure) for query, figure in FIGURE.findall(text)]
     assert len(shown) > 350
     with open_warehouse(out / "warehouse.duckdb") as warehouse:
-        for query, told in shown:
-            (token,) = figures(told.rstrip(".,;:)"))
+        for query, figure in shown:
+            (token,) = figures(figure.rstrip(".,;:)"))
             rows = warehouse.execute(query).fetchall()
             values = [value for row in rows for value in row if not isinstance(value, str)]
-            assert any(token.agrees(value) for value in values), (query, told, values)
+            assert any(token.agrees(value) for value in values), (query, figure, values)
 
 
 def test_text_is_inert_and_citations_open_evidence(demo: Path, tmp_path: Path) -> None:
-    """Whatever a report holds; a citation out of code is one too, one of nothing leads nowhere."""
+    """Of any report; a citation out of code is one too, one of nothing is no link."""
     report = tmp_path / "mine.md"
     report.write_text(NASTY, encoding="utf-8")
     text = made(report, tmp_path / "page.html", "--warehouse", demo)
@@ -147,5 +147,5 @@ def test_what_does_not_hold_is_listed(demo: Path, tmp_path: Path) -> None:
     ],
 )
 def test_what_does_not_go_together(words: tuple[str, ...]) -> None:
-    """Is said before anything is read."""
+    """Is reported before anything is read."""
     assert call("report", *words).code == 2

@@ -1,4 +1,4 @@
-"""What is said of changes holds what is promised: simulated runs, more of them when slow."""
+"""Verdicts on changes keep what is promised: simulated runs, more of them when slow."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ slow = partial(pytest.param, marks=pytest.mark.slow)
 
 @pytest.mark.slow
 @pytest.mark.parametrize("repeats", [slow((5, 5)), slow((8, 4)), (8, 1)])
-def test_equal_runs_are_seldom_told_apart(repeats: tuple[int, int]) -> None:
-    """Whatever their repeats, a change is called about once in twenty."""
+def test_equal_runs_are_seldom_distinguished(repeats: tuple[int, int]) -> None:
+    """With any number of repeats, a change is called about once in twenty."""
     assert simulated(100, repeats, n_pairs=200).fired() <= 0.09
 
 

@@ -1,4 +1,4 @@
-"""Same inputs, same bytes: whatever the threads, hash seed, place, or order of files and rows."""
+"""Same inputs, same bytes: with any threads, hash seed, place, or order of files and rows."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.package.diff import difference
-from tests.results import call, rollout, said, write
+from tests.results import call, rollout, write, wrote
 
 OLD = """# r
 
@@ -26,7 +26,7 @@ See `a/1:0`.
 
 
 def test_what_moved_is_gone_and_is_new() -> None:
-    """By what is asked, wherever it stands and in whatever words."""
+    """By what is asked, wherever it is and in any words."""
     new = OLD.replace("44.0%", "48.0%").replace("| email | 5 |", "| phone | 5 |")
     new = new.replace("See `a/1:0`.", "See `a/2:0`.").replace("passes", "gets through")
     found = difference(OLD, new)
@@ -85,7 +85,7 @@ def test_a_list_of_what_a_table_has_is_no_question() -> None:
 def test_two_analyses(tmp_path: Path) -> None:
     """What moved, is gone and is new follows from the rows that changed."""
     first = [
-        rollout(task, index, output=said(f"answer {index}"), reward=float(index < task))
+        rollout(task, index, output=wrote(f"answer {index}"), reward=float(index < task))
         for task in range(4)
         for index in range(3)
     ]

@@ -46,7 +46,7 @@ def _run_names(folder: Path) -> dict[str, str | None]:
     cases("discover", "a_name_says_the_kind"),
 )
 def test_a_name_says_the_kind(tmp_path: Path, name: str, kind: str) -> None:
-    """Every file of the formats' table is recognised by its name, whatever it holds."""
+    """Every file of the formats' table is recognised by its name, with any content."""
     write(tmp_path, {"known_rollouts.jsonl": ROWS, name: b""})
     assert _kinds(tmp_path)[name] == kind
 
@@ -308,6 +308,6 @@ def test_no_name_hides_forced_verification(tmp_path: Path) -> None:
     names = {"good": folder / "b"}
     with only(*CHECKED):
         analysis = pipeline.analyze(folder, out=tmp_path / "out", run_names=names)
-    # The four files are one and the same, which is said too.
+    # The four files are one and the same, which is reported too.
     warned = [warning.check for warning in analysis.warnings if warning.check != "warn_copies"]
     assert warned == ["warn_unsafe"] * 4

@@ -174,7 +174,7 @@ def many_example(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return analyzed(tmp_path_factory.mktemp("many_example"), files, needs=lean.METRICS).path
 
 
-SAID = {"1": "done", "0": "not done", "cut": "so let me"}
+ENDINGS = {"1": "done", "0": "not done", "cut": "so let me"}
 
 
 def compared_rows(task: int, kind: str, entries: str, question: str) -> list[list[Row]]:
@@ -183,8 +183,8 @@ def compared_rows(task: int, kind: str, entries: str, question: str) -> list[lis
     for index, entry in enumerate(filter(None, entries.split(", "))):
         inputs.append(asked(task, index, ask=question, kind=kind))
         if entry != "lost":
-            said = {"type": "message", "role": "assistant", "content": SAID[entry]}
-            response: Row = {"output": [said]}
+            message = {"type": "message", "role": "assistant", "content": ENDINGS[entry]}
+            response: Row = {"output": [message]}
             if entry == "cut":
                 response["incomplete_details"] = {"reason": "max_output_tokens"}
             row = rollout(task, index, ask=question, reward=float(entry == "1"), kind=kind)
@@ -230,7 +230,7 @@ def test_metrics_answers(
     compared_example: Path,
     signed_example: Path,
 ) -> None:
-    """The queries of docs/metrics.md print what stands below them."""
+    """The queries of docs/metrics.md print what is below them."""
     asked_of = {"series": series_example, "compar": compared_example, "ledger": compared_example}
     asked_of |= {"failur": signed_example}
     named = re.search(r" from (series|compar|ledger|failur)", command)

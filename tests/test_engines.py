@@ -285,7 +285,7 @@ def test_parts_that_are_not_as_written_are_ignored(tmp_path: Path, kept: Path) -
     assert {stat.S_IMODE(path.lstat().st_mode) for path in kept.iterdir()} == {0o600}
     other = tmp_path / "other"
     with duckdb.connect() as db:
-        db.execute(f"copy (select 1 as n_lines, 'x' as said) to '{other}' (format parquet)")
+        db.execute(f"copy (select 1 as n_lines, 'x' as note) to '{other}' (format parquet)")
     harms: list[Callable[[Path], Any]] = [
         lambda path: path.write_bytes(path.read_bytes()[:-9]),
         lambda path: path.write_bytes(other.read_bytes()),
@@ -343,7 +343,7 @@ def ends(_item: int) -> None:
 
 
 @pytest.mark.slow
-def test_processes_answer_in_order_and_their_end_is_told() -> None:
+def test_processes_answer_in_order_and_their_end_is_reported() -> None:
     """Numbers back in their order; a process that dies ends the reading with a message."""
     assert list(local.answers(str, range(5), jobs=2)) == list("01234")
     with pytest.raises(InputError, match="was killed"):

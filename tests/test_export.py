@@ -100,7 +100,7 @@ def test_every_row_of_every_public_relation_is_read_back(
 def test_the_same_warehouse_gives_the_same_bytes(
     format_: str, results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """However many threads there are, and whatever is left there of an earlier export."""
+    """However many threads there are, and with anything left there of an earlier export."""
     other = "csv" if format_ == "parquet" else "parquet"
     for out, formats in (("first", [format_]), ("second", [other, format_])):
         for each in formats:
@@ -132,7 +132,7 @@ def test_only_an_earlier_export_is_overwritten(results: Path, tmp_path: Path) ->
     assert (tmp_path / "notes.md").exists() and (tmp_path.parent / "outside.csv").exists()
 
 
-def test_a_folder_that_cannot_be_written_is_said(results: Path, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_reported(results: Path, tmp_path: Path) -> None:
     """A file for the folder, and a folder for a file."""
     arguments = ("export", "--format", "csv", "--warehouse", results, "--out")
     (tmp_path / "file").write_text("mine")

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from pipeline.analysis.concentration import at_least, concentrations, size_contrasts
-from tests.results import Results, Row, analyzed, asked, called, rollout, said
+from tests.results import Results, Row, analyzed, asked, called, rollout, wrote
 from tests.together import Batch, with_pages
 
 TASKS, N_REPEATS = range(20), 2
@@ -51,7 +51,7 @@ def row(run: str, task: int, index: int) -> Row:
         results=None if key in UNGRADED[run] else graded,
         stop="timeout" if key in TIMEOUTS[run] else "done",
         response={
-            "output": [*called("write", {"n": index}, answer), *said("Done.")],
+            "output": [*called("write", {"n": index}, answer), *wrote("Done.")],
             "usage": {"input_tokens": 9, "output_tokens": 150 + task if is_failing else 100},
         },
     )
@@ -115,7 +115,7 @@ def test_primary_modes_are_a_partition(found: Results) -> None:
 
 
 def test_a_terminal_field_has_all_its_values(found: Results) -> None:
-    """The usual end stands beside the one that leans to failing, on both sides."""
+    """The usual end is beside the one that leans to failing, on both sides."""
     assert found.rows("""
         select mode, parent, n_failures, n_passes, reason from failure_modes
         where run_id is null and reason = 'terminal' order by parent nulls first
@@ -219,7 +219,7 @@ def test_keys_that_every_attempt_contradicts(
     for task, given in enumerate(tasks):
         for index, (answer, model) in enumerate(zip(given, models, strict=True)):
             verdict = {"reward": float(answer == keys[task]), "expected_answer": keys[task]}
-            inputs[model].append(rollout(task, index, output=said(answer), model=model, **verdict))
+            inputs[model].append(rollout(task, index, output=wrote(answer), model=model, **verdict))
     found = yield inputs
     assert (
         found.rows("""
@@ -260,7 +260,7 @@ def test_what_ended_attempts_without_a_grade(
             task,
             0,
             reward=float(is_graded and task % 2),
-            output=[*calls, *said("Done.")],
+            output=[*calls, *wrote("Done.")],
             results=results,
             **words,
         )
@@ -288,8 +288,8 @@ def test_attempts_that_record_it_count() -> Batch:
 
     def attempt(task: int, index: int) -> Row:
         is_pass = index == 0 and task >= 4
-        said_so = "as asked" if is_pass else "in part"
-        fields: Row = {"info": {"said": said_so}} if task % 2 else {}
+        note = "as asked" if is_pass else "in part"
+        fields: Row = {"info": {"note": note}} if task % 2 else {}
         if not is_pass and task < 12:
             fields["trouble"] = "network"
         return rollout(task, index, reward=float(is_pass), **fields)
@@ -302,7 +302,7 @@ def test_attempts_that_record_it_count() -> Batch:
     """)
     # Odd tasks: 12 of 24, of which two never pass. Trouble: eight of 28 failures twice.
     assert counts == [
-        ("info.said = in part", 14, 14, 0, 10),
+        ("info.note = in part", 14, 14, 0, 10),
         ("trouble = network", 16, 28, 0, 20),
     ]
 

@@ -1,16 +1,16 @@
-"""What is said of one failure, and what was looked for and is not there."""
+"""What is reported of one failure, and what was looked for and is not there."""
 
 from __future__ import annotations
 
 import json
 import re
 
-from tests.results import Row, call, called, rollout, said
+from tests.results import Row, call, called, rollout, wrote
 from tests.together import Batch, Case, together, with_pages
 
 
 def answered(task: int, answer: str, key: str, reward: float, **more: object) -> Row:
-    return rollout(task, 0, output=said(answer), reward=reward, expected_answer=key, **more)
+    return rollout(task, 0, output=wrote(answer), reward=reward, expected_answer=key, **more)
 
 
 def notes(found: Case) -> dict[str, list[str]]:
@@ -22,7 +22,7 @@ def notes(found: Case) -> dict[str, list[str]]:
 
 @together
 def test_white_space_can_be_seen() -> Batch:
-    """Where it is all that differs, blanks and line breaks are marked, and it is said."""
+    """Where it is all that differs, blanks and line breaks are marked, and the note says so."""
     rows = [answered(task, f"a{task} b", f"a{task} b", 1.0) for task in range(4)]
     rows += [answered(4, "x  y", "x y", 0.0), answered(5, "no\nyes", "yes", 0.0)]
     found = notes((yield rows))
@@ -86,12 +86,12 @@ def test_what_is_wrong_with_every_key_is_no_wrong_verdict() -> Batch:
 def test_what_the_verifier_says_is_no_answer() -> Batch:
     """What the text does not say was not taken from it: tallies, verdicts, placeholders."""
     rows = [
-        rollout(task, 0, output=said(f"Text {task}."), reward=1.0, extracted_answer="n/a (clean)")
+        rollout(task, 0, output=wrote(f"Text {task}."), reward=1.0, extracted_answer="n/a (clean)")
         for task in range(10)
     ]
     answers = ["1/3 checks", "2 out of 4", "incorrect", "n/a (clean)", "blue", "3/4"]
     rows += [
-        rollout(task, 0, output=said(f"So 3/4, {task}."), reward=0.0, extracted_answer=answer)
+        rollout(task, 0, output=wrote(f"So 3/4, {task}."), reward=0.0, extracted_answer=answer)
         for task, answer in enumerate(answers, start=10)
     ]
     found = notes((yield rows))
@@ -103,7 +103,7 @@ def test_what_the_verifier_says_is_no_answer() -> Batch:
 def test_the_name_of_a_task_is_no_key() -> Batch:
     """A field that every row has and that says which task it is of."""
     rows = [
-        rollout(task, 0, output=said(f"text {task}"), reward=float(task % 2), target=str(task))
+        rollout(task, 0, output=wrote(f"text {task}"), reward=float(task % 2), target=str(task))
         for task in range(8)
     ]
     assert not [note for listed in notes((yield rows)).values() for note in listed if "key" in note]
@@ -180,8 +180,8 @@ def test_without_a_pass_what_tasks_say_is_no_reason() -> Batch:
         for task in range(4)
     ]
     for task, listed in notes((yield rows)).items():
-        said = f"the verifier gave up after {int(task) + 3} seconds and wrote no verdict"
-        assert listed == [f"log: {said}"]
+        wrote = f"the verifier gave up after {int(task) + 3} seconds and wrote no verdict"
+        assert listed == [f"log: {wrote}"]
 
 
 @together
@@ -211,7 +211,7 @@ def test_names_of_tasks_are_no_notes() -> Batch:
     """A field that differs in every failure is left out, what two share is not."""
 
     def row(task: int, reward: float, **fields: object) -> Row:
-        # Those of failures alone are short enough to be told.
+        # Those of failures alone are short enough to be listed.
         question = "Who?" if task == 4 else f"Who is number {task}? " * 5
         names = {"db": f"{'abcdefgh'[task]}_shop", "question": question}
         return rollout(task, 0, reward=reward, **names, **fields)
@@ -252,7 +252,7 @@ def test_what_a_grader_got_and_expected() -> Batch:
         is_pass = (run + task) % 3 > 0
         got = f"[{task}]" if is_pass else f'["{run} of {task}"]'
         grade = {"correct": is_pass, "got": got, "expected": [task], "note": "n"}
-        return rollout(task, 0, reward=float(is_pass), output=said("FINISH"), grade=grade)
+        return rollout(task, 0, reward=float(is_pass), output=wrote("FINISH"), grade=grade)
 
     found = yield {f"run{run}": [row(run, task) for task in range(6)] for run in range(3)}
     answered = "select note from failure_notes where kind = 'answer' and task_id = '4'"
@@ -261,11 +261,15 @@ def test_what_a_grader_got_and_expected() -> Batch:
 
 @together
 def test_a_user_whom_nobody_answers() -> Batch:
-    """Said where passes end with the model's words, or where an expected call was never made."""
+    """Listed where passes end with the model's words, or where an expected call was never made."""
     yes = {"type": "message", "role": "user", "content": "Yes, go on."}
-    ends = [said("Shall I?"), [*said("Shall I?"), yes], [*said("Bye."), {**yes, "content": "END"}]]
+    ends = [
+        wrote("Shall I?"),
+        [*wrote("Shall I?"), yes],
+        [*wrote("Bye."), {**yes, "content": "END"}],
+    ]
     found = yield [
-        rollout(task, 0, reward=float(task > 2), output=ends[task] if task < 3 else said("Done."))
+        rollout(task, 0, reward=float(task > 2), output=ends[task] if task < 3 else wrote("Done."))
         for task in range(8)
     ]
     query = "select task_id, note, seq from failure_notes where kind = 'ending'"
@@ -310,10 +314,10 @@ def test_a_question_that_all_tasks_ask() -> Batch:
 
 @with_pages
 def test_a_limit_that_nobody_records() -> Batch:
-    """Where every attempt has as many turns, that is said; an answer is the model's last word."""
+    """If every attempt has as many turns, that is reported; an answer is the model's last word."""
 
     def row(task: int, index: int, n_turns: int) -> Row:
-        turns = [[*said(f"move {n}"), {**said("no")[0], "role": "user"}] for n in range(n_turns)]
+        turns = [[*wrote(f"move {n}"), {**wrote("no")[0], "role": "user"}] for n in range(n_turns)]
         return rollout(task, index, reward=0.0, output=[item for turn in turns for item in turn])
 
     found = yield {
@@ -372,11 +376,11 @@ def test_a_slice_below_the_rest() -> Batch:
 
 @together
 def test_the_same_words_at_several_tasks() -> Batch:
-    """A text that many tasks get is a sign, whatever became of them; one of its own is not."""
+    """A text that many tasks get is a sign, whether they pass or not; one of its own is not."""
     canned = "I apologize, but I was unable to answer."
     rows = [
         rollout(
-            task, 0, reward=float(task > 3), output=said(canned if task < 5 else f"it is {task}")
+            task, 0, reward=float(task > 3), output=wrote(canned if task < 5 else f"it is {task}")
         )
         for task in range(10)
     ]
@@ -427,7 +431,7 @@ def test_never_passed_of_few_tasks_is_no_finding() -> Batch:
 def test_few_failures_are_listed() -> Batch:
     """Of three failures each is listed; what they share is counted in the table alone."""
     found = yield [
-        rollout(task, 0, reward=float(task > 2), output=said("```json" if task < 3 else f"{task}"))
+        rollout(task, 0, reward=float(task > 2), output=wrote("```json" if task < 3 else f"{task}"))
         for task in range(9)
     ]
     mode = "answer begins with a code fence"
@@ -509,12 +513,12 @@ def test_calls_written_as_text() -> Batch:
         "Done.",
         f"I called {written}.",
     ]
-    rows = [rollout(task, 0, output=said(text), reward=0.0) for task, text in enumerate(texts)]
-    rows[6]["response"]["output"] = [*called("book", {"seat": 1}), *said(texts[6])]
+    rows = [rollout(task, 0, output=wrote(text), reward=0.0) for task, text in enumerate(texts)]
+    rows[6]["response"]["output"] = [*called("book", {"seat": 1}), *wrote(texts[6])]
     for row in rows:
         row["responses_create_params"]["tools"] = tools
-    untold = rollout(7, 0, output=said(texts[0]), reward=0.0)
-    found = yield {"given": rows, "none": [untold]}
+    unwritten = rollout(7, 0, output=wrote(texts[0]), reward=0.0)
+    found = yield {"given": rows, "none": [unwritten]}
     query = "select task_id from signs where value = 'has a call written as text, not made'"
     assert found.rows(f"{query} order by all") == [("0",), ("1",), ("2",)]
 
@@ -533,7 +537,7 @@ def test_the_question_that_a_row_names() -> Batch:
 
 @together
 def test_cases_of_one_test() -> Batch:
-    """They are checks of their own, whatever is in their brackets, and are counted in a note."""
+    """They are checks of their own, with anything in their brackets, and are counted in a note."""
     cases = ["[a b]", "[c, d - e]", "[f[0]]"]
     lines = [f"t.py::test_x{case} {{}}" for case in cases] + ["t.py::test_y PASSED"]
     failed = [f"FAILED t.py::test_x{case} - AssertionError: not {case}" for case in cases]
@@ -555,7 +559,7 @@ def test_cases_of_one_test() -> Batch:
 
 @together.each((3, False), (4, True))
 def test_tasks_that_nobody_passes_hold_failures(n_never: int, is_early: bool) -> Batch:
-    """They are told behind one mode where a quarter of all failures is theirs.
+    """They are listed after one mode where a quarter of all failures is theirs.
 
     Of 24 tasks with 4 attempts each these fail always, the others in 2 attempts, with one of four
     errors or none.
@@ -606,7 +610,7 @@ def test_without_grades_nothing_fails() -> Batch:
     rows = [
         rollout(
             *(task, 0),
-            output=said(f"text {task}"),
+            output=wrote(f"text {task}"),
             reward=None,
             stop_reason="length" if task < 4 else "stop",
             error_message=None,
@@ -628,7 +632,7 @@ def test_without_grades_nothing_fails() -> Batch:
 
 @together
 def test_an_error_of_the_only_attempt_of_a_run() -> Batch:
-    """It is no setting of that run; and what a row says under two spellings is said once."""
+    """It is no setting of that run; and what a row says under two spellings is listed once."""
     error = {"error": "RetryError: You exceeded your quota."}
     results = yield {
         "a": [rollout(task, 0, ask=f"error {task}", reward=1.0) for task in range(4)],
@@ -666,7 +670,7 @@ def test_what_passes_fail_too_decides_nothing() -> Batch:
         ]
         parts = {"SAY": float(is_pass), "DB": 1.0} if has_parts else None
         more = {"parts": parts} if parts else {}
-        return rollout(task, 0, output=said("."), reward=float(is_pass), moves=steps, **more)
+        return rollout(task, 0, output=wrote("."), reward=float(is_pass), moves=steps, **more)
 
     found = notes((yield [row(task, is_pass=task > 5) for task in range(20)]))
     assert [found[str(task)][0] for task in range(3)] == ["fails SAY"] * 3
@@ -712,7 +716,11 @@ def test_a_card_lists_no_miss_that_its_pass_shares() -> Batch:
     def row(task: int, index: int, *, is_pass: bool) -> Row:
         made = called("book", {"id": 1}) if is_pass else called("wait", {"id": 1})
         return rollout(
-            task, index, output=[*made, *said("done")], reward=float(is_pass), expected_calls=wanted
+            task,
+            index,
+            output=[*made, *wrote("done")],
+            reward=float(is_pass),
+            expected_calls=wanted,
         )
 
     rows = [row(task, index, is_pass=index > 0) for task in range(3) for index in range(2)]
@@ -724,7 +732,7 @@ def test_a_card_lists_no_miss_that_its_pass_shares() -> Batch:
         assert not any(note.startswith("look expected") for note in listed)
 
 
-FAREWELL = [{"type": "message", "role": "user", "content": "thanks"}, *said("You're welcome!")]
+FAREWELL = [{"type": "message", "role": "user", "content": "thanks"}, *wrote("You're welcome!")]
 
 
 @with_pages
@@ -733,10 +741,10 @@ def test_a_pass_is_shown_where_it_does_what_the_failure_does_not() -> Batch:
 
     def row(task: int, *, is_pass: bool) -> Row:
         made = called("book", {"id": 7}) if is_pass and task == 0 else []
-        ends = said("the same words") if task == 3 else FAREWELL
+        ends = wrote("the same words") if task == 3 else FAREWELL
         more = {"expected_calls": [{"name": "book", "arguments": {"id": 7}}]} if task == 0 else {}
         if task == 1:
-            more = {"tests": {"said_the_sum": is_pass, "was_polite": True, "was_short": True}}
+            more = {"tests": {"gave_the_sum": is_pass, "was_polite": True, "was_short": True}}
         return rollout(task, 0, output=[*made, *ends], reward=float(is_pass), **more)
 
     found = yield {
@@ -746,7 +754,7 @@ def test_a_pass_is_shown_where_it_does_what_the_failure_does_not() -> Batch:
     shown = dict(found.rows("select task_id, [passing, passing_text] from report.dives"))
     run = f"{found.name}_b"
     assert shown["0"] == [f"{run}/0:0#1", 'book {"id": 7}']
-    assert shown["1"] == [f"{run}/1:0", "meets said_the_sum"]
+    assert shown["1"] == [f"{run}/1:0", "meets gave_the_sum"]
     # Of a farewell there is nothing to show.
     assert "2" not in shown and shown["3"] == [f"{run}/3:0", None]
     assert "You're welcome" not in found.report
@@ -759,27 +767,27 @@ def test_a_conversation_is_not_shown_by_its_last_words() -> Batch:
         rollout(
             task,
             index,
-            output=[*said("4 bags" if index else "3 bags"), *FAREWELL],
+            output=[*wrote("4 bags" if index else "3 bags"), *FAREWELL],
             reward=float(index),
-            tests={"said_the_sum": index > 0, "was_polite": True},
+            tests={"gave_the_sum": index > 0, "was_polite": True},
         )
         for task in range(3)
         for index in range(2)
     ]
     assert found.column("select task_id from report.contrasts") == []
-    assert found.column("select met_by_pass from report.check_contrasts") == [["said_the_sum"]] * 3
+    assert found.column("select met_by_pass from report.check_contrasts") == [["gave_the_sum"]] * 3
 
 
 def based(
     task: int,
     reward: float,
     db: float = 1.0,
-    told: dict[str, bool] | None = None,
+    is_met: dict[str, bool] | None = None,
     is_called: bool = True,
 ) -> Row:
     """A row whose reward is made of `DB` and the facts to tell; the calls are checked beside."""
-    breakdown = {"DB": db} | ({"COMMUNICATE": float(all(told.values()))} if told else {})
-    facts = [{"name": name, "met": met} for name, met in (told or {}).items()]
+    breakdown = {"DB": db} | ({"COMMUNICATE": float(all(is_met.values()))} if is_met else {})
+    facts = [{"name": name, "met": met} for name, met in (is_met or {}).items()]
     return rollout(
         task,
         0,
@@ -794,20 +802,20 @@ def based(
 @together
 def test_the_checks_that_count_are_those_of_the_reward() -> Batch:
     """Their sum is none of them; the others are named as such; one rule for all rows."""
-    rows = [based(task, 1.0, told={f"fact {task}": True}) for task in range(4)]
-    rows += [based(4, 0.0, told={"4": False}, is_called=False)]
+    rows = [based(task, 1.0, is_met={f"fact {task}": True}) for task in range(4)]
+    rows += [based(4, 0.0, is_met={"4": False}, is_called=False)]
     rows += [based(task, 0.0, db=0.0, is_called=task != 5) for task in range(5, 8)]
-    rows += [based(task, 0.0, db=0.0, told={"x": task < 10, "y": True}) for task in range(8, 12)]
+    rows += [based(task, 0.0, db=0.0, is_met={"x": task < 10, "y": True}) for task in range(8, 12)]
     found: Case = yield rows
-    said_of = {task: listed[0] for task, listed in notes(found).items()}
-    assert said_of["4"] == (
+    first_notes = {task: listed[0] for task, listed in notes(found).items()}
+    assert first_notes["4"] == (
         "1 of 3 checks met, fails communicate_checks: 4; not part of the reward: look"
     )
-    assert said_of["5"] == "0 of 2 checks met, fails DB; not part of the reward: look"
-    assert said_of["6"] == "1 of 2 checks met, fails DB"
-    assert said_of["8"] == "3 of 4 checks met, fails DB"
-    assert said_of["10"] == "2 of 4 checks met, fails x, DB"
-    # Where nothing is to be told, one check decides alone.
+    assert first_notes["5"] == "0 of 2 checks met, fails DB; not part of the reward: look"
+    assert first_notes["6"] == "1 of 2 checks met, fails DB"
+    assert first_notes["8"] == "3 of 4 checks met, fails DB"
+    assert first_notes["10"] == "2 of 4 checks met, fails x, DB"
+    # Where there is no fact to state, one check decides alone.
     near = found.rows("""
         select n_failures, n_failures_observed from findings where kind = 'near'
     """)
@@ -818,8 +826,8 @@ def test_the_checks_that_count_are_those_of_the_reward() -> Batch:
 @together
 def test_the_only_fact_of_its_kind_is_a_part_of_the_reward() -> Batch:
     """Though it fails where the attempt does: the record names two parts."""
-    rows = [based(task, 1.0, told={"fact": True}) for task in range(2)]
-    rows += [based(task, 0.0, db=0.0, told={"fact": False}) for task in range(2, 4)]
+    rows = [based(task, 1.0, is_met={"fact": True}) for task in range(2)]
+    rows += [based(task, 0.0, db=0.0, is_met={"fact": False}) for task in range(2, 4)]
     found = yield rows
     assert notes(found)["2"][0] == "0 of 2 checks met, fails fact, DB"
 
@@ -827,10 +835,10 @@ def test_the_only_fact_of_its_kind_is_a_part_of_the_reward() -> Batch:
 @together.each((0.0, []), (1.0, ["answer begins with {"]))
 def test_without_a_pass_a_form_is_no_finding(best: float, listed: list[str]) -> Batch:
     """Nor is a missing answer, where a check names what failed."""
-    rows = [rollout(task, 0, output=said(f"Text {task}."), reward=best) for task in range(2)]
+    rows = [rollout(task, 0, output=wrote(f"Text {task}."), reward=best) for task in range(2)]
     rows += [
         rollout(
-            task, 0, output=said('{"x": 1}'), reward=0.0, tests={"t1": "passed", "t2": "failed"}
+            task, 0, output=wrote('{"x": 1}'), reward=0.0, tests={"t1": "passed", "t2": "failed"}
         )
         for task in range(2, 6)
     ]
@@ -841,8 +849,8 @@ def test_without_a_pass_a_form_is_no_finding(best: float, listed: list[str]) -> 
 
 @together
 def test_an_answer_that_is_not_read_is_not_missed() -> Batch:
-    """Without a pass, where a check says what failed, that is said and not how it ends."""
-    calls = [*said("Done."), *called("write", {"n": 2}, "ok")]
+    """Without a pass, where a check says what failed, that is reported and not how it ends."""
+    calls = [*wrote("Done."), *called("write", {"n": 2}, "ok")]
     log = "E   assert 60 < 61\n1 line\nFAILED tests/t.py::test_x - assert 6...\n"
     found = yield [
         rollout(0, 0, output=calls, reward=0.0, log=log),
@@ -883,7 +891,7 @@ def test_passes_that_make_no_expected_call(is_called: bool, n_found: int) -> Bat
     rows = []
     for task in range(6):
         made = called("book", {"id": 1}) if is_called or task > 2 else called("look", {})
-        output = [*made, *said(f"done {task}")]
+        output = [*made, *wrote(f"done {task}")]
         rows.append(rollout(task, 0, output=output, reward=float(task < 5), expected_calls=wanted))
     found = yield rows
     query = "select reason, n_passes, n_passes_observed from findings where kind = 'unmade'"
@@ -894,7 +902,7 @@ def test_passes_that_make_no_expected_call(is_called: bool, n_found: int) -> Bat
 def test_a_call_is_an_answer() -> Batch:
     """Where a call is all that is asked for; after its result there should be words."""
     rows = [rollout(0, 0, output=called("add", {"a": 1}, None)), rollout(1, 0, output=[])]
-    rows += [rollout(2, 0, output=called("add", {"a": 1})), rollout(3, 0, output=said("3"))]
+    rows += [rollout(2, 0, output=called("add", {"a": 1})), rollout(3, 0, output=wrote("3"))]
     found = yield rows
     query = "select task_id from signs where sign = 'answer is empty' order by all"
     assert found.column(query) == ["1", "2"]

@@ -28,7 +28,7 @@ from pipeline.text import is_redacted
 from pipeline.warehouse import create_macros
 from tests.case_files import cases
 from tests.lean import only
-from tests.results import Results, asked, called, rollout, said, write
+from tests.results import Results, asked, called, rollout, write, wrote
 
 MARKER = re.compile(r"<!--.*?-->")
 LONGEST = 220
@@ -77,7 +77,7 @@ def test_beside_other_benchmarks_a_finding_names_its_own() -> None:
     assert PLAIN.finding(of_run, ALONE, is_of_several=True) == "a has no scored attempt."
 
 
-def test_what_holds_for_other_runs_is_said_once() -> None:
+def test_what_holds_for_other_runs_is_reported_once() -> None:
     """The first of a kind counts the others; of other kinds each has its sentence."""
     ranked = [
         finding(kind, run_id=name)
@@ -150,20 +150,20 @@ def test_without_a_base_the_tests_of_a_verdict_decide(content: report.Content) -
     """An interval that leaves out no change is not enough, as it is not for `blade compare`."""
     (pair,) = content.of_benchmark("office_desk").comparisons
     clear = {"ci_new_tasks_low": 0.1, "ci_new_tasks_high": 0.2}
-    for is_changed, told in ((False, "not significant."), (True, ", significant.")):
+    for is_changed, text in ((False, "not significant."), (True, ", significant.")):
         values = {**pair.lead.row.values, **clear, "is_changed": is_changed}
         assert values["verdict_holm"] is None
         changes = [replace(pair.lead, row=replace(pair.lead.row, values=values))]
-        assert PLAIN.says("headline")(replace(pair, changes=changes)).endswith(told)
+        assert PLAIN.says("headline")(replace(pair, changes=changes)).endswith(text)
 
 
 @pytest.mark.parametrize("n_runs", [1, 2, 40])
 def test_the_summary_is_short(content: report.Content, n_runs: int) -> None:
-    """Whatever the number of runs: the first of them, and where the others are."""
+    """With any number of runs: the first of them, and where the others are."""
     desk = content.of_benchmark("office_desk")
-    told = summary(replace(desk, runs=(desk.runs * 20)[:n_runs]))
-    assert len(told.split()) <= 200
-    assert ("The other runs are in the table" in told) == (n_runs > 4)
+    text = summary(replace(desk, runs=(desk.runs * 20)[:n_runs]))
+    assert len(text.split()) <= 200
+    assert ("The other runs are in the table" in text) == (n_runs > 4)
 
 
 def test_no_regression_is_left_out_of_the_summary(content: report.Content) -> None:
@@ -177,8 +177,8 @@ def test_no_regression_is_left_out_of_the_summary(content: report.Content) -> No
         return replace(pair, changes=changes, candidate=name)
 
     many = [*[decided("improved", "better")] * 5, *[decided("regressed", "worse")] * 3]
-    told = summary(replace(content.of_benchmark("office_desk"), comparisons=many))
-    assert (told.count("- `better`"), told.count("- `worse`")) == (0, 3)
+    text = summary(replace(content.of_benchmark("office_desk"), comparisons=many))
+    assert (text.count("- `better`"), text.count("- `worse`")) == (0, 3)
 
 
 PLACEHOLDERS = cases("findings", "placeholders")
@@ -254,12 +254,12 @@ def attempts(
 
 def acted(task: int, index: int) -> list[dict[str, Any]]:
     """A call, and an answer."""
-    return [*called("look", {"x": [task, 0]}), *said(f"answer {task}{index}")]
+    return [*called("look", {"x": [task, 0]}), *wrote(f"answer {task}{index}")]
 
 
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Results, list[str]]:
-    """Runs with one thing each that matters most, and what was said while they were analyzed."""
+    """Runs with one thing each that matters most, and what was printed while they were analyzed."""
     lossy = attempts("lossy", lambda _: 1.0, acted)
     recorded = lossy["lossy_rollouts.jsonl"]
     lossy["lossy_rollouts.jsonl"] = [row for row in recorded if row["_ng_task_index"] < 4]

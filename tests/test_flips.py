@@ -15,7 +15,7 @@ from tests import results as written
 from tests.fact_files import Fact, facts
 from tests.results import Results, Row, rollout
 from tests.results import called as call
-from tests.results import said as say
+from tests.results import wrote as say
 
 analyzed = partial(written.analyzed, needs=("flips", "contrasts"))
 

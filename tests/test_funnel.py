@@ -11,7 +11,7 @@ from tests import results
 from tests.conftest import needs_corpus
 from tests.fact_files import Fact, facts
 from tests.generated_runs import folder
-from tests.results import Results, asked, rollout, said
+from tests.results import Results, asked, rollout, wrote
 
 analyzed = partial(
     results.analyzed, needs=("expected", "funnel", "rollout_stages", "rollouts", "runs")
@@ -69,9 +69,9 @@ def test_random_funnels(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """Runs of a few rows: blank texts, outputs that were cut off, rows nobody asked for."""
-    blank = [said(text) for text in TEXTS] + [said(text) + said("") for text in TEXTS]
+    blank = [wrote(text) for text in TEXTS] + [wrote(text) + wrote("") for text in TEXTS]
     cut = {"incomplete_details": {"reason": "max_output_tokens"}}
-    so_far = {"output": said("so far")}
+    so_far = {"output": wrote("so far")}
     responses = [
         {**so_far, "status": "incomplete"},
         {**so_far, "status": "completed", **cut},

@@ -151,7 +151,7 @@ def test_schema(demo: Path) -> None:
 
 
 def test_gate(capsys: pytest.CaptureFixture[str]) -> None:
-    """A page begins with the verdict; as JSON each metric stands with and without waived tasks."""
+    """A page begins with the verdict; as JSON each metric is with and without waived tasks."""
     seconds = Criterion("duration_s", margin=1, direction="lower", level="tracked")
     print_gate([decide(Policy("policy.toml", (Criterion("pass_at_1"), seconds)), compared(FAILS))])
     compare("gate.txt", capsys.readouterr().out)

@@ -14,7 +14,7 @@ from tests import results as written
 from tests.case_files import cases
 from tests.fact_files import Fact, facts
 from tests.health_rows import FINDINGS, UNOBSERVED
-from tests.results import Results, asked, call, failure, rollout, said
+from tests.results import Results, asked, call, failure, rollout, wrote
 from tests.test_simulate import simulate
 from tests.together import Batch, together
 
@@ -99,7 +99,7 @@ def spoilt(rng: random.Random, value: Any) -> Any:
 
 @pytest.mark.slow
 def test_any_trajectory_can_be_judged(tmp_path: Path) -> None:
-    """Whatever is where something else should be, every rollout is judged, and findings fit."""
+    """With anything where something else should be, every rollout is judged, and findings fit."""
     rng = random.Random(1)
     sound = [row for row, _ in FINDINGS.values() if isinstance(row.get("ng_trajectory"), dict)]
     rows = [
@@ -201,7 +201,7 @@ def test_a_field_that_one_run_alone_holds_constant(tmp_path: Path) -> None:
 def test_one_key_at_all_tasks(keys: list[str], answers: list[str], is_found: bool) -> Batch:
     """Who always gives it passes all: the score says nothing of the questions."""
     results = yield [
-        rollout(task, 0, output=said(answer), reward=float(key == answer), expected_answer=key)
+        rollout(task, 0, output=wrote(answer), reward=float(key == answer), expected_answer=key)
         for task, (key, answer) in enumerate(zip(keys, answers, strict=True))
     ]
     assert results.rows("select check_id, subject, evidence from health_findings") == (
@@ -269,7 +269,7 @@ def assert_planted(folder: Path, warehouse: Path) -> None:
 
 @together.each(([60.0] * 10, True), ([60.0] * 9, False), ([60.0] * 9 + [61.0], False))
 def test_one_duration_of_all_rows(seconds: list[float], is_constant: bool) -> Batch:
-    """It is no measurement: it is said, and nothing is computed from it."""
+    """It is no measurement: it is reported, and nothing is computed from it."""
     results = yield [rollout(task, 0, total_run_time=each) for task, each in enumerate(seconds)]
     assert results.rows("""
         select check_id, evidence from health_findings where check_id like '%duration%'

@@ -142,7 +142,7 @@ def test_any_text_is_text(words: str, written: Callable[[str], str], place: str)
 
 
 @given(TEXTS, st.sampled_from(list(FILTERS)))
-def test_what_is_shown_is_what_was_said(words: str, written: Callable[[str], str]) -> None:
+def test_what_is_shown_is_what_was_written(words: str, written: Callable[[str], str]) -> None:
     """A reader of either sees the neutral text on one line, to the letter, but for white space."""
     if written is filters.excerpt:
         words = " ".join(words.split())

@@ -95,7 +95,7 @@ def test_a_long_text_is_verified_against_data_in_time(demo: Path) -> None:
             assert taken - base < MOST_SECONDS, name
 
 
-def test_a_text_too_long_to_be_read_is_said() -> None:
+def test_a_text_too_long_to_be_read_is_reported() -> None:
     """It is no claim that was checked; what is around it is."""
     text = f"# A\n\n{SHORT}\n\n{'*a ' * 10_000}\n\n| a |\n| - |\n| {'1 ' * 15_000} |\n"
     reported = [(each.line, each.claim, each.status) for each in verify(text, "report.md")]

@@ -78,7 +78,7 @@ class Read(HTMLParser):
             self.inside.pop()
 
     def handle_data(self, data: str) -> None:
-        """Text, and what stands in script and style."""
+        """Text, and what is in script and style."""
         if self.inside and self.inside[-1] in ("script", "style"):
             self.held[self.inside[-1]] = self.held.get(self.inside[-1], "") + data
         else:
@@ -104,9 +104,9 @@ def test_every_figure_of_the_markdown_is_in_the_page(demo: Path, page: Read) -> 
     """With its source, at least as often; the full account has many times more."""
     with pipeline.open_warehouse(demo) as warehouse:
         document = report.document(report.collect(warehouse).of_benchmark("office_desk"))
-    told = Counter(MARKER.findall("".join(document.sections.values())))
-    assert not told - page.figures
-    assert page.figures.total() > 3 * told.total() > 600
+    content = Counter(MARKER.findall("".join(document.sections.values())))
+    assert not content - page.figures
+    assert page.figures.total() > 3 * content.total() > 600
 
 
 def test_the_policy_lets_through_what_is_there(page: Read) -> None:
@@ -140,7 +140,7 @@ def test_lines(markdown: str, expected: str) -> None:
 def test_blocks() -> None:
     """Charts stand where their comments did; other comments are not shown, other HTML is text."""
     writer = body.Body(draw=lambda mark: f"[{mark}]", cited=frozenset({"r/1:0", "r/1:0#3"}))
-    lead, told = writer.section(
+    lead, content = writer.section(
         "`r/1:0#3` and `r/2:0` or `r/1:0#4`\n\n<!--blade-chart:funnel?run_id=a-->\n\n"
         "<!-- curate: look -->\n\n<div onclick=x>\n\n"
         "### `a`\n\n#### `one`: 1\n\ntext\n\n#### `one`\n\n#### two\n",
@@ -148,37 +148,39 @@ def test_blocks() -> None:
     )
     assert '<a class="cite" href="#r/1:0%233"><code>r/1:0#3</code></a> and <code>r/2:0' in lead
     assert "or <code>r/1:0#4</code>" in lead
-    assert "[funnel?run_id=a]" in told
-    assert "look" not in told
-    assert "&lt;div onclick=x&gt;" in told
-    assert 'id="s/a/one"' in told
-    assert 'id="s/a/one~2"' in told
-    assert told.count("<details") == told.count("</details>") == 2
-    assert told.count(" open>") == 1
-    assert '<h4 class="plain">two</h4>' in told
+    assert "[funnel?run_id=a]" in content
+    assert "look" not in content
+    assert "&lt;div onclick=x&gt;" in content
+    assert 'id="s/a/one"' in content
+    assert 'id="s/a/one~2"' in content
+    assert content.count("<details") == content.count("</details>") == 2
+    assert content.count(" open>") == 1
+    assert '<h4 class="plain">two</h4>' in content
 
 
 def test_headings_leave_no_level_out() -> None:
     """Cards of an only run stand right below the section; a quotation's heading parts nothing."""
     writer = body.Body(draw=lambda _: "", cited=frozenset())
-    lead, told = writer.section("#### Task `a`: 1\n\n#### two\n\n> ### quoted\n", name="s")
-    assert "<summary><h3>Task <code>a</code>: 1</h3>" in told
-    assert '<h3 class="plain">two</h3>' in told
-    assert "<blockquote>\n<h3>quoted</h3>\n</blockquote>\n" in told
-    assert "<section" not in told and lead == ""
+    lead, content = writer.section("#### Task `a`: 1\n\n#### two\n\n> ### quoted\n", name="s")
+    assert "<summary><h3>Task <code>a</code>: 1</h3>" in content
+    assert '<h3 class="plain">two</h3>' in content
+    assert "<blockquote>\n<h3>quoted</h3>\n</blockquote>\n" in content
+    assert "<section" not in content and lead == ""
 
 
 def test_tables_of_a_users_own() -> None:
     """Without pipes at the ends, short of a cell or of all pipes, in a list; each has a head."""
     writer = body.Body(draw=lambda _: "", cited=frozenset())
-    lead, told = writer.section("- a\n\n  x | y\n  --- | ---:\n  1 | 2\n  3\n", name="s")
-    assert '<th scope="col" class="s">x</th><th scope="col" class="n">y</th>' in lead and not told
+    lead, content = writer.section("- a\n\n  x | y\n  --- | ---:\n  1 | 2\n  3\n", name="s")
+    assert (
+        '<th scope="col" class="s">x</th><th scope="col" class="n">y</th>' in lead and not content
+    )
     assert lead.count("<tr>") == 3
-    _, told = writer.section(
+    _, content = writer.section(
         "### a\n\n| x |\n| --- | --- |\n\n| x | y |\n| - | - |\n| 1 |\n", name="s"
     )
-    assert told.count("<table>") == 1
-    assert '<td class="s">1</td><td class="s"></td>' in told
+    assert content.count("<table>") == 1
+    assert '<td class="s">1</td><td class="s"></td>' in content
 
 
 @pytest.mark.parametrize(
@@ -222,8 +224,8 @@ def test_long_differences_are_cut() -> None:
     assert middle == "b" * 240 + "… (900 characters)"
 
 
-def test_expected_stands_beside_actual() -> None:
-    """Argument by argument, those of either side; what is no object stands whole."""
+def test_expected_is_beside_actual() -> None:
+    """Argument by argument, those of either side; what is no object is shown whole."""
     values = {"name": "book", "status": "differs", "one": '{"a": 1, "b": [2]}', "other": '{"a": 3}'}
     found = evidence.beside(values)
     assert (found.title, found.heads) == ("book: made with other arguments", ("expected", "actual"))

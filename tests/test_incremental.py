@@ -293,7 +293,7 @@ CRAFTED = {
 @pytest.mark.slow
 @pytest.mark.parametrize(("crafted", "is_growing"), CRAFTED.values(), ids=CRAFTED)
 def test_a_crafted_warehouse_is_not_read(tmp_path: Path, crafted: str, is_growing: bool) -> None:
-    """Whatever an earlier warehouse holds, nothing of it runs, or gets into the new one."""
+    """With any content of an earlier warehouse, nothing of it runs, or gets into the new one."""
     results = write(tmp_path / "results", {NAME: rows(2)})
     out, written = tmp_path / "out", tmp_path / "written"
     secret = tmp_path / "secret"
@@ -337,19 +337,19 @@ def test_watched_results_are_analyzed_as_they_grow(tmp_path: Path) -> None:
     results = write(tmp_path / "results", {"notes.md": "not begun"})
     out = tmp_path / "out"
     how = ["--watch", "--interval", "0.1", "--quiet", "0.1"]
-    with (tmp_path / "said").open("w") as message:
+    with (tmp_path / "printed").open("w") as message:
         running = subprocess.Popen(
             [BLADE, "analyze", results, "--out", out, *how], stdout=message, stderr=message
         )
         try:
-            wait_for(lambda: "waiting: " in (tmp_path / "said").read_text())
+            wait_for(lambda: "waiting: " in (tmp_path / "printed").read_text())
             for n_rows, end in ((2, b'{"half'), (5, b"")):
                 (results / NAME).write_bytes(rows(n_rows) + end)
                 wait_for(lambda n_rows=n_rows: counted(out) == (n_rows, 0))
         finally:
             running.terminate()
         assert running.wait(60) == 0
-    assert "stopped watching; the output is complete" in (tmp_path / "said").read_text()
+    assert "stopped watching; the output is complete" in (tmp_path / "printed").read_text()
 
 
 def counted(out: Path) -> tuple[int, int] | None:

@@ -43,7 +43,7 @@ def rows(*, passes: int) -> list[Row]:
             index,
             ask=f"{NASTY} question {task}",
             reward=float(2 * task + index < passes),
-            output=[{"type": "message", "role": "assistant", "content": f"said {task} {index}"}],
+            output=[{"type": "message", "role": "assistant", "content": f"words {task} {index}"}],
             n_points=5 if 2 * task + index < passes else 2,
             level=["easy", "hard"][task % 2],
             tests={f"test_{task}_{number}": number % 2 == 0 for number in range(40)},
@@ -157,7 +157,7 @@ def test_skill_is_inert(made: Path) -> None:
     """Text and field names of rollouts are no markup, no row of a table and no place to curate."""
     text = skill(made)
     body = PART_MARK.sub("", text.split("---\n", 2)[2])
-    assert [told for told in complaints(body) if not told.startswith("fence:")] == []
+    assert [message for message in complaints(body) if not message.startswith("fence:")] == []
     assert text.count("<!-- end -->") == len(PARTS)
     assert text.count("```") == 6
     assert "curate: forged -->" in text and "<!-- curate: forged" not in text
@@ -242,19 +242,19 @@ def test_without_rollouts_a_skeleton(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "told"),
+    ("words", "code", "message"),
     [
         (("--benchmark", " "), 2, "the name is empty"),
         (("--benchmark", "a\nb"), 2, "not a name"),
         (("--benchmark", "a\x1b[31m"), 2, "not a name"),
-        (("--benchmark", "a", "--results", "nowhere"), 3, "no such file or folder"),
+        (("--benchmark", "a", "--results", "missing"), 3, "no such file or folder"),
     ],
 )
-def test_wrong_calls(tmp_path: Path, words: tuple[str, ...], code: int, told: str) -> None:
-    """Each is told apart, and nothing is written."""
+def test_wrong_calls(tmp_path: Path, words: tuple[str, ...], code: int, message: str) -> None:
+    """Each is recognised, and nothing is written."""
     ended = call("init", "--benchmark-dir", tmp_path / "p", *words)
     assert ended.code == code
-    assert told in ended.stderr
+    assert message in ended.stderr
     assert not (tmp_path / "p").exists()
 
 
@@ -284,7 +284,7 @@ def test_a_file_in_the_way(tmp_path: Path) -> None:
 
 
 def test_nothing_is_laid_out_through_a_linked_folder(tmp_path: Path) -> None:
-    """Drafts and the skill go into the package, or nowhere."""
+    """Drafts and the skill go into the package, or are not written."""
     for name in ("golden_reports", "skill"):
         outside = tmp_path / "outside" / name
         outside.mkdir(parents=True)

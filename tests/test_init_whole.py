@@ -186,13 +186,13 @@ def test_profile_of_the_results_is_taken(tmp_path: Path) -> None:
 
 
 def test_hostile_results(tmp_path: Path) -> None:
-    """Whatever rollouts hold, the skill is inert and the package can be analyzed."""
+    """With any text in rollouts, the skill is inert and the package can be analyzed."""
     results = write(tmp_path / "results", hostile.files())
     ended = init(tmp_path / "bad", "bad", "--results", results)
     assert ended.code == 0, ended.stderr
     text = (tmp_path / "bad" / "skill" / "SKILL.md").read_text(encoding="utf-8")
     body = PART_MARK.sub("", text.split("---\n", 2)[2])
-    assert [told for told in complaints(body) if not told.startswith("fence:")] == []
+    assert [message for message in complaints(body) if not message.startswith("fence:")] == []
     assert len(re.findall(r"^\s*```\w*$", text, re.MULTILINE)) == 6
     figures(tmp_path / "bad", tmp_path / "out")
 
@@ -204,7 +204,7 @@ def checked(task: int, index: int, *, met: str) -> Row:
 
 
 def test_registers_are_made_of_the_rollouts(tmp_path: Path) -> None:
-    """Every failing task with what fails it; one that is stale is told, and made again."""
+    """Every failing task with what fails it; one that is stale is reported, and made again."""
     one = [checked(0, 0, met="abc"), checked(0, 1, met="ab"), checked(1, 0, met="a")]
     two = [checked(0, 0, met="abc"), checked(0, 1, met="abc"), checked(1, 0, met="b")]
     results = write(tmp_path / "results", {"one_rollouts.jsonl": one, "two_rollouts.jsonl": two})
@@ -213,7 +213,7 @@ def test_registers_are_made_of_the_rollouts(tmp_path: Path) -> None:
     reports = package / "golden_reports"
     register = json.loads((reports / "failed_task_register.json").read_text("utf-8"))
     assert (register["failing_task_count"], register["shared_never_pass_count"]) == (2, 1)
-    told = {
+    message = {
         task["task_id"]: [
             (
                 each["run_id"],
@@ -227,7 +227,7 @@ def test_registers_are_made_of_the_rollouts(tmp_path: Path) -> None:
         ]
         for task in register["tasks"]
     }  # fmt: skip
-    assert told == {
+    assert message == {
         "0": [("one", "sometimes", (1, 2), ("one", "0", 1), {"c": (1, 2)})],
         "1": [
             ("one", "never", (0, 1), ("one", "1", 0), {"b": (1, 1), "c": (1, 1)}),
@@ -266,7 +266,7 @@ def test_the_report_template_names_forms_that_exist(office: Path) -> None:
         assert not source.fault and (source.pairs or source.columns), form
 
 
-def test_no_input_stands_among_the_rollouts(office: Path) -> None:
+def test_no_input_is_among_the_rollouts(office: Path) -> None:
     """Whoever takes every JSONL file of the folder for a run finds scored rollouts alone."""
     home = office / "office_desk" / "rollouts"
     assert {path.name for path in home.glob("*.jsonl")} == {

@@ -24,7 +24,7 @@ BUILD = "from setuptools import build_meta; build_meta.build_sdist('..')"
 
 
 def run(*command: str | Path, cwd: Path, **options: Any) -> str:
-    """The command ends well; what it said is shown where it does not."""
+    """The command ends well; what it printed is shown where it does not."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     done = subprocess.run(command, cwd=cwd, env=clean, capture_output=True, text=True, **options)
     # What DuckDB says of leaks on the way out hides the error.
@@ -72,8 +72,8 @@ def test_the_wheel_analyzes_as_the_repository_does(tmp_path: Path, demo: Path) -
         stored = {each.relative_to(ROOT) for each in (ROOT / folder).glob("*/*.*")}
         installed = {each.relative_to(package) for each in (package / folder).glob("*/*.*")}
         assert {each for each in stored if "__pycache__" not in each.parts} == installed
-        # A link to nowhere: what would be kept here cannot be, not even by root.
-        (package / folder / "__pycache__").symlink_to(tmp_path / "nowhere" / "at_all")
+        # A broken link: what would be kept here cannot be, not even by root.
+        (package / folder / "__pycache__").symlink_to(tmp_path / "missing" / "at_all")
     assert (package / "py.typed").is_file()
     elsewhere = tmp_path / "a folder with spaces"
     elsewhere.mkdir()

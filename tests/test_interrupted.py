@@ -143,7 +143,7 @@ def test_two_analyses_into_one_folder_do_not_mix(big: Path, out: Path) -> None:
 def test_a_failed_build_leaves_the_old_output(
     out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
-    """Whatever step fails, every file is the old one, byte for byte."""
+    """If any step fails, every file is the old one, byte for byte."""
 
     def fail(*_: object, **__: object) -> None:
         raise OSError("no space left on device")
@@ -183,7 +183,7 @@ def test_readers_keep_what_they_opened(out: Path, tmp_path: Path) -> None:
 
 
 def test_a_manifest_cannot_have_other_files_removed(out: Path, tmp_path: Path) -> None:
-    """Whatever it lists, only reports and sidecars of ours go; none of them through a link."""
+    """With any list, only reports and sidecars of ours go; none of them through a link."""
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "report.md").write_text("kept")
@@ -338,7 +338,7 @@ def _written(out: Path) -> Path:
 
 
 def test_a_kill_at_any_call_leaves_one_whole_output(tmp_path: Path) -> None:
-    """Old files or new ones, never some of each, and no link that leads nowhere.
+    """Old files or new ones, never some of each, and no broken link.
 
     The next output leaves no link and no litter.
     """
@@ -379,7 +379,7 @@ def test_a_kill_while_tidying_up_leaves_the_same_output(tmp_path: Path, step: in
 
 
 def test_links_of_an_earlier_version_are_tidied_up(tmp_path: Path) -> None:
-    """It linked files that one output alone has, too: killed, it left links that lead nowhere."""
+    """It linked files that one output alone has, too: killed, it left broken links."""
     for chosen in ("old", "new"):
         out = tmp_path / chosen
         write(

@@ -49,7 +49,7 @@ def label(task: Any = 0, cause: Any = "BI", **fields: Any) -> Row:
 def analyzed_by_command(
     folder: Path, files: Mapping[str, Content], *options: str
 ) -> tuple[Results, Outcome]:
-    """The files analyzed from the command line, and what it said."""
+    """The files analyzed from the command line, and what it printed."""
     results = write(folder / "results", files)
     outcome = call("analyze", results, "--out", folder / "out", *options)
     assert outcome.code == 0
@@ -72,7 +72,7 @@ def counts(results: Results) -> tuple[int, ...]:
     return results.rows(query)[0]
 
 
-GOOD = [(case["row"], case["said"]) for case in cases("labels", "good")]
+GOOD = [(case["row"], case["label"]) for case in cases("labels", "good")]
 
 
 def test_good_labels(tmp_path: Path) -> None:
@@ -158,8 +158,8 @@ def test_a_later_label_corrects_an_earlier_one(tmp_path: Path) -> None:
     assert sorted(reasons(results)) == [1, 3, 4, 6]
     assert {reasons(results)[line] for line in (1, 3)} == {"superseded by labels.jsonl:5"}
     assert counts(results) == (6, 2, 4, 0, 0)
-    told_of = results.column(REFUSED + " order by all")
-    assert told_of == ["labels.jsonl:4", "labels.jsonl:6"]
+    refused_lines = results.column(REFUSED + " order by all")
+    assert refused_lines == ["labels.jsonl:4", "labels.jsonl:6"]
 
 
 @pytest.mark.slow

@@ -29,7 +29,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 task,
                 index,
                 reward=float(chance.random() < rates[task] * skill),
-                ask=f"Answer question {task}. " + "All that is said about it. " * 20,
+                ask=f"Answer question {task}. " + "All that is known about it. " * 20,
                 category=f"kind {task % 12}",
             )
             for task in range(N_TASKS)

@@ -20,7 +20,7 @@ from pipeline.warehouse.build import SCHEMAS
 from pipeline.warehouse.relations import computed, relations
 from tests.case_files import cases, filled
 from tests.conftest import DEMO
-from tests.results import called, failure, lines, rollout, said, write
+from tests.results import called, failure, lines, rollout, write, wrote
 
 EVERY = relations(SQL_DIR, computed_relations(Profile()))
 RAW = re.compile(r"\b(?:from|join)\s+(raw\.\w+)")
@@ -73,7 +73,7 @@ def with_steps(results: Path, out: Path) -> Path:
 def odd(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Repeats, agents that share a file, rows twice, rejects between, another harness's file."""
     rows = [
-        rollout(task, index, agent=agent, output=[*said("first"), *called("find", {"q": task})])
+        rollout(task, index, agent=agent, output=[*wrote("first"), *called("find", {"q": task})])
         for agent in ("one", "two")
         for task in range(3)
         for index in range(2)

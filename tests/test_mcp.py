@@ -424,7 +424,7 @@ def test_a_new_analysis_is_seen(demo: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_hostile_texts_are_inert(hostile_out: Path) -> None:
-    """No answer holds a control or direction character, whatever the rollouts hold."""
+    """No answer holds a control or direction character, with any text in the rollouts."""
     query = "select min(run_id || '/' || rollout_id) from rollouts where task_id like 'täsk%'"
     ((citation,),) = rows(hostile_out, query)
 
@@ -459,7 +459,7 @@ def messages(*calls: tuple[str, Mapping[str, Any]]) -> str:
 
 @pytest.mark.slow
 def test_the_process(demo: Path) -> None:
-    """Over stdio every request is answered before it ends with its input, and nothing else said."""
+    """Over stdio every request is answered before the input ends, and nothing else is printed."""
     calls = messages(("sql", {"query": "select 1 as a"}), ("compare", {}), ("nope", {}))
     done = blade("mcp", "--warehouse", demo.parent, input=f"not JSON\n\n{calls}")
     assert done.code == 0 and done.stderr == ""
@@ -504,4 +504,4 @@ def test_it_starts_fast() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
     assert not loaded & {"mcp", "pydantic", "starlette", "jinja2", "numpy", "polars", "anyio"}
-    assert call("mcp", "--warehouse", "nowhere").code == 3
+    assert call("mcp", "--warehouse", "missing").code == 3

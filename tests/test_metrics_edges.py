@@ -173,7 +173,7 @@ PAIRS = (
 @pytest.mark.slow
 @pytest.mark.parametrize("threshold", [None, 1.0])
 def test_any_reward_is_a_row(tmp_path: Path, threshold: float | None) -> None:
-    """Whatever is written as a reward, it is a score or its row unscored; every page is made."""
+    """Anything written as a reward is a score or its row unscored; every page is made."""
     runs = {
         f"{name}{n}": rewards
         for n, pair in enumerate(PAIRS)

@@ -133,7 +133,7 @@ def test_a_check_of_few_attempts_is_no_verdict() -> None:
 
 
 def test_factors_of_the_score() -> None:
-    """Booleans of every attempt that no pass lacks; also what stands beside the verdict."""
+    """Booleans of every attempt that no pass lacks; also what is beside the verdict."""
     signs = [
         sign("r.actions = 0", range(6)),
         sign("r.outputs = 0", [0]),
@@ -149,7 +149,7 @@ def test_factors_of_the_score() -> None:
 
 
 def test_verdicts_are_no_modes() -> None:
-    """What says the score again is listed for itself and nowhere else."""
+    """What says the score again is listed by itself alone."""
     signs = [sign("ok = false", FAILURES), sign("error = lost", range(8))]
     assert texts(modes(signs, attempts())) == ["error = lost"]
 
@@ -493,7 +493,7 @@ def test_max_t_is_that_of_all_permutations(seed: int, most: int) -> None:
 @pytest.mark.parametrize("few", [0, 0.4, 2])
 @pytest.mark.parametrize("most", [1, 50, 100])
 def test_max_t_of_many_signs_is_computed_in_blocks(most: int, few: float) -> None:
-    """Whatever fits into memory at a time, p-values are those of all signs at once.
+    """With any part in memory at a time, p-values are those of all signs at once.
 
     So they are where none, some or all of the signs are summed over few attempts.
     """
@@ -633,7 +633,7 @@ def test_a_limit_is_of_failures_within_runs(bearing: Sequence[int], listed: list
 
 
 def test_a_largest_number_of_one_attempt_is_no_limit() -> None:
-    """It may be so by chance; a limit that the record states is told of one."""
+    """It may be so by chance; a limit that the record states is reported of one."""
     largest = sign("output tokens = at 2,048, the largest of the run", [0], kind="limit")
     stated = sign("recorded limit = time", [1], kind="limit")
     assert texts(modes([largest, stated], attempts())) == ["recorded limit = time"]

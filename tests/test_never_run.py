@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.attempts import wants
-from tests.results import Row, called, rollout, said
+from tests.results import Row, called, rollout, wrote
 from tests.together import Batch, together
 
 
@@ -14,7 +14,7 @@ def row(task: int, *, is_run: bool, is_pass: bool = False) -> Row:
         task,
         0,
         reward=float(is_pass),
-        output=[*calls, *said("Done.")] if is_run else [],
+        output=[*calls, *wrote("Done.")] if is_run else [],
         checks={"booked": is_pass, "polite": True} if is_run else None,
         **wants(("book", 1)),
     )

@@ -76,11 +76,11 @@ def test_what_is_measured_below_the_row(tmp_path: Path) -> None:
     def conversation(place: int, verdict: bool) -> dict[str, Any]:
         usage = {"prompt_tokens": 100 + place, "completion_tokens": 10}
         asked = {"role": "user", "content": f"Question {place}?", "usage": {"prompt_tokens": 7}}
-        said = {"role": "assistant", "content": "So.", "usage": usage}
-        last = {**said, "raw_data": {"finish_reason": "stop"}}
+        message = {"role": "assistant", "content": "So.", "usage": usage}
+        last = {**message, "raw_data": {"finish_reason": "stop"}}
         return {
             "task_id": f"q{place}",
-            "messages": [asked, said, asked, last],
+            "messages": [asked, message, asked, last],
             "run_info": {"duration_sec": 4.5},
             "correct": verdict,
         }
@@ -522,7 +522,7 @@ def test_the_opposite_of_a_score_is_not_proposed(name: str, tmp_path: Path) -> N
         discover.artifacts((tmp_path,))
     hint = str(refusal.value.hint)
     assert "--field score=COLUMN" in hint and f"By its name {name} is higher where" in hint
-    # Beside a column that may be the score nothing needs to be said of it.
+    # Beside a column that may be the score no notice of it is needed.
     write_lines(tmp_path / "x.jsonl", [{**row, "is_right": not row[name]} for row in rows])
     with pytest.raises(InputError) as refusal:
         discover.artifacts((tmp_path,))
@@ -581,7 +581,7 @@ CELL = st.one_of(st.none(), st.booleans(), st.integers(-3, 3), st.text(max_size=
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.dictionaries(st.sampled_from(["id", "prompt", "output", "score"]), CELL)))
 def test_nothing_is_lost(tmp_path_factory: pytest.TempPathFactory, rows: list[Any]) -> None:
-    """Whatever the cells hold, each line is a row, a reject or blank."""
+    """With any cells, each line is a row, a reject or blank."""
     path = tmp_path_factory.mktemp("table") / "x.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     artifact = Artifact(path, "x.jsonl", Kind.ROLLOUTS, fields=(("score", "score"),))

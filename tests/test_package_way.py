@@ -49,8 +49,8 @@ def test_the_way_of_a_package(name: str, tmp_path: Path) -> None:
     assert again.code == 0, [
         each for each in json.loads(again.stdout)["findings"] if each["status"] == "contradicted"
     ]
-    told = json.loads(call("validate", "--benchmark-dir", folder, "--json").stdout)
-    wrong = [each for each in told["checks"] if each["status"] == "FAIL"]
+    answer = json.loads(call("validate", "--benchmark-dir", folder, "--json").stdout)
+    wrong = [each for each in answer["checks"] if each["status"] == "FAIL"]
     # One run alone, rows without ids and the like are the results' own; drafts are not curated.
     ours = ("golden.verified", "metrics.", "facts.exist", "facts.shape", "skill.sections")
     assert [each for each in wrong if each["id"].startswith(ours)] == []

@@ -25,7 +25,7 @@ AIRLINE = SHARED / "formats_corpus/tau2"
 
 
 def question(number: int) -> str:
-    """What a task asks, whatever its id is."""
+    """What a task asks, under any id."""
     return f"Book seat {number}\nfor passenger {number * 7} and reply."
 
 
@@ -158,7 +158,7 @@ def test_white_space_is_no_difference(shift: int) -> Batch:
 
 
 @together
-def test_words_are_told_apart() -> Batch:
+def test_words_are_distinguished() -> Batch:
     """Questions that are equal only without any blank are different ones."""
     base = run({0: 0, 1: 1, 2: 2}, is_base=True, ask={1: "add 1 11", 2: "add 3"})
     other = run({0: 0, 1: 1, 2: 2}, is_base=False, ask={1: "add 11 1", 2: "add  3"})
@@ -191,8 +191,8 @@ def test_a_key_that_is_not_recorded_contradicts_none() -> Batch:
 
 
 @together
-def test_pictures_are_told_apart() -> Batch:
-    """Equal words around different pictures are different questions, whatever their blanks."""
+def test_pictures_are_distinguished() -> Batch:
+    """Equal words around different pictures are different questions, with any blanks."""
 
     def shown(picture: str, words: str) -> Row:
         image = {"type": "input_image", "image_url": f"data:{picture}"}
@@ -233,7 +233,7 @@ def test_without_a_question_renumbered_ids_pair_nothing() -> Batch:
 
 @together
 def test_most_runs_name_the_tasks() -> Batch:
-    """Of three runs the two that agree keep their ids, whatever their names are."""
+    """Of three runs the two that agree keep their ids, under any names."""
     plain = run({n: n for n in range(N_TASKS)}, is_base=False)
     moved = run({n: n + 1 for n in range(N_TASKS)}, is_base=False)
     files = {"a": moved, "b": BASE, "c": plain}

@@ -92,7 +92,7 @@ WORDS = st.sampled_from(
 
 @given(st.lists(WORDS, max_size=12).map(" ".join))
 def test_any_text_is_read_or_refused(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
-    """Whatever is written, it is a policy with a metric or a complaint, never a crash."""
+    """Anything that is written is a policy with a metric or a complaint, never a crash."""
     path = tmp_path_factory.getbasetemp() / "soup.toml"
     path.write_text(text, encoding="utf-8")
     try:

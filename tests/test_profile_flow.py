@@ -118,9 +118,9 @@ def test_predicates_see_the_columns_of_rollouts(demo: Path) -> None:
 
 @pytest.mark.parametrize(
     ("profile", "message", "hint"),
-    cases("profile_flow", "what_is_wrong_is_said_with_its_key"),
+    cases("profile_flow", "what_is_wrong_is_reported_with_its_key"),
 )
-def test_what_is_wrong_is_said_with_its_key(
+def test_what_is_wrong_is_reported_with_its_key(
     tmp_path: Path, profile: str, message: str, hint: str
 ) -> None:
     """Exit code 2, the key, what is allowed; and no output is written."""

@@ -143,7 +143,7 @@ def test_no_base_yet_is_a_warning_and_a_failed_request_an_error(
 def test_first_a_new_comment_then_the_same_one(
     api: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On whatever page it is; somebody else's that begins like ours is left alone."""
+    """On any page; somebody else's that begins like ours is left alone."""
     assert ended(monkeypatch, 0, "first\n") == 0
     mark = "<!-- nightly_run____ -->\n"
     assert api.asked == [
@@ -201,7 +201,7 @@ def test_without_a_pull_request_there_is_no_comment(
 
 
 def test_a_page_fits_a_comment() -> None:
-    """What is beyond it is cut between lines, and that is said."""
+    """What is beyond it is cut between lines, and a line says so."""
     opening = "".join(f"- `{'x' * 100}{n}`\n" for n in range(2000))
     page = markdown.comparison_page([], opening=opening)
     assert len(page) <= 60_000 and len(page) > 59_800

@@ -82,7 +82,7 @@ def test_every_use_of_sql_has_the_limits(demo: Path) -> None:
 def test_a_worker_is_used_again(demo: Path) -> None:
     """After an answer or an error of the query; one that was killed is replaced."""
     numbers = []
-    for query in ("select 1", "from nowhere", "select 2"):
+    for query in ("select 1", "from no_table", "select 2"):
         with suppress(UsageError), ask(demo, query, seconds=30) as answer:
             list(answer)
         (worker,) = query_worker._idle_workers
@@ -133,7 +133,7 @@ def test_a_worker_opens_the_file_that_a_query_names(demo: Path) -> None:
 
 @pytest.mark.usefixtures("new_workers")
 def test_a_crash_of_the_engine_is_a_message(demo: Path) -> None:
-    """Whatever ends the worker, the process that asked goes on."""
+    """When the worker ends for any reason, the process that asked goes on."""
     assert rows(demo, "select 1") == [(1,)]
     (worker,) = query_worker._idle_workers
     with (

@@ -18,7 +18,7 @@ from pipeline.answers import reading
 from pipeline.answers.rerender import relabel
 from pipeline.warehouse import open_warehouse
 from tests.conftest import DEMO
-from tests.results import Results, Row, analyzed, call, called, lines, rollout, said
+from tests.results import Results, Row, analyzed, call, called, lines, rollout, wrote
 
 NEEDS = ("rollout_labels", "reading_plan", "read_shares", "artifacts", "rejects")
 PLAN = """
@@ -35,9 +35,9 @@ def attempts(n: int = 60) -> list[Row]:
     rows = []
     for task in range(n):
         error = errors[0 if task % 2 else 1 if task % 3 else 2]
-        output = [*called("save", {"to": task}, f"error: {error}"), *said("Done.")]
+        output = [*called("save", {"to": task}, f"error: {error}"), *wrote("Done.")]
         rows.append(rollout(task, 0, reward=0.0, output=output))
-        rows.append(rollout(task, 1, output=[*called("save", {"to": task}), *said("Done.")]))
+        rows.append(rollout(task, 1, output=[*called("save", {"to": task}), *wrote("Done.")]))
     return rows
 
 
@@ -106,7 +106,7 @@ def test_two_of_each_stratum_come_first(results: Results) -> None:
 
 
 def test_the_draw_is_that_of_the_run_too(results: Results) -> None:
-    """A run's failures keep their order, whatever other runs there are."""
+    """A run's failures keep their order, with any other runs."""
     every = [row[:3] for row in sorted(planned(results), key=lambda row: (row[3], row[4]))]
     own = planned(results, "run", "and run_id = 'a'")
     own = [row[:3] for row in sorted(own, key=lambda row: (row[3], row[4]))]
@@ -132,7 +132,7 @@ def shares(results: Results, columns: str, where: str = "run_id is null") -> dic
 
 @pytest.mark.slow
 def test_shares_weigh_strata(results: Results, tmp_path: Path) -> None:
-    """Each by its part of all failures, whatever was read of it; worked out from the plan."""
+    """Each by its part of all failures, with any number read; worked out from the plan."""
     rows = planned(results)[:20]
     given = [label(row, "odd" if row[4] % 2 else "even", cause="BI") for row in rows]
     got = labelled(results, tmp_path, given)
@@ -356,8 +356,8 @@ def test_a_digest_is_of_its_own_attempt(tmp_path: Path) -> None:
     for item in made:
         item["call_id"] = refused[0]["call_id"]
     rows = [
-        rollout(0, 0, ask="Book me a seat.", output=[*refused, *made, *said("ok")], reward=0.0),
-        rollout(0, 1, ask="A seat, please.", output=said("no"), reward=0.0),
+        rollout(0, 0, ask="Book me a seat.", output=[*refused, *made, *wrote("ok")], reward=0.0),
+        rollout(0, 1, ask="A seat, please.", output=wrote("no"), reward=0.0),
     ]
     analyzed(tmp_path, {"a_rollouts.jsonl": rows})
     first, second = (
@@ -371,7 +371,7 @@ def test_a_digest_is_of_its_own_attempt(tmp_path: Path) -> None:
 def test_a_digest_names_what_nobody_expects(tmp_path: Path) -> None:
     """Also where nothing says whether a tool changes something."""
     expected = [{"name": "find", "arguments": {"id": 1}}]
-    outputs = [[*called("find", {"id": 1}), *called("drop", {"id": 1}), *said("ok")], said("no")]
+    outputs = [[*called("find", {"id": 1}), *called("drop", {"id": 1}), *wrote("ok")], wrote("no")]
     rows = [
         rollout(task, 0, output=output, reward=0.0, expected_actions=expected)
         for task, output in enumerate(outputs)

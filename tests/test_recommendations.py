@@ -38,6 +38,6 @@ def test_a_value_that_goes_with_the_task() -> Batch:
         return rollout(task, 0, reward=float(is_pass), verdict=verdict, run=f"{run}-{task}")
 
     found = yield {f"run{run}": [row(run, task) for task in range(40)] for run in range(4)}
-    told = "select mode from failure_modes where run_id is null and is_told and parent is null"
-    assert "verdict = quiet" in found.column(told)
+    query = "select mode from failure_modes where run_id is null and is_told and parent is null"
+    assert "verdict = quiet" in found.column(query)
     assert "verdict = quiet" not in found.column("select mode from recommendations")

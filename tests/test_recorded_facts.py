@@ -138,7 +138,7 @@ def test_recorded(found: Results, fact: Fact) -> None:
 
 @pytest.mark.slow
 def test_a_profile_has_the_last_word(tmp_path: Path) -> None:
-    """The field that a profile names is the reward, whatever else a row says."""
+    """The field that a profile names is the reward, with anything else in a row."""
     rows = [bare(1, score=1.0, points=0.5), bare(2, score=1.0, points=0.0)]
     profile = '[fields]\nreward = "points"\n'
     files = {"r.jsonl": rows, "blade.toml": profile}
@@ -148,16 +148,16 @@ def test_a_profile_has_the_last_word(tmp_path: Path) -> None:
 
 def test_show_prints_what_was_observed(found: Results) -> None:
     """`blade show` names subagents, compactions, timeouts and what became of the sandbox."""
-    said = call("show", "observed/1:0", "--warehouse", found.path).stdout
+    page = call("show", "observed/1:0", "--warehouse", found.path).stdout
     for fact in ("n_subagents 2", "n_compactions 1", "n_tool_timeouts 1", "duration_s 90"):
-        assert f"  {fact}" in said
-    assert "  sandbox_outcome agent oom, exit code 137; verifier completed  " in said
+        assert f"  {fact}" in page
+    assert "  sandbox_outcome agent oom, exit code 137; verifier completed  " in page
     assert "n_subagents" not in call("show", "observed/4:0", "--warehouse", found.path).stdout
 
 
 @pytest.mark.slow
 def test_a_model_that_nobody_names(tmp_path: Path) -> None:
-    """It is null in every output, and no run's name stands for it."""
+    """It is null in every output, and no run's name replaces it."""
     rows = [rollout(task, 0, reward=float(task % 2)) for task in range(4)]
     for row in rows:
         row["response"].pop("model", None)

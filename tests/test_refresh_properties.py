@@ -1,4 +1,4 @@
-"""Whatever changes in the data, a refreshed report has no figure beside a wrong name."""
+"""After any change of the data, a refreshed report has no figure beside a wrong name."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def asked(data: Data) -> Answering:
     return lambda source: Answer(tuple(DB.execute(f"{given} {source.query}").fetchall()))
 
 
-def written(data: Data, rows: list[str], told: list[str], *, is_quoted: bool) -> str:
+def written(data: Data, rows: list[str], mentioned: list[str], *, is_quoted: bool) -> str:
     """A table by name, a sentence of several names, sentences by rank and by order."""
     ranked = sorted(data, key=lambda name: (-data[name], name))
     first, last = ranked[0], ranked[-1]
     mark = "`" if is_quoted else ""
     lines = [f"| `{name}` | {data[name]} | seen |" for name in rows]
-    pairs = ", ".join(f"'{name}' (n = {data[name]})" for name in told)
-    sentence = " and ".join(f"{mark}{name}{mark} has {data[name]}" for name in told)
+    pairs = ", ".join(f"'{name}' (n = {data[name]})" for name in mentioned)
+    sentence = " and ".join(f"{mark}{name}{mark} has {data[name]}" for name in mentioned)
     return "\n".join(
         [
             *("| name | n | note |", "| - | -: | - |", *lines, "<!-- from t by name: n -->", ""),
@@ -76,8 +76,8 @@ def test_a_refresh_never_puts_a_figure_beside_a_wrong_name(
     What a refresh writes is true; what it leaves untrue is contradicted on its line.
     """
     rows = data.draw(st.permutations(sorted(old)))[: data.draw(st.integers(1, len(old)))]
-    told = data.draw(st.permutations(sorted(old)))[: data.draw(st.integers(1, len(old)))]
-    text = written(old, rows, told, is_quoted=data.draw(st.booleans()))
+    mentioned = data.draw(st.permutations(sorted(old)))[: data.draw(st.integers(1, len(old)))]
+    text = written(old, rows, mentioned, is_quoted=data.draw(st.booleans()))
     assert [each for each in compared(read(text), asked(old)) if each.status == CONTRADICTED] == []
     answers = asked(new)
     after = fixed(text, compared(read(text), answers))

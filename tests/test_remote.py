@@ -86,7 +86,7 @@ def test_patterns_of_files(tmp_path: Path) -> None:
         remote.local([f"{tmp_path}/*.csv"], tmp_path)
 
 
-def test_what_cannot_be_fetched_is_said_without_secrets(tmp_path: Path) -> None:
+def test_what_cannot_be_fetched_is_reported_without_secrets(tmp_path: Path) -> None:
     """No driver, no such store, nothing there: a message, and no password in it."""
     with pytest.raises(UsageError, match="nosuch"):
         remote.local(["nosuch://bucket/x"], tmp_path)
@@ -110,7 +110,7 @@ def test_clean_removes_what_is_kept(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("store")
 def test_analyze_says_how_much_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On stderr, where a cache is beside the output; without one nothing is said of it."""
+    """On stderr, where a cache is beside the output; without one it is not mentioned."""
     monkeypatch.setattr(run, "run", lambda settings, **_: run.Analysis(settings.out, ()))
     monkeypatch.setattr(analyze, "print_summary", lambda _analysis: None)
     outcome = call("analyze", "memory://bucket/eval", "--out", tmp_path / "with")

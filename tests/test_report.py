@@ -66,7 +66,7 @@ def unverified(out: Path, drafts: Sequence[Path] = ()) -> list[Finding]:
 def over_budget(page: Path) -> list[str]:
     """What of a draft is longer than a person would read and edit."""
     text, bare = page.read_text(encoding="utf-8"), plain(page)
-    told = [line for line in text.splitlines() if not line.lstrip().startswith(("|", "<!--"))]
+    reported = [line for line in text.splitlines() if not line.lstrip().startswith(("|", "<!--"))]
     summary = bare.partition("## Executive Summary")[2].partition("\n## ")[0]
     sentences = Counter(
         sentence
@@ -79,7 +79,7 @@ def over_budget(page: Path) -> list[str]:
     found = {
         "words": len(bare.split()) > 3000,
         "lines": len(text.splitlines()) > 400,
-        "a line": max(map(len, told)) > 400,
+        "a line": max(map(len, reported)) > 400,
         "summary": len(summary.split()) > 200,
         # Sources have full names, where the text has short ones.
         "comments": n_comment > 0.42 * n_bytes and "## Overview" not in text,
@@ -232,9 +232,9 @@ def test_benchmarks_have_their_folders(demo: Path, mixed: Path) -> None:
 
 
 def test_odd_runs_have_their_own_words(mixed: Path) -> None:
-    """One repeat, graded and unbounded rewards, and no rollout at all are said in words."""
+    """One repeat, graded and unbounded rewards, and no rollout at all are put in words."""
     text = whole(mixed)
-    for said in (
+    for phrase in (
         "Every task has one scored attempt, so no task can pass only sometimes.",
         "25.0% of attempts reach the pass threshold of 1.",
         "no pass threshold is set and rewards go from -19 to 0, so pass figures are n/a.",
@@ -246,7 +246,7 @@ def test_odd_runs_have_their_own_words(mixed: Path) -> None:
         "1 of 2 tasks passed in the only scored attempt, 1 failed.",
         "| `STEP_2` | 9 of 19 | 9 of 9 | 6 | the profile |",
     ):
-        assert said in text, said
+        assert phrase in text, phrase
 
 
 def test_the_terminal_has_no_k_where_nothing_is_scored(mixed: Path, capsys) -> None:
@@ -259,7 +259,7 @@ def test_the_terminal_has_no_k_where_nothing_is_scored(mixed: Path, capsys) -> N
 
 
 def test_every_heading_has_a_body_and_every_line_its_words(demo: Path, mixed: Path) -> None:
-    """No heading stands over the next, no sentence has a hole, and one thing is not many."""
+    """No heading is over the next, no sentence has a hole, and one thing is not many."""
     holes = re.compile(
         r"\b1 (?:task|run|rollout|attempt|failure|call|check)s\b|,,|, \.|; \.| ,|\(\)|  "
     )
@@ -270,8 +270,8 @@ def test_every_heading_has_a_body_and_every_line_its_words(demo: Path, mixed: Pa
         # A deeper heading is a body; one of the same level, or the end, is none.
         bodies = zip(levels, [*levels[1:], 1], strict=True)
         assert [here for here, after in bodies if here > 1 and 0 < after <= here] == [], page
-        told = [line for line in text.splitlines() if not line.startswith("|")]
-        assert [line for line in told if holes.search(line) or line.endswith(" ")] == [], page
+        reported = [line for line in text.splitlines() if not line.startswith("|")]
+        assert [line for line in reported if holes.search(line) or line.endswith(" ")] == [], page
 
 
 def test_sidecars_keep_to_their_schema(demo: Path, mixed: Path) -> None:
@@ -300,13 +300,15 @@ def test_a_sidecar_begins_as_published_ones_do(demo: Path) -> None:
 
 @pytest.mark.slow
 def test_a_comparison_asked_for_keeps_to_the_schema(demo: Path) -> None:
-    """Whatever runs it is of: with a verdict, and where every task is refused."""
+    """Of any runs: with a verdict, and where every task is refused."""
     validate = fastjsonschema.compile({**SCHEMA, "oneOf": [{"$ref": "#/definitions/comparison"}]})
     names = ("quick_math_aster-8b", "quick_math_birch-70b", "office_desk_aster-8b")
-    told = json.loads(call("compare", *names, "--warehouse", demo, "--json").stdout)["comparisons"]
-    for comparison in told:
+    reported = json.loads(call("compare", *names, "--warehouse", demo, "--json").stdout)[
+        "comparisons"
+    ]
+    for comparison in reported:
         validate(comparison)
-    leads = [each for each in told if each["is_lead"]]
+    leads = [each for each in reported if each["is_lead"]]
     assert [(each["verdict"], each["n_common_tasks"]) for each in leads] == [
         ("improved", 25),
         ("not comparable", 0),
@@ -347,13 +349,13 @@ def test_the_sidecar_is_the_relations(demo: Path) -> None:
 def test_metrics_command(demo: Path, format_: str) -> None:
     """`blade metrics` prints what the sidecar of a run holds, in any format."""
     run = "quick_math_birch-70b"
-    said = call("metrics", run, "--format", format_, "--warehouse", demo)
-    assert said.code == 0
+    phrase = call("metrics", run, "--format", format_, "--warehouse", demo)
+    assert phrase.code == 0
     if format_ == "json":
         path = demo.with_name("runs") / run / "metrics.json"
-        assert json.loads(said.stdout) == json.loads(path.read_text(encoding="utf-8"))
+        assert json.loads(phrase.stdout) == json.loads(path.read_text(encoding="utf-8"))
     else:
-        assert "pass_at_1" in said.stdout.replace("\\", "") and "0.648" in said.stdout
+        assert "pass_at_1" in phrase.stdout.replace("\\", "") and "0.648" in phrase.stdout
 
 
 def test_metrics_of_all_runs(demo: Path) -> None:
@@ -421,7 +423,7 @@ def test_metrics_of_all_runs(demo: Path) -> None:
     ],
 )
 def test_sentences_hold(tmp_path: Path, files: dict[str, Any], sentences: list[str]) -> None:
-    """What was lost, left out or never asked for is said as it is."""
+    """What was lost, left out or never asked for is reported as it is."""
     out = analyzed(tmp_path, files).path.parent
     for sentence in sentences:
         assert sentence in plain(out / "report.md")
@@ -438,23 +440,25 @@ def test_what_is_counted_once_reads_so(tmp_path: Path) -> None:
         "z_rollouts.jsonl": "nothing\n",
     }
     found = analyzed(tmp_path, files, needs=CHECKED)
-    told = dict(found.rows("select check_name, message from assertions.warn"))
-    assert told["warn_unexpected"].startswith("1 rollout was not among the expected inputs")
-    assert told["warn_unscored"].startswith("1 of 1 rollout has no usable reward and is kept as")
-    assert told["warn_rejects"] == "1 of 1 line could not be used"
-    assert told["warn_failures_unexpected"].startswith(
+    reported = dict(found.rows("select check_name, message from assertions.warn"))
+    assert reported["warn_unexpected"].startswith("1 rollout was not among the expected inputs")
+    assert reported["warn_unscored"].startswith(
+        "1 of 1 rollout has no usable reward and is kept as"
+    )
+    assert reported["warn_rejects"] == "1 of 1 line could not be used"
+    assert reported["warn_failures_unexpected"].startswith(
         "1 failed attempt belongs to no expected and no recorded rollout and is in no figure"
     )
 
 
 def test_sentences_agree_with_one() -> None:
-    """What a page counts once is said in the singular."""
+    """What a page counts once is in the singular."""
     words = markdown.environment().get_template("words.md.j2").module
     values = {"run_id": "a", "is_incomplete": True, "is_expected_unknown": False}
     head = Row("run_metrics", ("run_id",), {**values, "n_expected_scored": 1, "n_expected": 2})
     one = chart_content.run("a")
-    told = words.trust([replace(one, headline=head)])  # type: ignore[attr-defined]
-    assert BOUND.sub("", MARK.sub("", told)) == "Scored is 1 of 2 expected attempts of `a`."
+    reported = words.trust([replace(one, headline=head)])  # type: ignore[attr-defined]
+    assert BOUND.sub("", MARK.sub("", reported)) == "Scored is 1 of 2 expected attempts of `a`."
 
 
 def test_a_template_cannot_print_what_it_was_not_given() -> None:

@@ -27,11 +27,11 @@ from tests.results import Outcome, analyzed, call, lines, rollout, write
 
 DOCUMENT = (ROOT / "docs" / "report.md").read_text(encoding="utf-8")
 ASTER, BIRCH = "office_desk_aster-8b", "office_desk_birch-70b"
-# The shortest: what is said of it is soon rendered.
+# The shortest: what is written of it is soon rendered.
 FUNNEL = "workflow_funnel"
 
 
-def said(demo: Path, *arguments: str | Path) -> Outcome:
+def report_of(demo: Path, *arguments: str | Path) -> Outcome:
     return call("report", "--warehouse", demo, *arguments)
 
 
@@ -63,7 +63,7 @@ def quick(collected: report.Content, monkeypatch) -> None:
 
 def test_the_same_bytes_again(demo: Path) -> None:
     """Rendered from the warehouse alone, the report is the file that the analysis wrote."""
-    printed = said(demo)
+    printed = report_of(demo)
     assert (printed.code, printed.stderr) == (0, "")
     assert printed.stdout == text(demo.with_name("report.md"))
 
@@ -72,8 +72,10 @@ def test_the_same_bytes_again(demo: Path) -> None:
 def test_each_run_again(demo: Path, collected: report.Content) -> None:
     """One run is its own report, to the byte, and all runs of a benchmark are that of it."""
     office = text(demo.parent / "benchmarks" / "office_desk" / "report.md")
-    assert said(demo, "--run", BIRCH, "--run", ASTER).stdout == office
-    assert said(demo, "--run", BIRCH).stdout == text(demo.parent / "runs" / BIRCH / "report.md")
+    assert report_of(demo, "--run", BIRCH, "--run", ASTER).stdout == office
+    assert report_of(demo, "--run", BIRCH).stdout == text(
+        demo.parent / "runs" / BIRCH / "report.md"
+    )
     with pipeline.open_warehouse(demo) as warehouse:
         for run in collected.runs:
             page = report.page(warehouse, collected.only([run.run_id]), as_html=False)
@@ -84,11 +86,11 @@ def test_each_run_again(demo: Path, collected: report.Content) -> None:
 def test_the_page_again(demo: Path, tmp_path: Path) -> None:
     """So is the page; the ending of the file asks for it."""
     out = tmp_path / "again.html"
-    assert said(demo, "--out", out).stdout == ""
+    assert report_of(demo, "--out", out).stdout == ""
     assert out.read_bytes() == demo.with_name("report.html").read_bytes()
 
 
-def test_some_runs_are_told_of_truly(collected: report.Content) -> None:
+def test_some_runs_are_reported_truly(collected: report.Content) -> None:
     """Of several benchmarks an overview of them; of other runs nothing."""
     page = report.document(collected.only([ASTER, "quick_math_birch-70b"])).text
     assert headings(page) == ["Overview"] and f"| `office_desk` | `{ASTER}` | 21 |" in page
@@ -99,7 +101,7 @@ def test_some_runs_are_told_of_truly(collected: report.Content) -> None:
 def test_some_sections(demo: Path) -> None:
     """By name or by title, once each, in the order of the report, and as they stand there."""
     asked = "Workflow Funnel, artifact_inventory,workflow_funnel,"
-    page = said(demo, "--sections", asked, "--run", ASTER).stdout
+    page = report_of(demo, "--sections", asked, "--run", ASTER).stdout
     assert headings(page) == ["Artifact Inventory", "Workflow Funnel"]
     whole = text(demo.parent / "runs" / ASTER / "report.md")
     for section in page.split("\n## "):
@@ -108,7 +110,7 @@ def test_some_sections(demo: Path) -> None:
 
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize(
-    ("arguments", "code", "told", "hint"),
+    ("arguments", "code", "message", "hint"),
     [
         (
             ["--sections", "workflow_funel"],
@@ -122,8 +124,8 @@ def test_some_sections(demo: Path) -> None:
             "office_desk_astr-8b: no such run.",
             f"Did you mean {ASTER}? Runs: {ASTER}, {BIRCH}, ",
         ),
-        (["--templates", "nowhere"], 3, "nowhere: no such folder of templates.", "It may hold: "),
-        (["--labels", "nowhere"], 3, "nowhere: no readable file of labels", "docs/cli.md"),
+        (["--templates", "missing"], 3, "missing: no such folder of templates.", "It may hold: "),
+        (["--labels", "missing"], 3, "missing: no readable file of labels", "docs/cli.md"),
         (
             ["--sections", FUNNEL, "--out", "no/where.md"],
             3,
@@ -133,26 +135,32 @@ def test_some_sections(demo: Path) -> None:
     ],
 )
 def test_wrong_calls_say_what_is_wrong(
-    demo: Path, tmp_path: Path, monkeypatch, arguments: list[str], code: int, told: str, hint: str
+    demo: Path,
+    tmp_path: Path,
+    monkeypatch,
+    arguments: list[str],
+    code: int,
+    message: str,
+    hint: str,
 ) -> None:
     """What, where and what there is; nothing is printed or written."""
     monkeypatch.chdir(tmp_path)
-    ended = said(demo, *arguments)
+    ended = report_of(demo, *arguments)
     assert (ended.code, ended.stdout) == (code, "")
     first, second = ended.stderr.splitlines()
-    assert first.startswith(f"blade: {told}") and second.strip().startswith(hint)
+    assert first.startswith(f"blade: {message}") and second.strip().startswith(hint)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_warehouse_of_an_older_version(tmp_path: Path) -> None:
-    """It lacks what a report asks of it; the way out is said."""
+    """It lacks what a report asks of it; the message says what to do."""
     path = tmp_path / "warehouse.duckdb"
     with duckdb.connect(str(path)) as db:
         db.execute("create schema raw; create table raw.events (i int)")
         db.execute("create table main.runs (run_id varchar, benchmark varchar)")
     labels = write(tmp_path, {"labels.jsonl": ""}) / "labels.jsonl"
     for arguments in ((), ("--labels", labels)):
-        ended = said(path, *arguments)
+        ended = report_of(path, *arguments)
         assert ended.code == 3
         assert "was written by another version of blade" in ended.stderr
         assert "Analyze the results again." in ended.stderr
@@ -160,7 +168,7 @@ def test_a_warehouse_of_an_older_version(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("quick")
 def test_a_file_is_written_whole_or_not_at_all(demo: Path, tmp_path: Path, monkeypatch) -> None:
-    """Where the move fails the old file stands, and nothing is left beside it."""
+    """Where the move fails the old file stays, and nothing is left beside it."""
     out = write(tmp_path, {"report.txt": "old"}) / "report.txt"
 
     def fail(*_: object) -> None:
@@ -168,10 +176,10 @@ def test_a_file_is_written_whole_or_not_at_all(demo: Path, tmp_path: Path, monke
 
     with monkeypatch.context() as patched:
         patched.setattr(Path, "replace", fail)
-        ended = said(demo, "--sections", FUNNEL, "--out", out)
+        ended = report_of(demo, "--sections", FUNNEL, "--out", out)
     assert ended.code == 3 and "no space left" in ended.stderr
     assert (text(out), list(tmp_path.iterdir())) == ("old", [out])
-    assert said(demo, "--sections", FUNNEL, "--out", out).code == 0
+    assert report_of(demo, "--sections", FUNNEL, "--out", out).code == 0
     # Any other ending is Markdown.
     assert headings(text(out)) == ["Workflow Funnel"] and list(tmp_path.iterdir()) == [out]
 
@@ -183,7 +191,7 @@ def test_a_stream_is_written_to(demo: Path, tmp_path: Path) -> None:
     os.mkfifo(pipe)
     with ThreadPoolExecutor() as pool:
         read = pool.submit(text, pipe)
-        assert said(demo, "--sections", FUNNEL, "--out", pipe).code == 0
+        assert report_of(demo, "--sections", FUNNEL, "--out", pipe).code == 0
         assert headings(read.result(timeout=10)) == ["Workflow Funnel"]
     assert pipe.is_fifo() and list(tmp_path.iterdir()) == [pipe]
 
@@ -200,7 +208,7 @@ def test_odd_templates_are_rendered(demo: Path, tmp_path: Path) -> None:
     folder = templates(tmp_path / "own", **{FUNNEL: odd})
     for ending in ("md", "html"):
         out = tmp_path / f"report.{ending}"
-        ended = said(demo, "--sections", FUNNEL, "--templates", folder, "--out", out)
+        ended = report_of(demo, "--sections", FUNNEL, "--templates", folder, "--out", out)
         assert (ended.code, ended.stderr) == (0, "")
         assert "\\ud800" in text(out)
 
@@ -209,7 +217,7 @@ def test_odd_templates_are_rendered(demo: Path, tmp_path: Path) -> None:
 def test_the_commands_in_the_notes_make_it_again(demo: Path, tmp_path: Path) -> None:
     """Those of a part too; with the folder put in, each runs."""
     part = ("--run", ASTER, "--sections", "reproducibility_notes")
-    page = said(demo, *part).stdout
+    page = report_of(demo, *part).stdout
     (line,) = re.findall(r"This report again: `blade (.*)`", page)
     words = shlex.split(line.replace("DIR/warehouse.duckdb", str(demo)))
     assert call(*words).stdout == page
@@ -221,14 +229,14 @@ def test_the_commands_in_the_notes_make_it_again(demo: Path, tmp_path: Path) -> 
 def test_notes_name_no_place_and_all_that_counts(demo: Path) -> None:
     """Versions, thresholds and, on the page, hashes; no path of this machine and no clock."""
     asked = ("--sections", "reproducibility_notes")
-    notes, page = said(demo, *asked).stdout, said(demo, *asked, "--format", "html").stdout
+    notes, page = report_of(demo, *asked).stdout, report_of(demo, *asked, "--format", "html").stdout
     for name in ("blade", "duckdb", "numpy", "jinja2", "markdown-it-py", "python"):
         assert re.search(rf"{name} `[\d.]+`[,.]", notes), name
     assert "pass threshold `1.0, unless rewards leave 0..1`" in notes
     for file in DEMO.glob("[!.]*"):
         assert hashlib.sha256(file.read_bytes()).hexdigest() in page
-    for told in (notes, page):
-        assert str(demo.parent) not in told and str(ROOT) not in told
+    for message in (notes, page):
+        assert str(demo.parent) not in message and str(ROOT) not in message
 
 
 @pytest.mark.usefixtures("quick")
@@ -240,19 +248,19 @@ def test_a_section_of_ones_own(demo: Path, tmp_path: Path) -> None:
         '\n{{ curate("Why?") }}\n',
     )
     asked = ("--templates", folder, "--sections", f"{FUNNEL},reproducibility_notes")
-    page = said(demo, *asked).stdout
+    page = report_of(demo, *asked).stdout
     source = f"<!-- from run_metrics where run_id = '{ASTER}': pass_at_1 = 44.0% -->"
-    told = f"Ours: 44.0%.\n{source}\n\n<!-- curate: Why? -->\n"
-    assert f"## Workflow Funnel\n\n{told}" in page
+    message = f"Ours: 44.0%.\n{source}\n\n<!-- curate: Why? -->\n"
+    assert f"## Workflow Funnel\n\n{message}" in page
     sha256 = hashlib.sha256((folder / f"{FUNNEL}.md.j2").read_bytes()).hexdigest()
     assert f"- Own template: `{FUNNEL}.md.j2`, sha256 `{sha256}`" in page
     assert "`blade analyze RESULTS --out DIR --templates TEMPLATES`" in page
     assert f"--sections {FUNNEL},reproducibility_notes --templates TEMPLATES`" in page
-    html = said(demo, *asked, "--format", "html").stdout
+    html = report_of(demo, *asked, "--format", "html").stdout
     assert "Ours: " in html and "most attempts are lost at" not in html
     # Another look at the folder sees what has changed there.
     templates(folder, workflow_funnel="Mine.")
-    assert "\nMine.\n" in said(demo, *asked).stdout
+    assert "\nMine.\n" in report_of(demo, *asked).stdout
 
 
 @pytest.mark.slow
@@ -261,11 +269,13 @@ def test_an_analysis_with_templates(demo: Path, tmp_path: Path) -> None:
     folder = templates(tmp_path / "own", **{FUNNEL: "{{ content.runs | length }} runs."})
     rows = {"a_rollouts.jsonl": [rollout(0, 0), rollout(1, 0, reward=0.0)]}
     out = analyzed(tmp_path, rows, templates=folder).path.parent
-    assert said(out / "warehouse.duckdb", "--templates", folder).stdout == text(out / "report.md")
+    assert report_of(out / "warehouse.duckdb", "--templates", folder).stdout == text(
+        out / "report.md"
+    )
     assert "\n1 runs.\n" in text(out / "report.md")
     own = text(out / "runs" / "a" / "report.md")
     assert "\n1 runs.\n" in own
-    assert said(out / "warehouse.duckdb", "--templates", folder, "--run", "a").stdout == own
+    assert report_of(out / "warehouse.duckdb", "--templates", folder, "--run", "a").stdout == own
     assert json.loads(text(out / "manifest.json"))["settings"]["templates"] == [
         {
             "path": f"{FUNNEL}.md.j2",
@@ -304,8 +314,8 @@ def test_broken_templates(
     ):
         report.check_templates(folder)
         report.page(unread, collected, as_html=False, sections=sections, folder=folder)
-    line, told = expected
-    assert str(raised.value).startswith(f"{folder / FUNNEL}.md.j2:{line}: {told}")
+    line, message = expected
+    assert str(raised.value).startswith(f"{folder / FUNNEL}.md.j2:{line}: {message}")
 
 
 @pytest.mark.usefixtures("quick")
@@ -314,14 +324,14 @@ def test_a_broken_template_ends_the_command(demo: Path, tmp_path: Path) -> None:
     folder = templates(tmp_path / "own", **{FUNNEL: "{{ nothing }}"})
     # Of several benchmarks the report is an overview, which has no such section.
     for asked in (["--run", ASTER], []):
-        ended = said(demo, "--templates", folder, *asked)
+        ended = report_of(demo, "--templates", folder, *asked)
         assert (ended.code, ended.stdout) == (3, "")
-        told = f"blade: {folder / FUNNEL}.md.j2:1: 'nothing' is undefined\n"
-        assert ended.stderr.startswith(told)
+        message = f"blade: {folder / FUNNEL}.md.j2:1: 'nothing' is undefined\n"
+        assert ended.stderr.startswith(message)
 
 
 @pytest.mark.parametrize(
-    ("files", "told"),
+    ("files", "message"),
     [
         ({"workflow_funel.md.j2": "x"}, "workflow_funel.md.j2: replaces nothing."),
         ({"sub/workflow_funnel.md.j2": "x"}, "sub: replaces nothing."),
@@ -330,20 +340,20 @@ def test_a_broken_template_ends_the_command(demo: Path, tmp_path: Path) -> None:
     ],
 )
 def test_folders_that_cannot_be_used(
-    tmp_path: Path, files: dict[str, str | bytes], told: str
+    tmp_path: Path, files: dict[str, str | bytes], message: str
 ) -> None:
-    """What replaces nothing, or is no text, is told before anything is read."""
+    """What replaces nothing, or is no text, is reported before anything is read."""
     results = write(tmp_path / "in", {"a_rollouts.jsonl": [rollout(0, 0)]})
     folder = write(tmp_path / "own", files)
     ended = call("analyze", results, "--out", tmp_path / "out", "--templates", folder)
-    assert ended.code == 3 and told in ended.stderr
+    assert ended.code == 3 and message in ended.stderr
     assert not (tmp_path / "out").exists()
-    if "replaces" in told:
+    if "replaces" in message:
         assert "These can be replaced: " in ended.stderr and "opening.md.j2" in ended.stderr
 
 
 @pytest.mark.parametrize(
-    ("endless", "told"),
+    ("endless", "message"),
     [
         ("{{ 2**100000 }}", f"{FUNNEL}.md.j2"),
         (
@@ -359,10 +369,10 @@ def test_templates_without_an_end(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     endless: str,
-    told: str,
+    message: str,
 ) -> None:
-    """A number that cannot be printed, endless loops and giant texts are said; limits go again."""
-    monkeypatch.setattr(own_templates, "SECONDS", 0.2 if "took" in told else 20.0)
+    """Numbers that cannot be printed, endless loops, giant texts are reported; limits go again."""
+    monkeypatch.setattr(own_templates, "SECONDS", 0.2 if "took" in message else 20.0)
     monkeypatch.setattr("pipeline.files.MOST_BYTES", 1 << 20)
     folder = templates(tmp_path / "own", **{FUNNEL: endless})
     sections = [report.SECTIONS[FUNNEL]]
@@ -370,12 +380,12 @@ def test_templates_without_an_end(
     with duckdb.connect() as unread, pytest.raises(pipeline.InputError) as raised:
         report.check_templates(folder)
         report.page(unread, collected, as_html=False, sections=sections, folder=folder)
-    assert str(raised.value).startswith(str(folder)) and told in str(raised.value)
+    assert str(raised.value).startswith(str(folder)) and message in str(raised.value)
     assert (resource.getrlimit(resource.RLIMIT_AS), signal.getsignal(signal.SIGALRM)) == before
 
 
 def test_our_own_mistakes_stay_ours(tmp_path: Path) -> None:
-    """Only what fails inside a user's template is told as theirs."""
+    """Only what fails inside a user's template is reported as theirs."""
     with pytest.raises(ZeroDivisionError), own_templates.explained(tmp_path):
         raise ZeroDivisionError
 
@@ -403,11 +413,11 @@ REFUSED = [
 
 @pytest.mark.slow
 def test_labels_given_now(demo: Path, tmp_path: Path) -> None:
-    """They change causes and what hangs on them, are told where refused, and leave no trace."""
+    """They change causes and what hangs on them, are listed where refused, and leave no trace."""
     before = hashlib.sha256(demo.read_bytes()).hexdigest()
     labels = write(tmp_path, {"labels.jsonl": LABELS}) / "labels.jsonl"
     asked = ("--run", ASTER, "--sections", "never_pass_deep_dives")
-    ended, was = said(demo, *asked, "--labels", labels), said(demo, *asked).stdout
+    ended, was = report_of(demo, *asked, "--labels", labels), report_of(demo, *asked).stdout
     given = "- cause: data (DA), given by a person: `row 7 of 12 is stale`; see "
     assert f"{given}`{ASTER}/9:0`, `{ASTER}/9:1#1`\n" in ended.stdout
     assert "given by a person" not in was and "cause: " not in was
@@ -416,8 +426,8 @@ def test_labels_given_now(demo: Path, tmp_path: Path) -> None:
     with pipeline.open_warehouse(demo) as one, rerender.relabel(demo, labels) as other:
         before_, after = (set(each.execute(query).fetchall()) for each in (one, other))
     assert after - before_ == {("9", "DA", "label")} and not before_ - after
-    for line, told in zip(ended.stderr.splitlines(), REFUSED, strict=True):
-        assert line.startswith(told)
+    for line, message in zip(ended.stderr.splitlines(), REFUSED, strict=True):
+        assert line.startswith(message)
     assert hashlib.sha256(demo.read_bytes()).hexdigest() == before
     assert sorted(tmp_path.iterdir()) == [labels]
 
@@ -428,11 +438,11 @@ def test_labels_given_now_are_those_of_an_analysis(demo: Path, tmp_path: Path) -
     files = {path.name: path.read_bytes() for path in DEMO.glob("[!.]*")}
     out = analyzed(tmp_path / "with", {**files, "labels.jsonl": LABELS}).path.parent
     labels = tmp_path / "with" / "results" / "labels.jsonl"
-    assert said(demo, "--labels", labels).stdout == text(out / "report.md")
-    page = said(demo, "--labels", labels, "--format", "html").stdout
+    assert report_of(demo, "--labels", labels).stdout == text(out / "report.md")
+    page = report_of(demo, "--labels", labels, "--format", "html").stdout
     assert page == text(out / "report.html")
     own = text(out / "runs" / ASTER / "report.md")
-    assert said(demo, "--labels", labels, "--run", ASTER).stdout == own
+    assert report_of(demo, "--labels", labels, "--run", ASTER).stdout == own
     # The other way round: labels given stand for those that were there, none for all of them.
     none = write(tmp_path, {"labels.jsonl": ""}) / "labels.jsonl"
     with rerender.relabel(out / "warehouse.duckdb", none) as opened:
@@ -445,17 +455,17 @@ def test_labels_given_now_are_those_of_an_analysis(demo: Path, tmp_path: Path) -
 def test_labels_under_a_name_that_is_taken(demo: Path, tmp_path: Path) -> None:
     """They would be taken for another file of the results."""
     labels = write(tmp_path, {"notes.md": LABELS}) / "notes.md"
-    ended = said(demo, "--labels", labels)
+    ended = report_of(demo, "--labels", labels)
     assert ended.code == 3 and "another kind of file with this name" in ended.stderr
 
 
 @pytest.mark.usefixtures("quick")
 def test_the_example_of_the_document(demo: Path, tmp_path: Path) -> None:
-    """The template of docs/report.md prints what stands below it."""
+    """The template of docs/report.md prints what is below it."""
     (template,) = re.findall(r"```jinja\n(.*?)```", DOCUMENT, re.DOTALL)
     (printed,) = re.findall(r"```markdown\n(.*?)```", DOCUMENT, re.DOTALL)
     folder = templates(tmp_path / "my_templates", **{FUNNEL: template})
-    page = said(demo, "--templates", folder, "--sections", FUNNEL).stdout
+    page = report_of(demo, "--templates", folder, "--sections", FUNNEL).stdout
     assert page.endswith(f"\n\n{printed}")
 
 
@@ -474,5 +484,5 @@ def test_the_document_names_what_a_template_can_read() -> None:
 def test_from_python(demo: Path) -> None:
     """`pipeline.render` gives the same text."""
     text_ = pipeline.render(demo, runs=ASTER, sections="Workflow Funnel")
-    assert text_ == said(demo, "--run", ASTER, "--sections", FUNNEL).stdout
+    assert text_ == report_of(demo, "--run", ASTER, "--sections", FUNNEL).stdout
     assert "<h2 " in pipeline.render(demo, runs=[ASTER], sections=[FUNNEL], as_html=True)

@@ -153,8 +153,10 @@ def broken() -> dict[str, Any]:
         figures: dict[str, float] = {"num_rollouts": len(written)}
         for name, values in (("reward", [d[2] for d in drawn]), ("size", [d[3] for d in drawn])):
             for statistic in ("mean", "median", "max", "min", "stdev"):
-                told = getattr(statistics, statistic, None) or {"max": max, "min": min}[statistic]
-                figures[f"{statistic.removesuffix('ev')}/{name}"] = told(values)
+                function = (
+                    getattr(statistics, statistic, None) or {"max": max, "min": min}[statistic]
+                )
+                figures[f"{statistic.removesuffix('ev')}/{name}"] = function(values)
         files[f"broken{number}_rollouts.jsonl"] = "\n".join(written)
         files[f"broken{number}_rollouts_aggregate_metrics.json"] = aggregate(figures)
     return files

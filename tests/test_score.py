@@ -184,7 +184,7 @@ from combinational logic, so that the valid signal never rises.
 | missing signal | 42 |
 """
 # As the public helper's packages have them: sentences in words of their own, with no id.
-TOLD = (
+STATED = (
     "Nearly nine in ten syntax errors sit in lint tasks: variables declared inside procedural "
     "blocks, which the open toolchain rejects.",
     "Whether a rollout passes depends on registers with a latency counter; failing ones drive "
@@ -194,16 +194,16 @@ TOLD = (
 
 def test_a_fact_in_words_of_its_own_is_met_where_the_golden_report_says_it() -> None:
     """By what both share; not by the words in any order, nor by a report on something else."""
-    facts = [Fact(f"f{no}", text) for no, text in enumerate(TOLD)]
+    facts = [Fact(f"f{no}", text) for no, text in enumerate(STATED)]
     own = standard(PROSE, facts)
     assert score(PROSE, own).final == 1.0
     assert score("# Other\n\nThe model passes few lint tasks and drives slowly.", own).final == 0
-    assert score("\n\n".join(" ".join(sorted(each.split())) for each in TOLD), own).final == 0
+    assert score("\n\n".join(" ".join(sorted(each.split())) for each in STATED), own).final == 0
     foreign = Fact("g", "Timeouts of the browser explain why the shop tasks stay without an order.")
     assert score(PROSE, standard(PROSE, [foreign])).final == 0
 
 
-def test_a_fact_told_with_another_figure_is_contradicted() -> None:
+def test_a_fact_with_another_figure_is_contradicted() -> None:
     """Without any data: five of twelve facts changed cost more than the five."""
     facts = [
         Fact(f"f{n}", f"Task {n} of the desk needs {n + 3} calls of the tool before it can pass.",
@@ -259,8 +259,8 @@ def test_a_value_is_in_the_block_of_its_subject(
     predicate: str, value: str | float, text: str, is_met: bool
 ) -> None:
     """Numbers at their printed precision, names and labels as they are."""
-    told = "A fact about the seventh task, told in its own words."
-    assert one(Fact("f", told, subject=SEVEN, predicate=predicate, value=value), text) is is_met
+    answer = "A fact about the seventh task, put in its own words."
+    assert one(Fact("f", answer, subject=SEVEN, predicate=predicate, value=value), text) is is_met
 
 
 def test_a_block_states_as_many_facts_as_it_has_values() -> None:
@@ -319,9 +319,9 @@ def test_a_judge_decides_about_prose(tmp_path: Path) -> None:
     python = shlex.quote(sys.executable)
     command = f"{python} {shlex.quote(str(tmp_path / 'judge.py'))}"
     reward = json.loads(call("score", *flags, command).stdout)
-    told = {each["id"]: (each["met"], each["by"]) for each in reward["facts"]}
-    assert any(is_met and by == "judge" for is_met, by in told.values())
-    assert any(not is_met and by == "judge" for is_met, by in told.values())
+    answer = {each["id"]: (each["met"], each["by"]) for each in reward["facts"]}
+    assert any(is_met and by == "judge" for is_met, by in answer.values())
+    assert any(not is_met and by == "judge" for is_met, by in answer.values())
     assert reward["judge"]["cached"] == 0
     assert set(reward["judge"]["qualities"]["evidence"]) == {"met", "reason"}
     assert reward["judge"]["shortcuts"]["template filling"]["reason"] == "template filling"
@@ -350,7 +350,7 @@ TABLE = ["| a | b |\n", "| --- | --- |\n", "|"]
 
 @given(st.lists(st.sampled_from([*PIECES, *TABLE]), max_size=40).map("".join))
 def test_any_text_has_a_score(text: str) -> None:
-    """Whatever stands in a report, nothing breaks, and a score lies between 0 and 1."""
+    """With anything in a report, nothing breaks, and a score lies between 0 and 1."""
     fact = Fact("f", "Task 3 fails in 4 of 4 attempts with `a/3:1#7`.", "high")
     own = standard(text, [fact])
     assert 0 <= score(text, own).final <= 1
@@ -362,15 +362,15 @@ def test_any_text_has_a_score(text: str) -> None:
 def test_facts_that_nobody_has_read_are_warned_of(tmp_path: Path) -> None:
     """By score and calibrate, until the mark is removed."""
     found = written(tmp_path)
-    told = json.loads(facts_json())
+    answer = json.loads(facts_json())
     for mark in (True, False):
-        found["facts"].write_text(json.dumps({**told, "review_required": mark}), encoding="utf-8")
-        said = call("score", *_flags(found), "--json")
-        assert ("`review_required` is still true" in said.stderr) is mark
-        assert ("review_required" in json.loads(said.stdout)) is mark
+        found["facts"].write_text(json.dumps({**answer, "review_required": mark}), encoding="utf-8")
+        outcome = call("score", *_flags(found), "--json")
+        assert ("`review_required` is still true" in outcome.stderr) is mark
+        assert ("review_required" in json.loads(outcome.stdout)) is mark
         flags = ["--golden-report", found["golden"], "--shallow-report", found["golden"]]
-        said = call("calibrate", *flags, "--anchor-facts", found["facts"])
-        assert ("`review_required` is still true" in said.stderr) is mark
+        outcome = call("calibrate", *flags, "--anchor-facts", found["facts"])
+        assert ("`review_required` is still true" in outcome.stderr) is mark
 
 
 def test_reward_is_written_and_printed(tmp_path: Path) -> None:
@@ -378,10 +378,10 @@ def test_reward_is_written_and_printed(tmp_path: Path) -> None:
     found = written(tmp_path)
     flags = ["--golden", found["golden"], "--anchor-facts", found["facts"]]
     out = tmp_path / "deep" / "er"
-    told = call("score", "--report", found["golden"], *flags, "--output-dir", out)
+    answer = call("score", "--report", found["golden"], *flags, "--output-dir", out)
     reward = json.loads((out / "reward.json").read_text(encoding="utf-8"))
-    assert (told.code, told.stderr) == (0, "")
-    assert f"final score {reward['final_score']:.4f}" in told.stdout
+    assert (answer.code, answer.stderr) == (0, "")
+    assert f"final score {reward['final_score']:.4f}" in answer.stdout
     assert set(reward["parts"]) == {"facts", "soundness"}
     assert len(reward["facts"]) == reward["n_facts"] == 8
     assert all(each["block"] and each["line"] for each in reward["facts"] if each["met"])
@@ -422,25 +422,25 @@ def test_a_bad_file_of_facts_is_refused(tmp_path: Path, content: bytes, reason: 
     """Each says what is wrong and what to do."""
     found = written(tmp_path)
     found["facts"].write_bytes(content)
-    told = call("score", *_flags(found))
-    assert told.code == 3
-    assert reason in told.stderr
-    assert told.stderr.count("\n") >= 2
+    answer = call("score", *_flags(found))
+    assert answer.code == 3
+    assert reason in answer.stderr
+    assert answer.stderr.count("\n") >= 2
 
 
 def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     """Absent, a folder, empty, not UTF-8: a message or a score, never a traceback."""
     found = written(tmp_path, empty=" \n")
     for path in (tmp_path / "absent.md", tmp_path, found["empty"]):
-        told = call("score", *_flags({**found, "golden": path}))
-        assert told.code == 3, path
+        answer = call("score", *_flags({**found, "golden": path}))
+        assert answer.code == 3, path
     odd = tmp_path / "odd.md"
     odd.write_bytes(b"## Results\n\n\xff\xfe \x00 text | a\n| --- |\n")
-    told = call(
+    answer = call(
         "score", "--report", odd, "--golden", found["golden"], "--anchor-facts", found["facts"]
     )
-    assert told.code == 0
-    assert told.stdout.startswith("final score 0.00")
+    assert answer.code == 0
+    assert answer.stdout.startswith("final score 0.00")
     blocked = tmp_path / "golden.md" / "below"
     assert call("score", *_flags(found), "--output-dir", blocked).code == 3
 

@@ -39,7 +39,7 @@ TASK_ID = f"a/b:c#7 {EVIL}"
 
 @dataclass(frozen=True)
 class Evil(Results):
-    """A run in which every text that can be hostile is, and what its analysis said."""
+    """A run in which every text that can be hostile is, and what its analysis printed."""
 
     path: Path
     outcome: Outcome
@@ -71,7 +71,7 @@ def citation(evil: Results) -> str:
     return f"{evil.one('select run_id from runs')}/{TASK_ID}:0"
 
 
-def test_whatever_a_page_prints_is_inert() -> None:
+def test_all_that_a_page_prints_is_inert() -> None:
     """By every way a template has to print a text: bare, bold, wrapped, a label, a cell, a note."""
     source = """{{ x }}{{ x | bold }}{% filter wrap(x) %}{{ x ~ x }}{% endfilter %}
 {% filter table %}
@@ -155,7 +155,7 @@ EVERYTHING = """
 
 @pytest.mark.parametrize("format_", ["table", "markdown", "json", "jsonl"])
 def test_rows_are_inert_in_every_format(evil: Results, format_: str) -> None:
-    """No character that a terminal acts on is printed, whatever a rollout holds."""
+    """No character that a terminal acts on is printed, with anything in a rollout."""
     outcome = call("sql", EVERYTHING, "--warehouse", evil.path, "--format", format_)
     assert outcome.code == 0
     assert not TERMINAL_ACTIVE.search(outcome.stdout)
@@ -258,10 +258,10 @@ def test_a_command_that_is_suggested_is_safe_to_run(tmp_path: Path) -> None:
     with only(*CHECKED):
         analysis = pipeline.analyze(folder, out=tmp_path / "out")
     (hint,) = (warning.hint for warning in analysis.warnings if warning.hint)
-    stub = 'blade() { printf "%s" "$2" >said; }; '
+    stub = 'blade() { printf "%s" "$2" >printed; }; '
     subprocess.run(["sh", "-c", stub + hint], cwd=tmp_path, check=True, timeout=10)
     assert not (tmp_path / "pwned").exists()
-    assert (tmp_path / "said").read_text().startswith("from rejects")
+    assert (tmp_path / "printed").read_text().startswith("from rejects")
 
 
 TASK_IDS = ["plain", "a/b", "a:1", "a/b:2:3", "x#4", "x:0#4", "tab\tid", "new\nline", 'it\'s "q"']

@@ -27,7 +27,7 @@ def passes(task: int, place: int) -> int:
         return (4, 1, 0)[place]
     if task in RISING:
         return (1, 3, 4)[place]
-    # Always, never, and noise that leads nowhere.
+    # Always, never, and noise without a trend.
     return ((4, 4, 4), (0, 0, 0), (2, 1, 2), (1, 2, 1))[task % 4][place]
 
 
@@ -97,7 +97,7 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 
 def test_two_models_are_no_series(odd: Results) -> None:
-    """Models of different sizes, and two checkpoints, make no series; nothing is said of tasks."""
+    """Models of different sizes, and two checkpoints, make no series; tasks are not reported."""
     for relation in NEEDS:
         rows = odd.column(f"select distinct series from {relation} order by 1")
         assert rows == [name for name in ("aster", "hostile_epoch", "wide_step") if name in rows]

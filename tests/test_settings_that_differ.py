@@ -72,8 +72,8 @@ def test_what_runs_differ_in_is_in_the_summary() -> Batch:
             row["responses_create_params"]["input"].insert(0, {"role": "system", "content": words})
     results = yield runs
     line = "differ in `system prompt` (2 texts at 2 tasks), `temperature` (`0.5 (2)`, `1.0 (1)`)"
-    (told,) = [each for each in results.report.splitlines() if "These runs" in each]
-    assert told == f"These runs {line}: counts over all runs pool these."
+    (listed,) = [each for each in results.report.splitlines() if "These runs" in each]
+    assert listed == f"These runs {line}: counts over all runs pool these."
 
 
 @with_pages
@@ -114,7 +114,7 @@ def test_fields_of_the_verifier_are_compared_at_common_tasks() -> Batch:
     for row in [*base, *other]:
         row["checked"] = {"a": True}
     del base[0]["checked"], base[0]["reward"]
-    other += [rollout(task, 0, model="gpt", told=["x"]) for task in range(3, 9)]
+    other += [rollout(task, 0, model="gpt", listed=["x"]) for task in range(3, 9)]
     results = yield {"a": base, "b": other}
     assert not results.rows("from comparison_settings where setting = 'verifier fields'")
 
@@ -125,12 +125,12 @@ def test_fields_of_the_verifier_differ() -> Batch:
     for row in [*base, *other]:
         row["checked"] = {"a": True}
     for row in other:
-        row["told"] = ["x"]
+        row["listed"] = ["x"]
     results = yield {"a": base, "b": other}
     assert results.rows("""
         select base_value, candidate_value from comparison_settings
         where setting = 'verifier fields'
-    """) == [(None, "told")]
+    """) == [(None, "listed")]
 
 
 @with_pages
@@ -183,7 +183,7 @@ def test_tools() -> Batch:
 
 @together.each((None,), ("look",), (["look"],), ([None],), ([{"name": 3}],), ({"name": "look"},))
 def test_what_defines_no_tool(tools: Any) -> Batch:
-    """Requests are read whatever stands where tools are defined."""
+    """Requests are read with anything where tools are defined."""
     found = yield {"a": rows(tools=tools), "b": rows()}
     assert found.one("select sum(n_rollouts) from runs") == 6
     assert found.rows(DIFFERING) == ([("tools", "3", None, None)] if tools == [{"name": 3}] else [])

@@ -22,12 +22,12 @@ def test_only_aggregate_tables_are_left() -> None:
     assert "| `desk_mason-3b` | 10 | 40 | 45.0% | 80.0% |" in made.text
     assert "| booked | 24 | 60.0% | 12 |" in made.text
     assert (made.n_headings, made.n_tables) == (3, 2)
-    for said in ("FALSE_CLAIM", "depot", "desk_mason-3b/", "The largest", "sometimes", "Task `"):
-        assert said not in made.text
+    for phrase in ("FALSE_CLAIM", "depot", "desk_mason-3b/", "The largest", "sometimes", "Task `"):
+        assert phrase not in made.text
 
 
-def test_tables_are_known_by_what_stands_in_them() -> None:
-    """Whatever their headings; a column of citations goes, a table of tasks or modes is none."""
+def test_tables_are_recognised_by_their_content() -> None:
+    """Under any headings; a column of citations goes, a table of tasks or modes is none."""
     assert shallow(ODD).text == (
         "# Findings\n\n## What we measured\n\n| metric | value |\n| --- | ---: |\n"
         "| pass@1 | 45.0% |\n| mean reward | 0.45 |\n\n## How far it gets\n\n"
@@ -39,19 +39,19 @@ def test_tables_are_known_by_what_stands_in_them() -> None:
 
 def test_a_fence_or_comment_is_neither_heading_nor_table() -> None:
     """Code is not read as Markdown, and what no reader sees is left out."""
-    told = "## Results\n\n```\n## No\n| pass@1 |\n| --- |\n| 1 |\n```\n\n<!-- ## Hidden -->\n"
-    assert shallow(told).text == "## Results\n"
+    answer = "## Results\n\n```\n## No\n| pass@1 |\n| --- |\n| 1 |\n```\n\n<!-- ## Hidden -->\n"
+    assert shallow(answer).text == "## Results\n"
 
 
 def test_the_command_writes_the_control(tmp_path: Path) -> None:
     """It says what it kept, and warns where no table was found."""
     found = written(tmp_path, bare="## Results\n\nAll pass.\n", prose="All pass.\n")
     out = tmp_path / "made" / "shallow.md"
-    told = call("make-shallow", "--input", found["golden"], "--output", out)
-    assert (told.code, told.stderr) == (0, "")
+    answer = call("make-shallow", "--input", found["golden"], "--output", out)
+    assert (answer.code, answer.stderr) == (0, "")
     assert out.read_text(encoding="utf-8") == shallow(GOLDEN).text
-    told = call("make-shallow", "--input", found["bare"], "--output", out)
-    assert (told.code, "weak control" in told.stderr) == (0, True)
+    answer = call("make-shallow", "--input", found["bare"], "--output", out)
+    assert (answer.code, "weak control" in answer.stderr) == (0, True)
     assert call("make-shallow", "--input", found["prose"], "--output", out).code == 3
     assert call("make-shallow", "--input", found["golden"], "--output", found["golden"]).code == 2
     assert call("make-shallow", "--input", tmp_path, "--output", out).code == 3

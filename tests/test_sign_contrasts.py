@@ -150,7 +150,7 @@ def test_continuous_rewards_have_findings() -> Batch:
 
 @pytest.mark.slow
 def test_low_rewards_of_some_runs_name_them(tmp_path: Path) -> None:
-    """What occurs in one of two runs is said of that one."""
+    """What occurs in one of two runs is reported of that one."""
     files = {
         "a_rollouts.jsonl": graded(lambda task: task % 4 == 0),
         "b_rollouts.jsonl": graded(lambda _task: False),

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.case_files import cases
-from tests.results import Results, Row, analyzed, called, rollout, said
+from tests.results import Results, Row, analyzed, called, rollout, wrote
 
 Key = tuple[int, int]
 ATTEMPTS: list[Key] = [(task, index) for task in range(4) for index in range(2)]
@@ -62,7 +62,7 @@ def files(*, is_flipped: bool = False) -> dict[str, list[Row]]:
                 0,
                 ask=f"answers {task}",
                 reward=reward(task < 3),
-                output=said(text) if text else [],
+                output=wrote(text) if text else [],
                 extracted_answer=answer,
                 expected_answer=key,
                 **({} if text else SPENT),
@@ -83,7 +83,7 @@ def files(*, is_flipped: bool = False) -> dict[str, list[Row]]:
             ask=f"limits {task}",
             reward=reward(task > 2),
             response={
-                "output": said("so"),
+                "output": wrote("so"),
                 "usage": {"input_tokens": 5, "output_tokens": n_tokens},
                 **(CUT if n_tokens == 4096 else {}),
             },
@@ -96,7 +96,7 @@ def files(*, is_flipped: bool = False) -> dict[str, list[Row]]:
             0,
             ask=f"alike {task}",
             reward=reward(task > 2),
-            response={"output": said("so"), "usage": {"input_tokens": 5, "output_tokens": n}},
+            response={"output": wrote("so"), "usage": {"input_tokens": 5, "output_tokens": n}},
         )
         for task, n in enumerate([295, 295, 295, 70, 80, 20, 35])
     ]
@@ -106,7 +106,7 @@ def files(*, is_flipped: bool = False) -> dict[str, list[Row]]:
             0,
             ask=f"errors {task}",
             reward=reward(task > 1),
-            output=[*called("pay", {"n": task}, answer), *said("Paid.")],
+            output=[*called("pay", {"n": task}, answer), *wrote("Paid.")],
             judge_error=traceback,
         )
         for task, (answer, traceback) in enumerate(ERRORS)
@@ -206,7 +206,7 @@ def test_checks_by_name(found: Results) -> None:
     }
     messages = found.rows("select message from checks where check_name = 'test_sum' order by all")
     assert messages == [("assert 3 == 4",), ("assert 5 == 9",), (None,)]
-    # The verdicts are not told again as fields.
+    # The verdicts are not listed again as fields.
     assert borne(found, "checks", "field") == {}
 
 
@@ -233,7 +233,7 @@ def test_limits(found: Results) -> None:
 
 
 def test_errors(found: Results) -> None:
-    """Errors of tools and tracebacks in fields are told by their signature, numbers taken out."""
+    """Errors of tools and tracebacks in fields are listed by their signature, numbers taken out."""
     signs = borne(found, "errors", "error")
     assert {sign: keys for sign, keys in signs.items() if "price" in sign} == {
         "error: total price is <n>, but paid <n>": [(0, 0), (1, 0)]
@@ -285,7 +285,7 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> Results:
                 reward=float(task == 0),
                 output=[
                     *(item for call in made for item in called(*call)),
-                    *said("Done."),
+                    *wrote("Done."),
                 ],
                 **case.get("rows", [{}] * 9)[task],
                 **case["row"],

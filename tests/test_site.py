@@ -83,5 +83,5 @@ def test_the_site_is_built_with_its_search(gallery: Path, tmp_path: Path) -> Non
     index = json.loads((tmp_path / "site" / "search" / "search_index.json").read_text("utf-8"))
     known = {each["location"].partition("#")[0] for each in index["docs"]}
     assert {f"{path.stem}.html" for path in DOCS.glob("*.md")} <= known
-    (tmp_path / "docs" / "scale.md").write_text("[nowhere](nowhere.md)\n")
+    (tmp_path / "docs" / "scale.md").write_text("[missing](missing.md)\n")
     assert subprocess.run(build, cwd=tmp_path, capture_output=True).returncode == 1

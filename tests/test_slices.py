@@ -62,7 +62,7 @@ def test_two_values_with_five_tasks(ids: list[str], values: list[str]) -> Batch:
 
 @together
 def test_fields_are_measured() -> Batch:
-    """Attempts of a task that end differently show what is of the task, whatever its name is."""
+    """Attempts of a task that end differently show what is of the task, under any name."""
     rows = [
         rollout(
             task,

@@ -105,10 +105,10 @@ def test_a_comment_that_cannot_be_read_is_named_on_its_line(text: str, demo: Pat
 def test_a_literal_cannot_end_its_comment(demo: Path) -> None:
     """Quotes, dashes, line ends and signs that no reader sees survive as values."""
     value = "it's --> a\n--->\u202e\tb"
-    told = literal(value)
-    assert "-->" not in told and "\n" not in told and "\u202e" not in told
+    shown = literal(value)
+    assert "-->" not in shown and "\n" not in shown and "\u202e" not in shown
     with open_warehouse(demo) as warehouse:
-        assert warehouse.execute(f"select {told}").fetchall() == [(value,)]
+        assert warehouse.execute(f"select {shown}").fetchall() == [(value,)]
 
 
 def test_what_is_a_figure() -> None:
@@ -254,7 +254,7 @@ def table(rows: list[dict[str, str]], heads: list[str]) -> str:
 
 @given(data=st.data())
 def test_no_figure_ever_comes_beside_a_wrong_name(data: st.DataObject) -> None:
-    """A fixed table has the figures of each name beside it, whatever it had before.
+    """A fixed table has the figures of each name beside it, instead of those before.
 
     Rows and columns in any order, some dropped, some figures and names changed.
     """
@@ -276,10 +276,10 @@ def test_no_figure_ever_comes_beside_a_wrong_name(data: st.DataObject) -> None:
     new = fixed(text, compared(read(text), answer))
     (block,) = read(new).blocks
     for row_ in block.rows:
-        told = {span.head: new[span.start : span.end].strip() for span in row_}
-        if told["category"] in TABLE:
-            expected = cells(told["category"])
-            assert {head: told[head] for head in heads} == {h: expected[h] for h in heads}
+        shown = {span.head: new[span.start : span.end].strip() for span in row_}
+        if shown["category"] in TABLE:
+            expected = cells(shown["category"])
+            assert {head: shown[head] for head in heads} == {h: expected[h] for h in heads}
         else:
             lines = {line for line, *_ in wrong(compared(read(new), answer))}
             assert read(new).line_at(row_[0].start) in lines
@@ -316,7 +316,7 @@ def test_rows_that_the_query_does_not_give_and_keys_found_twice() -> None:
         "attach 'x.db'", "copy runs to 'x.csv'", "pragma database_list", "select 1; select 2",
         "from read_csv('/etc/passwd')", "select * from glob('/*')", "drop table runs",
         "set threads = 1", "install httpfs", "selec 1", "select nothing from runs",
-        "select 1 from nowhere",
+        "select 1 from no_table",
     ],
 )  # fmt: skip
 def test_a_source_that_cannot_be_run_is_named_on_its_line(demo: Path, query: str) -> None:
@@ -338,8 +338,8 @@ def test_a_source_that_asks_too_much_is_not_checked(
     with open_warehouse(demo, memory_limit="500MB") as warehouse:
         findings = compared(read(text), Answers(warehouse))
         assert warehouse.execute("select 1").fetchall() == [(1,)]
-    told = [(each.line, each.status) for each in findings if each.line in (2, 5)]
-    assert told == [(2, UNCHECKED), (5, UNCHECKED)]
+    shown = [(each.line, each.status) for each in findings if each.line in (2, 5)]
+    assert shown == [(2, UNCHECKED), (5, UNCHECKED)]
 
 
 def test_a_source_without_a_block_is_a_note() -> None:
@@ -410,11 +410,11 @@ def test_refresh_rewrites_by_key_and_names_what_to_read_again(demo: Path, tmp_pa
     assert "pass_at_1 = 44.0%, n_scored = 76" in new
     assert f"| {BIRCH} | 48.0% |\r\n| {ASTER} | 44.0% |" in new
     assert done.code == 0
-    (told,) = re.findall(r"Read again, [^\n]*\n(.*)", done.stdout, re.DOTALL)
-    assert told.startswith(f"  {path}:3: It passes 44.0% of 76 attempts; 5 by hand.\n")
-    assert "1.0% is now 44.0%; 99 is now 76" in told
+    (shown,) = re.findall(r"Read again, [^\n]*\n(.*)", done.stdout, re.DOTALL)
+    assert shown.startswith(f"  {path}:3: It passes 44.0% of 76 attempts; 5 by hand.\n")
+    assert "1.0% is now 44.0%; 99 is now 76" in shown
     # The paragraph before a table that changed is read again for the table's sake too.
-    assert "48.0% is now 44.0%" in told
+    assert "48.0% is now 44.0%" in shown
     again = call("report", "--refresh", path, "--warehouse", demo)
     assert again.code == 0 and path.read_bytes().decode() == new
     path.write_text(f"4 of 4.\n<!-- {ROW}: n_scored = 4, n_passed = 4 -->\n")

@@ -173,7 +173,7 @@ def test_grains_hold_on_the_demo(whole: Path) -> None:
 
 
 def test_steps_feed_tables_alone() -> None:
-    """Whatever is asked of a warehouse later does not find them."""
+    """Later queries of a warehouse do not find them."""
     for step in (relation for relation in EVERY if relation.is_step):
         assert step.name.startswith("staging.")
         assert all(other.is_table for other in EVERY if step.name in other.reads), step.name
@@ -217,7 +217,7 @@ def test_steps_have_several_readers() -> None:
 
 @pytest.mark.slow
 def test_every_macro_is_used() -> None:
-    """No macro stands for nobody."""
+    """No macro is unused."""
     macros = (SQL_DIR / "macros.sql").read_text(encoding="utf-8")
     python = [
         path.read_text(encoding="utf-8") for path in (SQL_DIR.parent / "pipeline").rglob("*.py")
@@ -266,7 +266,7 @@ def test_an_empty_relation_has_the_columns_of_a_full_one(tmp_path: Path) -> None
 
 CASES = sorted((Path(__file__).parent / "cases").glob("*/*.json"))
 RELATIONS = {relation.name: relation for relation in EVERY}
-# Views of `report` are asked for their columns only where a case stands on them.
+# Views of `report` are asked for their columns only where a case needs them.
 PAGES = sorted(
     {
         name

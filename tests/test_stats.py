@@ -36,7 +36,7 @@ def test_plurality_of_many(n: int) -> None:
 
 
 def test_drawn_plurality() -> None:
-    """Beyond 32 repeats draws come close, the same ones each time, in whatever order votes are."""
+    """Beyond 32 repeats draws come close, the same ones each time, in any order of votes."""
     split = [(23, 23), (17, 0)]
     actual = plurality(split)
     exact = [float(two_answers(23, 17, k)) for k in range(1, 41)]

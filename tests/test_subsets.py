@@ -1,4 +1,4 @@
-"""Some of many attempts: whatever form they are in, they are the sets that they stand for."""
+"""Some of many attempts: in any form, they are the sets that they stand for."""
 
 from __future__ import annotations
 

@@ -208,7 +208,7 @@ def test_one_benchmark_is_no_suite(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_shared_mode_is_told_once(tmp_path: Path) -> None:
+def test_a_shared_mode_is_listed_once(tmp_path: Path) -> None:
     """What fails alike in several benchmarks is one row, with its lowest and highest share."""
     files = {}
     for bench, n_late in (("x", 4), ("y", 9), ("z", 0)):

@@ -85,7 +85,7 @@ def test_what_is_no_file(tmp_path: Path) -> None:
     (results / "b_rollouts.jsonl").symlink_to(outside / "b_rollouts.jsonl")
     (results / "deep").symlink_to(outside / "deep")
     (results / "inside.md").symlink_to("real/notes.md")
-    (results / "nowhere").symlink_to("nothing")
+    (results / "missing").symlink_to("nothing")
     with only(*CHECKED):
         analysis = pipeline.analyze(results, out=tmp_path / "out")
     by_name = {notice.subject: notice.message for notice in analysis.warnings}
@@ -93,7 +93,7 @@ def test_what_is_no_file(tmp_path: Path) -> None:
     reasons = dict(Results(tmp_path / "out").rows("select source_file, reason from rejects"))
     link, pipe = "is a link that leads out of the results; --follow-links reads it", "is a pipe"
     assert reasons.pop("b_rollouts.jsonl") == reasons.pop("deep") == link
-    assert reasons.pop("nowhere") == "is a broken link"
+    assert reasons.pop("missing") == "is a broken link"
     assert set(reasons) == {"manifest.json", "pipe.jsonl"}
     assert all(reason.startswith(pipe) for reason in reasons.values())
     query = "select path, kind from artifacts where kind <> 'skipped' order by path"
@@ -123,7 +123,7 @@ def test_a_pipe_or_a_device_is_refused(tmp_path: Path, demo: Path, arguments: li
 
 @pytest.mark.parametrize("name", ["warehouse.duckdb/x", ".blade", "runs"])
 def test_an_output_folder_that_holds_something_else(tmp_path: Path, name: str) -> None:
-    """A folder where a file is to be, or a file for a folder: said at once, and left alone."""
+    """A folder where a file is to be, or a file for a folder: reported at once, and left alone."""
     results = write(tmp_path / "results", {"a_rollouts.jsonl": ROWS})
     out = write(tmp_path / "out", {name: "mine"})
     ended = call("analyze", results, "--out", out)

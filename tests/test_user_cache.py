@@ -31,7 +31,7 @@ def record(home: Path) -> Path:
 
 
 def test_a_record_is_for_this_user_alone(home: Path, tmp_path: Path) -> None:
-    """It is read as it was written, for the folder that it is about, by whatever way to it."""
+    """It is read as it was written, for the folder that it is about, by any path to it."""
     out = tmp_path / "out"
     out.mkdir()
     (tmp_path / "link").symlink_to(out)

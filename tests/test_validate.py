@@ -50,8 +50,8 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
 def found(folder: Path, data: Warehouse | None, *phases: str, **changes: Any) -> list[Check]:
     """The checks of the package with some files changed."""
     read = package(package_at(folder, **changes))
-    told = findings(read, data) if "golden" in phases else {}
-    return validate(Subject(read, data, "", 8, [], told), phases)
+    reported = findings(read, data) if "golden" in phases else {}
+    return validate(Subject(read, data, "", 8, [], reported), phases)
 
 
 def ids(checks: list[Check], status: str = FAIL) -> set[str]:
@@ -79,9 +79,9 @@ def test_good_package(good: Warehouse, tmp_path: Path) -> None:
     """A whole package passes every rule and every item of the checklist."""
     checks = found(tmp_path, good, "skill", "rollouts", "golden", "sharing")
     assert {each.status for each in checks} == {PASS}
-    told = {each.id for each in checks}
+    reported = {each.id for each in checks}
     silent = {"golden.orphans", "golden.registers", "facts.reviewed"}
-    assert told == set(RULES) - silent
+    assert reported == set(RULES) - silent
     assert [item["status"] for item in readiness(checks)] == [PASS] * 7
 
 
@@ -247,8 +247,8 @@ def test_rollout_files(odd: list[Check]) -> None:
         ("rollouts.usable", "broken"),
     }
     assert ids(odd, WARN) >= {"rollouts.comparable"}
-    told = [each.message for each in odd if each.id == "rollouts.different"]
-    assert {message.partition(" share")[0] for message in told} == {
+    reported = [each.message for each in odd if each.id == "rollouts.different"]
+    assert {message.partition(" share")[0] for message in reported} == {
         *("model_a and shuffled", "cut and model_b", "cut and rescored", "model_b and rescored")
     }
 
@@ -282,7 +282,7 @@ def test_hollow_package(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_odd_files(tmp_path: Path) -> None:
-    """Whatever stands in a folder, each line is plain text, and the command ends with 1."""
+    """With anything in a folder, each line is plain text, and the command ends with 1."""
     deep = "[" * 50_000
     changes: dict[str, Any] = {
         "skill/SKILL.md": b"---\nname: \x1b[31m\xff\n---\n",
@@ -299,13 +299,13 @@ def test_odd_files(tmp_path: Path) -> None:
     outcome = call("validate", "--benchmark-dir", folder)
     assert outcome.code == 1
     assert not any(ord(character) < 32 and character != "\n" for character in outcome.stdout)
-    told = [line for line in outcome.stdout.splitlines() if line.startswith("[FAIL]")]
+    reported = [line for line in outcome.stdout.splitlines() if line.startswith("[FAIL]")]
     for words in ("SKILL.md: is not UTF-8", "b_golden_report.md: is a folder", "nested too deeply"):
-        assert any(words in line for line in told)
+        assert any(words in line for line in reported)
 
 
 def test_without_rollouts(tmp_path: Path) -> None:
-    """What depends on rollouts is told as not checked; an empty folder lacks three things."""
+    """What depends on rollouts is reported as not checked; an empty folder lacks three things."""
     assert failed(tmp_path) == {"skill.present", "rollouts.present", "golden.present"}
     assert "Not BLADE-ready: 6 of 7" in call("validate", "--benchmark-dir", tmp_path).stdout
     absent = call("validate", "--benchmark-dir", tmp_path / "absent")
@@ -316,8 +316,8 @@ def test_without_rollouts(tmp_path: Path) -> None:
     assert ids(checks, SKIP) == {
         *("skill.fields", "golden.verified", "metrics.values", "facts.exist", "sanitized.clean")
     }
-    told = call("validate", "--benchmark-dir", DEMO, "--phase", "rollouts").stdout
-    assert "blade init --benchmark-dir PACKAGE --benchmark NAME --results THIS_FOLDER" in told
+    reported = call("validate", "--benchmark-dir", DEMO, "--phase", "rollouts").stdout
+    assert "blade init --benchmark-dir PACKAGE --benchmark NAME --results THIS_FOLDER" in reported
 
 
 def test_what_verify_finds_without_rollouts_fails(tmp_path: Path) -> None:
@@ -327,8 +327,8 @@ def test_what_verify_finds_without_rollouts_fails(tmp_path: Path) -> None:
         "## Failures\n\n| kind | passed |\n| - | -: |\n| a | 90 |\n| b | 48 |\n"
         "| **Total** | 135 |\n\n## Next steps\n\nRead.\n"
     )
-    told = {**METRICS, "pass_at_1": 0.3581}
-    changes = {REPORT_FILE: text, METRICS_FILE: json.dumps(told)}
+    reported = {**METRICS, "pass_at_1": 0.3581}
+    changes = {REPORT_FILE: text, METRICS_FILE: json.dumps(reported)}
     checks = found(tmp_path, None, "golden", **changes)
     assert ids(checks) >= {"golden.verified", "metrics.values"}
     (values,) = [each for each in checks if each.id == "metrics.values"]
@@ -345,7 +345,9 @@ def test_parts_that_a_skill_lacks_are_named(tmp_path: Path) -> None:
     short = re.sub(r"## Report template.*", "", SKILL, flags=re.DOTALL)
     changes = {"skill/SKILL.md": short.replace("## Workflow funnel", "## Where they are lost")}
     checks = found(tmp_path, None, "skill", **changes)
-    (told,) = [each.message for each in checks if (each.id, each.status) == ("skill.parts", FAIL)]
-    assert told.endswith("no heading names Workflow Funnel, Report Template")
+    (reported,) = [
+        each.message for each in checks if (each.id, each.status) == ("skill.parts", FAIL)
+    ]
+    assert reported.endswith("no heading names Workflow Funnel, Report Template")
     other = SKILL.replace("## Report template", "## Output structure")
     assert ids(found(tmp_path / "b", None, "skill", **{"skill/SKILL.md": other})) == set()

@@ -283,7 +283,7 @@ def test_one_change_has_one_rounding(compared: Results) -> None:
                 assert points(shown) == points(delta)
 
 
-def test_most_is_said_of_a_task_that_leads_alone(compared: Results) -> None:
+def test_most_is_reported_of_a_task_that_leads_alone(compared: Results) -> None:
     """Of twenty tasks that gained alike none is named; one that gained more is."""
     query = """
         select run_id, example from report.findings

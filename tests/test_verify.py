@@ -42,8 +42,8 @@ def wrong_lines(findings: list[Finding]) -> list[int]:
 
 
 def wrong(findings: list[Finding]) -> list[tuple[int, str, str | None]]:
-    told = [each for each in findings if each.status == CONTRADICTED]
-    return [(each.line, each.claim, each.expected) for each in told]
+    reported = [each for each in findings if each.status == CONTRADICTED]
+    return [(each.line, each.claim, each.expected) for each in reported]
 
 
 @pytest.mark.slow
@@ -60,14 +60,14 @@ def test_what_does_not_exist_is_named_with_what_does(demo: Path) -> None:
         "See `office_desk_aster-9b/10:3`.\n\nTask `77` fails, task `7` too.\n\n### Task 78\n\n"
         f"`src/a.py:12`, `blade show {RUN}/99:1`, 07/17/2024 11:00 and `{RUN}/10:3` are not.\n"
     )
-    told = {each.line: each.expected or "" for each in found(text, demo) if each.expected}
+    reported = {each.line: each.expected or "" for each in found(text, demo) if each.expected}
     findings = found(text, demo)
     assert wrong_lines(findings) == [1, 3, 5, 7, 9, 11]
     assert [each.line for each in findings if each.status == CONTRADICTED].count(5) == 2
-    assert "0, 1, 2, 3" in told[1] and "1 to 12" in told[5] and RUN in told[7]
+    assert "0, 1, 2, 3" in reported[1] and "1 to 12" in reported[5] and RUN in reported[7]
 
 
-def test_quotes_must_be_said_where_they_are_cited(demo: Path) -> None:
+def test_quotes_must_be_where_they_are_cited(demo: Path) -> None:
     """In the event that the bracket behind, or the code before, cites; cuts match anything."""
     cite = f"(`{RUN}/10:3`)"
     text = (
@@ -82,8 +82,8 @@ def test_quotes_must_be_said_where_they_are_cited(demo: Path) -> None:
     )
     findings = found(text, demo)
     assert wrong_lines(findings) == [5, 7, 11, 13]
-    told = {each.line: each.expected for each in findings if each.status == CONTRADICTED}
-    assert told[11] == "it is at #9"
+    reported = {each.line: each.expected for each in findings if each.status == CONTRADICTED}
+    assert reported[11] == "it is at #9"
 
 
 def test_forms_bind_words_to_what_is_cited(demo: Path) -> None:
@@ -117,7 +117,7 @@ PUBLISHED = (REPORTS / "contradictions.md").read_text(encoding="utf-8")
 
 
 def test_errors_of_a_published_report_are_named() -> None:
-    """A whole that its rows do not give, two totals, one count told thrice, and ratios."""
+    """A whole that its rows do not give, two totals, one count given thrice, and ratios."""
     findings = found(PUBLISHED)
     assert wrong(findings) == [
         (5, "% of 1056", "1,044"),
@@ -160,8 +160,8 @@ def test_a_figure_of_the_sidecar_is_found_on_its_line(demo: Path) -> None:
         true = verify(text, "r.md", warehouse, sidecar.read(metrics, "m.json"))
         findings = verify(text, "r.md", warehouse, sidecar.read(changed, "m.json"))
     assert wrong(true) == []
-    told = [(each.file, each.line) for each in findings if each.status == CONTRADICTED]
-    assert told == [("m.json", line)]
+    reported = [(each.file, each.line) for each in findings if each.status == CONTRADICTED]
+    assert reported == [("m.json", line)]
     alone = verify(text, "r.md", None, sidecar.read(changed, "m.json"))
     assert wrong(alone) == [(1, "2", "9")]
 
@@ -270,13 +270,13 @@ def test_cards_are_compared_with_what_they_cite(demo: Path) -> None:
 
 @pytest.mark.parametrize("text", ["[", "5", "{" * 50_000, '{"runs": [1, {"run_id": 7}]}', "{}"])
 def test_any_sidecar_is_read(text: str) -> None:
-    """What is no sidecar, or of no run, is said and crashes nothing."""
+    """What is no sidecar, or of no run, is reported and crashes nothing."""
     runs = {"a": {"model_name": "m", "benchmark": "b", "pass_at_1": 0.5}}
     findings = list(sidecar.check(sidecar.read(text, "metrics.json"), runs))
     assert {each.status for each in findings} == {CONTRADICTED}
 
 
-def test_placeholders_match_whatever_was_there() -> None:
+def test_placeholders_match_anything() -> None:
     """In the quote, in the text, and equal ones in both."""
     assert is_within("mail to [redacted-email-1] went", "The mail to ann@x.example went out.")
     assert is_within("to [redacted-email-1]", "mail to [redacted-email-1] went")
@@ -341,8 +341,12 @@ def four_rollouts(folder: Path, claim: str) -> tuple[Path, list[dict[str, Any]]]
     )
     report = f"{claim} pass.\n{source}"
     report += '\nIt says "The mail to ann@x.example went out" (`a/0:0#1`).\n'
-    said = {"type": "message", "role": "assistant", "content": "The mail to [redacted-email-1] w"}
-    rows = [rollout(task, 0, reward=float(task > 0), output=[said]) for task in range(4)]
+    message = {
+        "type": "message",
+        "role": "assistant",
+        "content": "The mail to [redacted-email-1] w",
+    }
+    rows = [rollout(task, 0, reward=float(task > 0), output=[message]) for task in range(4)]
     files = {"golden_reports/a_golden_report.md": report, "rollouts/a_rollouts.jsonl": rows}
     return write(folder, files) / "golden_reports" / "a_golden_report.md", rows
 
@@ -404,7 +408,7 @@ def test_other_errors_of_the_golden_report_are_caught(sample: Path) -> None:
         r"`office_desk_aster-8b/(?P<old>\d+):": "77",
         r"`office_desk_aster-8b/\d+:(?P<old>\d)[`#]": "9",
         r":\d#(?P<old>\d+)`": "99",
-        r'"(?P<old>[^"\n]{16,})" \(`': "what nobody ever said",
+        r'"(?P<old>[^"\n]{16,})" \(`': "what nobody ever wrote",
         r"^\| `\d+` [^|]*\| (?P<old>sometimes) ": "always",
         r"^\| (?P<old>BI) \|": "KG",
         r"^### Tasks? (?P<old>\d+)": "88",
@@ -439,7 +443,7 @@ def test_long_and_odd_reports_take_no_more_than_their_length(demo: Path) -> None
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [1])
 def test_a_draft_of_any_folder_holds_against_its_own_warehouse(seed: int, tmp_path: Path) -> None:
-    """Whatever rows say and are called: nothing in any draft on them is contradicted."""
+    """With any rows and names: nothing in any draft on them is contradicted."""
     assert contradicted(analyzed(tmp_path, odd(seed)).path.parent) == []
 
 
@@ -452,9 +456,9 @@ def test_drafts_of_the_demo_hold(demo: Path) -> None:
 def contradicted(out: Path) -> list[object]:
     """What `blade verify` finds wrong in all drafts of an analysis."""
     drafts = [out / "report.md", *sorted(out.glob("runs/*/report.md"))]
-    told = [json.loads(call("verify", draft, "--json").stdout) for draft in drafts]
-    assert all(each["summary"]["sidecar"]["verified"] > 20 for each in told)
-    return [each for one in told for each in one["findings"] if each["status"] == CONTRADICTED]
+    reported = [json.loads(call("verify", draft, "--json").stdout) for draft in drafts]
+    assert all(each["summary"]["sidecar"]["verified"] > 20 for each in reported)
+    return [each for one in reported for each in one["findings"] if each["status"] == CONTRADICTED]
 
 
 def test_the_summary_counts_each_finding_once(demo: Path) -> None:

@@ -463,7 +463,7 @@ def test_slow_sql_is_ended(demo: Path) -> None:
 
 
 def test_long_rows_are_not_held(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where rows are long, fewer of them are fetched, and that is said."""
+    """Where rows are long, fewer of them are fetched, and the page says so."""
     monkeypatch.setattr(question, "MOST_BYTES", 1000)
     with Followed(demo).opened() as opened:
         query = {"query": "select repeat('x', 100) from range(100)"}
@@ -517,7 +517,7 @@ def test_answers_are_sealed(reader: Reader) -> None:
     assert "frame-ancestors 'none'" in report.headers["content-security-policy"]
 
 
-def test_what_is_not_there_is_said(reader: Reader) -> None:
+def test_what_is_missing_is_reported(reader: Reader) -> None:
     """A page with the reason, never a traceback."""
     for path, query in cases("view", "absent"):
         answer = reader.get(path, **query)
@@ -652,7 +652,7 @@ def test_labels_appended_at_once_are_all_there(
     assert [each.name for each in tmp_path.iterdir()] == ["labels.jsonl"]
 
 
-def test_a_file_that_cannot_be_written_is_said(demo: Path, tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_is_reported(demo: Path, tmp_path: Path) -> None:
     """With what to do about it; the page is still there."""
     with viewed(demo, tmp_path / "none" / "labels.jsonl") as reader:
         answer = reader.post(form())
@@ -683,7 +683,7 @@ def test_a_new_warehouse_is_followed(demo: Path, small: Path, tmp_path: Path) ->
     assert "checked" in page.words and "office_desk" not in page.words
 
 
-def test_a_warehouse_of_another_version_is_said(demo: Path, tmp_path: Path) -> None:
+def test_a_warehouse_of_another_version_is_reported(demo: Path, tmp_path: Path) -> None:
     """What the pages ask and it does not hold is no traceback, at the start and on the way."""
     path, old = tmp_path / "warehouse.duckdb", tmp_path / "old.duckdb"
     shutil.copy(demo, path)
@@ -713,7 +713,7 @@ def test_the_command_prints_its_address(demo: Path) -> None:
     assert (process.returncode, message) == (0, "")
 
 
-def test_wrong_calls_are_said(demo: Path, tmp_path: Path, reader: Reader) -> None:
+def test_wrong_calls_are_reported(demo: Path, tmp_path: Path, reader: Reader) -> None:
     """A port that is taken is 2, no warehouse 3."""
     taken = call("view", demo, "--no-browser", "--port", str(reader.explorer.port))
     assert taken.code == 2 and "--port 0" in taken.stderr

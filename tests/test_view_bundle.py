@@ -138,7 +138,7 @@ def test_every_rollout_is_there(folder: Path) -> None:
     assert titles == sorted([*names, "desk_b/1:1"])
     whole = [path.read_text(encoding="utf-8") for path in (folder / "event").iterdir()]
     assert any("x" * 4000 in text for text in whole)
-    assert any("left out" in text.lower() for text in texts), "what is missing is said"
+    assert any("left out" in text.lower() for text in texts), "what is missing is listed"
     assert not [text for text in texts if "beside the warehouse" in text], "no label of a file"
 
 
@@ -164,7 +164,7 @@ def test_the_same_warehouse_gives_the_same_bytes(
 def test_a_folder_of_others_is_refused(
     warehouse: Path, tmp_path: Path, listed: list[str] | str | None
 ) -> None:
-    """Whatever a list in it says: nothing is written or removed."""
+    """With any list in it: nothing is written or removed."""
     (tmp_path / "notes.txt").write_text("mine")
     if listed is not None:
         (tmp_path / "bundle.json").write_text(json.dumps({"files": listed}))

@@ -59,7 +59,7 @@ def refused(path: Path, number: int) -> None:
 
 
 def test_a_full_disk_is_tried_again(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the system's word, the engine's or ours, although no file has changed; each said once."""
+    """By the system's word, the engine's or ours, although no file has changed; each once."""
     full = os.strerror(errno.ENOSPC)
     spilled = "failed to offload data block. This limit was set by 'max_temp_directory_size'"
 

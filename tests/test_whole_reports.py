@@ -51,7 +51,7 @@ def test_citations_lead_somewhere(out: Path) -> None:
 
 
 def test_pages_are_whole(out: Path) -> None:
-    """Only tags of ours, each closed; ids once; no link that leads nowhere or out."""
+    """Only tags of ours, each closed; ids once; no broken link and none that leads out."""
     for path in out.rglob("report.html"):
         page = read(path.parent)
         assert set(page.tags) <= TAGS and page.attributes <= ATTRIBUTES, path

@@ -15,7 +15,7 @@ from pipeline import open_warehouse
 from tests import results
 from tests.lean import DIAGNOSIS, LOADED, METRICS
 from tests.results import Outcome, Results, Row, asked, call, called, failure, rollout
-from tests.results import said as words
+from tests.results import wrote as words
 from tests.test_security import EVIL, TERMINAL_ACTIVE
 
 LISTED = "report.looked mode_slices expected_tools report.failure_lines".split()
@@ -57,7 +57,7 @@ EVIL_ROWS = [
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """Run a: task 0 passes once of three, one lost; task 1 never, labelled; task 2 always; 3 fails.
 
-    Run b passes whatever it tries, but asks something else as task 0 and never tries task 2. Run
+    Run b passes all that it tries, but asks something else as task 0 and never tries task 2. Run
     odd has tasks whose names look like citations, and rewards that leave 0..1. In run evil a task
     passes once and fails once, and every text is hostile and long.
     """
@@ -110,13 +110,13 @@ def evil_task(desk: Results) -> str:
     return str(desk.one(query))
 
 
-def said(results: Results, *arguments: str) -> Outcome:
+def outcome_of(results: Results, *arguments: str) -> Outcome:
     return call(*arguments, "--warehouse", results.path)
 
 
-def told(results: Results, *arguments: str) -> Any:
+def answer_of(results: Results, *arguments: str) -> Any:
     """What a command prints as JSON."""
-    found = said(results, *arguments, "--json")
+    found = outcome_of(results, *arguments, "--json")
     assert found.code == 0, found.stderr
     return json.loads(found.stdout)
 
@@ -158,13 +158,13 @@ def booked(tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 def test_failures_counts_what_did_not_pass(desk: Results) -> None:
     """Every attempt that is no pass counts; each has one mode, or none is shared."""
-    (found,) = told(desk, "failures", "a")["benchmarks"]
+    (found,) = answer_of(desk, "failures", "a")["benchmarks"]
     (run,) = found["runs"]
     counts = ("n_attempts", "n_passed", "n_failed", "n_failed_attempts", "n_missing")
     assert [run[name] for name in counts] == [7, 2, 3, 1, 1]
     primary = [mode["n_primary"] for mode in [*found["modes"], found["no_shared_sign"]]]
     assert run["n_not_passed"] == 5 == sum(primary)
-    page = said(desk, "failures", "a").stdout
+    page = outcome_of(desk, "failures", "a").stdout
     assert page.startswith(
         "a\n5 of 7 attempts did not pass: 3 failed, 1 failed attempts, 1 missing\n"
     )
@@ -178,7 +178,7 @@ def test_failures_counts_what_did_not_pass(desk: Results) -> None:
 
 def test_modes_stand_beside_passes_and_runs(booked: Results) -> None:
     """Of all runs: failures and passes that bear a mode, each run's own, where it concentrates."""
-    (found,) = told(booked, "failures")["benchmarks"]
+    (found,) = answer_of(booked, "failures")["benchmarks"]
     assert [run["run_id"] for run in found["runs"]] == ["a", "b"]
     (mode,) = [each for each in found["modes"] if each["kind"] == "expected"]
     # Run a fails 16 tasks, run b 10 of them; nobody who fails pays.
@@ -189,17 +189,17 @@ def test_modes_stand_beside_passes_and_runs(booked: Results) -> None:
         ("a", 16, 0),
         ("b", 10, 0),
     ]
-    page = said(booked, "failures").stdout
+    page = outcome_of(booked, "failures").stdout
     assert re.search(r"^pay expected.* 26 of 26 +0 of 14 +16 +16/0 +10/0 +tested", page, re.M)
     assert "A  a  16 of 20 attempts did not pass: 16 failed\n" in page
-    (own,) = told(booked, "failures", "b")["benchmarks"]
+    (own,) = answer_of(booked, "failures", "b")["benchmarks"]
     (mode,) = [each for each in own["modes"] if each["kind"] == "expected"]
     assert [mode[name] for name in counts] == [10, 10, 0, 10, 10] and mode["runs"] == []
 
 
-def test_expected_stands_beside_actual(booked: Results) -> None:
-    """Tool by tool, failures and passes, said to be counted and not tested."""
-    (found,) = told(booked, "failures")["benchmarks"]
+def test_expected_is_beside_actual(booked: Results) -> None:
+    """Tool by tool, failures and passes, marked as counted and not tested."""
+    (found,) = answer_of(booked, "failures")["benchmarks"]
     first, second = found["expected_tools"]
     names = ("tool", "n_failures_not_met", "n_passes_not_met", "n_failures_never")
     assert [first[name] for name in names] == ["pay", 26, 0, 26]
@@ -208,14 +208,14 @@ def test_expected_stands_beside_actual(booked: Results) -> None:
         26,
         14,
     )
-    page = said(booked, "failures").stdout
+    page = outcome_of(booked, "failures").stdout
     assert "expected beside actual, counted, not tested: failures/passes, of 26 and 14\n" in page
     assert re.search(r"^pay +26/0 +26/0 ", page, re.M) and re.search(r"^look +26/14 ", page, re.M)
 
 
-def test_what_was_looked_at_is_said(booked: Results) -> None:
+def test_what_was_looked_at_is_listed(booked: Results) -> None:
     """How much was looked at, what says the score again, and what no attempt shows."""
-    (found,) = told(booked, "failures")["benchmarks"]
+    (found,) = answer_of(booked, "failures")["benchmarks"]
     assert found["looked_at"]["same_as_score"] == ["settled"]
     # It fails in half of the failures and in no pass.
     assert found["looked_at"]["parts_of_score"] == ["tests: charges"]
@@ -223,7 +223,7 @@ def test_what_was_looked_at_is_said(booked: Results) -> None:
         {"what": "empty answers", "n_observed": 40},
         {"what": "ungraded attempts", "n_observed": 40},
     ]
-    page = " ".join(said(booked, "failures").stdout.split())
+    page = " ".join(outcome_of(booked, "failures").stdout.split())
     assert (
         "2 checks, 2 tools; same as the score: settled; part of the score: tests: charges "
         "not found empty answers (0 of 40), "
@@ -231,20 +231,20 @@ def test_what_was_looked_at_is_said(booked: Results) -> None:
     )
 
 
-def test_few_failures_are_told_one_by_one(desk: Results, booked: Results) -> None:
+def test_few_failures_are_listed_one_by_one(desk: Results, booked: Results) -> None:
     """What the record says of each; of many failures three are examples."""
-    (found,) = told(desk, "failures", "a")["benchmarks"]
+    (found,) = answer_of(desk, "failures", "a")["benchmarks"]
     lines = {line["citation"]: line["notes"] for line in found["failure_lines"]}
     note = ["error: disk <n> is full", "timed_out = true"]
     assert lines == {"a/1:0": note, "a/1:1": note}
-    page = said(desk, "failures", "a").stdout
+    page = outcome_of(desk, "failures", "a").stdout
     assert "\nsingle failures, as the record says\n  a/1:0\n    error: disk <n> is full; " in page
-    (found,) = told(booked, "failures")["benchmarks"]
+    (found,) = answer_of(booked, "failures")["benchmarks"]
     assert len(found["failure_lines"]) == 3
-    assert "\nexamples, as the record says\n" in said(booked, "failures").stdout
+    assert "\nexamples, as the record says\n" in outcome_of(booked, "failures").stdout
 
 
-def test_a_concentration_is_said(demo: Path) -> None:
+def test_a_concentration_is_reported(demo: Path) -> None:
     """One slice that holds most failures of a mode and few attempts, as the relation has it."""
     found = json.loads(call("failures", "--json", "--warehouse", demo).stdout)["benchmarks"]
     modes = {mode["mode"]: mode for each in found for mode in each["modes"]}
@@ -264,7 +264,7 @@ def test_a_concentration_is_said(demo: Path) -> None:
 
 def test_no_cause_is_printed_that_nobody_gave(demo: Path, desk: Results) -> None:
     """A cause comes with who gave it: a label, the profile or the record."""
-    (found,) = told(desk, "failures", "a")["benchmarks"]
+    (found,) = answer_of(desk, "failures", "a")["benchmarks"]
     given = [(each["cause"], each["source"]) for each in found["runs"][0]["root_causes"]]
     assert sorted(given) == [("BI+KG", "label"), ("IR", "record")]
     page = call("failures", "--warehouse", demo).stdout
@@ -285,7 +285,7 @@ def test_every_example_leads_somewhere(demo: Path) -> None:
 
 
 def test_failures_is_bounded_by_its_limit(demo: Path) -> None:
-    """So many modes are listed, and how many are left is said."""
+    """So many modes are listed, and how many are left is printed."""
     arguments = ("failures", "office_desk_aster-8b", "--limit", "2", "--warehouse", demo)
     (found,) = json.loads(call(*arguments, "--json").stdout)["benchmarks"]
     assert (len(found["modes"]), len(found["runs"][0]["error_signatures"])) == (2, 2)
@@ -295,47 +295,47 @@ def test_failures_is_bounded_by_its_limit(demo: Path) -> None:
 
 def test_a_run_without_failures_says_so(desk: Results) -> None:
     """No table of nothing."""
-    assert said(desk, "failures", "b").stdout == "b\nall 3 attempts passed: no failures\n"
+    assert outcome_of(desk, "failures", "b").stdout == "b\nall 3 attempts passed: no failures\n"
 
 
 def test_an_unsettled_threshold_calls_nothing_failing(desk: Results) -> None:
     """Neither command guesses what passes; both name the key that settles it."""
-    page = said(desk, "failures", "odd").stdout
+    page = outcome_of(desk, "failures", "odd").stdout
     assert "from -1 to 2" in page and "pass_threshold = 2" in page and "blade.toml" in page
     assert "did not pass" not in page
-    (found,) = told(desk, "failures", "odd")["benchmarks"]
+    (found,) = answer_of(desk, "failures", "odd")["benchmarks"]
     (run,) = found["runs"]
     assert (run["is_pass_settled"], run["n_passed"], run["n_failed"]) == (False, None, None)
     assert (run["n_not_passed"], found["modes"], found["no_shared_sign"]) == (0, [], None)
-    why = said(desk, "why", "odd/Age:5").stdout
+    why = outcome_of(desk, "why", "odd/Age:5").stdout
     assert "pass unknown, reward -1" in why and "pass_threshold" in why
 
 
 def test_why_tells_of_every_attempt(desk: Results) -> None:
     """In order, with verdict and mode; what was lost is there too."""
-    story = told(desk, "why", "a/0")
+    story = answer_of(desk, "why", "a/0")
     assert [attempt["citation"] for attempt in story["attempts"]] == ["a/0:0", "a/0:1", "a/0:2"]
     verdicts = [attempt["verdict"] for attempt in story["attempts"]]
     assert verdicts == ["passed", "failed", "missing"]
     modes = [[mode["mode"] for mode in attempt["modes"]] for attempt in story["attempts"]]
     assert modes == [[], ["no shared sign"], ["no row recorded"]]
-    page = said(desk, "why", "a/0").stdout
+    page = outcome_of(desk, "why", "a/0").stdout
     assert page.index("a/0:0  passed") < page.index("a/0:1  failed") < page.index("a/0:2  missing")
     assert "question 0" in page
 
 
 def test_why_shows_where_two_attempts_part(desk: Results) -> None:
     """The closest pair, both citations, and the argument in which their calls differ."""
-    contrast = told(desk, "why", "a/0")["contrast"]
+    contrast = answer_of(desk, "why", "a/0")["contrast"]
     assert (contrast["failing"], contrast["passing"]) == ("a/0:1#1", "a/0:0#1")
     assert contrast["difference"] == "arguments"
     assert contrast["arguments"] == [{"name": "mode", "failing": '"drop"', "passing": '"keep"'}]
-    assert told(desk, "why", "a/1")["contrast"] is None
-    assert 'mode: "drop" | "keep"' in said(desk, "why", "a/0").stdout
+    assert answer_of(desk, "why", "a/1")["contrast"] is None
+    assert 'mode: "drop" | "keep"' in outcome_of(desk, "why", "a/0").stdout
 
 
 def test_why_contrasts_the_attempt_that_is_cited(demo: Path) -> None:
-    """Each of the three that failed has a contrast of its own; without one the closest is told."""
+    """Each of the three that failed has a contrast of its own; without one the closest is shown."""
     task = "office_desk_aster-8b/0"
     for cited in (":0", ":1", ":3", ""):
         story = json.loads(call("why", f"{task}{cited}", "--json", "--warehouse", demo).stdout)
@@ -347,45 +347,45 @@ def test_why_contrasts_the_attempt_that_is_cited(demo: Path) -> None:
 
 def test_why_compares_runs_only_where_they_ask_the_same(desk: Results) -> None:
     """A run that asks something else under the same name is pointed out, and no lead to follow."""
-    own, other = told(desk, "why", "a/0")["runs"]
+    own, other = answer_of(desk, "why", "a/0")["runs"]
     assert (own["run_id"], own["bucket"]) == ("a", "sometimes")
     assert (own["n_passed"], own["n_scored"]) == (1, 2)
     assert (own["is_same_question"], other["is_same_question"]) == (True, False)
-    page = said(desk, "why", "a/0").stdout
+    page = outcome_of(desk, "why", "a/0").stdout
     assert "asks another question under this name" in page and "blade why b/0" not in page
-    assert "blade why b/1" in said(desk, "why", "a/1").stdout
+    assert "blade why b/1" in outcome_of(desk, "why", "a/1").stdout
 
 
 def test_why_says_who_gave_a_cause(desk: Results) -> None:
-    """A label comes with who said so and where; of what the record states, that it does."""
-    own = told(desk, "why", "a/1")["runs"][0]
+    """A label comes with who gave it and where; of what the record states, that it does."""
+    own = answer_of(desk, "why", "a/1")["runs"][0]
     assert (own["cause"], own["source"], own["said_by"]) == ("BI+KG", "label", "the review")
     assert own["label_source"] == "labels.jsonl:1"
     assert own["note"] == {"text": "never frees the disk", "n_characters": 20}
-    page = said(desk, "why", "a/1").stdout
+    page = outcome_of(desk, "why", "a/1").stdout
     for part in ("by the label", "never frees", "labels.jsonl:1", "by the review", "a/1:0#2"):
         assert part in page
     assert "behaviour (BI) and knowledge gap (KG)" in page
-    own, other = told(desk, "why", "a/0")["runs"]
+    own, other = answer_of(desk, "why", "a/0")["runs"]
     assert (own["cause"], own["source"], other["cause"]) == ("IR", "record", None)
-    assert "by the record" in said(desk, "why", "a/0").stdout
+    assert "by the record" in outcome_of(desk, "why", "a/0").stdout
 
 
 def test_why_shows_what_the_record_says(desk: Results, booked: Results) -> None:
     """Of each failing attempt its notes with the event; expected calls beside those made."""
-    first, second = told(desk, "why", "a/1")["attempts"]
+    first, second = answer_of(desk, "why", "a/1")["attempts"]
     notes = [(each["kind"], each["note"]["text"], each["seq"]) for each in first["notes"]]
     assert notes == [("error", "error: disk <n> is full", 2), ("field", "timed_out = true", None)]
     assert len(second["notes"]) == 2
-    page = said(desk, "why", "a/1").stdout
+    page = outcome_of(desk, "why", "a/1").stdout
     assert "  error           error: disk <n> is full #2\n" in page
     assert "blade show 'a/1:0#2'" in page
-    calls = told(booked, "why", "a/12")["expected_calls"]
+    calls = answer_of(booked, "why", "a/12")["expected_calls"]
     assert [(call["status"], call["tool"]) for call in calls] == [
         ("never", "pay"),
         ("unasked", "look"),
     ]
-    page = said(booked, "why", "a/12").stdout
+    page = outcome_of(booked, "why", "a/12").stdout
     assert "expected beside actual: 0 of 1 expected call made as expected\n" in page
     assert '  never made      a/12:0 pay {"id":12}\n' in page
     # Nothing says that `look` changes anything.
@@ -394,15 +394,15 @@ def test_why_shows_what_the_record_says(desk: Results, booked: Results) -> None:
 
 def test_why_tells_of_a_task_the_run_lacks(desk: Results) -> None:
     """That other runs have it and this one has not is the story."""
-    story = told(desk, "why", "b/2")
+    story = answer_of(desk, "why", "b/2")
     assert (story["n_attempts"], story["attempts"], story["runs"][0]["n_scored"]) == (0, [], None)
-    page = said(desk, "why", "b/2").stdout
+    page = outcome_of(desk, "why", "b/2").stdout
     assert "the run has no attempt at this task" in page and "question 2" in page
 
 
 def test_why_tells_of_a_failed_attempt(desk: Results) -> None:
     """Its class and its message, though there is no rollout to show."""
-    page = said(desk, "why", "a/3").stdout
+    page = outcome_of(desk, "why", "a/3").stdout
     assert "a/3:0  failed attempt (transient)" in page and "no route to host 4" in page
     assert "blade show" not in page
 
@@ -420,7 +420,7 @@ def test_a_task_goes_before_a_citation(
     desk: Results, asked_for: str, task: str, index: int | None
 ) -> None:
     """Names may hold slashes and colons; the attempt that is cited comes first."""
-    story = told(desk, "why", asked_for)
+    story = answer_of(desk, "why", asked_for)
     assert (story["task_id"], story["rollout_index"]) == (task, index)
     order = [attempt["rollout_index"] for attempt in story["attempts"]]
     assert order == ([1, 0] if index == 1 else [0, 1])
@@ -436,9 +436,9 @@ def test_a_task_goes_before_a_citation(
         (["failures", "a", "--limit", "0"], ["--limit"]),
     ],
 )
-def test_what_is_not_there_is_said(desk: Results, arguments: list[str], parts: list[str]) -> None:
+def test_what_is_missing_is_reported(desk: Results, arguments: list[str], parts: list[str]) -> None:
     """Exit code 2, with what there is."""
-    refused = said(desk, *arguments)
+    refused = outcome_of(desk, *arguments)
     assert (refused.code, refused.stdout) == (2, "")
     for part in parts:
         assert part in refused.stderr
@@ -448,21 +448,21 @@ def test_hostile_text_is_inert_and_bounded(desk: Results) -> None:
     """Nothing a terminal acts on, no line of a rollout's own, and not a page of it."""
     task = evil_task(desk)
     for arguments in (["failures"], ["why", task], ["why", f"{task}:1"]):
-        page = said(desk, *arguments)
+        page = outcome_of(desk, *arguments)
         assert page.code == 0, page.stderr
         assert not TERMINAL_ACTIVE.search(page.stdout)
         assert "\n# line" not in page.stdout
         assert len(page.stdout) < 20_000
-        as_json = said(desk, *arguments, "--json").stdout
+        as_json = outcome_of(desk, *arguments, "--json").stdout
         assert not TERMINAL_ACTIVE.search(as_json)
         assert len(as_json) < 40_000
-    refused = said(desk, "why", f"evil/{EVIL}?")
+    refused = outcome_of(desk, "why", f"evil/{EVIL}?")
     assert refused.code == 2 and not TERMINAL_ACTIVE.search(refused.stderr)
 
 
 def test_what_is_cut_says_how_long_it_was(desk: Results) -> None:
     """Texts that may be cut come with the length of the whole."""
-    story = told(desk, "why", evil_task(desk))
+    story = answer_of(desk, "why", evil_task(desk))
     question = story["question"]
     assert len(question["text"]) == 1000
     assert question["n_characters"] == len(EVIL) + len(LONG)
@@ -475,7 +475,7 @@ def test_what_is_cut_says_how_long_it_was(desk: Results) -> None:
 def test_commands_to_run_next_are_quoted(desk: Results) -> None:
     """A name from a file cannot add words to a command that is pasted."""
     task = evil_task(desk)
-    for line in told(desk, "why", task)["next"]:
+    for line in answer_of(desk, "why", task)["next"]:
         words = shlex.split(line)
         assert words[0] == "blade" and words[3:] == ["--warehouse", str(desk.path.parent)]
         assert words[2] == "evil" or words[2].startswith(task)

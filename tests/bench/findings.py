@@ -28,7 +28,7 @@ from pipeline.profile import Profile
 from pipeline.run import computed_relations
 from pipeline.settings import SQL_DIR, Settings
 from pipeline.warehouse.relations import relations
-from tests.results import Row, called, rollout, said, write
+from tests.results import Row, called, rollout, write, wrote
 
 N_FOLDERS = 100
 N_TASKS, N_REPEATS = 40, 5
@@ -103,7 +103,7 @@ def _row(
             is_error = random.random() < 0.15
             answer = f"Error: {random.choice(MESSAGES)}" if is_error else "ok"
             output += called(tool, {"n": random.randrange(100)}, answer)
-    output += said(random.choice(("Done.", "```\nx\n```", '{"a": 1}')))
+    output += wrote(random.choice(("Done.", "```\nx\n```", '{"a": 1}')))
     fields = {f"flag_{place}": random.random() < rate for place, rate in enumerate(RATES)}
     words = {
         f"word_{place}": random.choice(("red", "green", "blue")) if random.random() < rate else None
