@@ -11,7 +11,6 @@ import pytest
 from tests.case_files import filled
 from tests.fact_files import Fact, facts
 from tests.lean import CHECKED
-from tests.mutations import check_mutations
 from tests.results import Content, Results, analyzed
 
 TIME = "2026-01-02T03-04-05.678"
@@ -87,9 +86,3 @@ def test_the_report_shows_them(tmp_path: Path) -> None:
     report = (folder / "benchmarks" / "mmlu" / "report.md").read_text(encoding="utf-8")
     assert "| `tiny--mmlu` | `acc,none` | 0.5 | no rows to compute it from |" in report
     assert re.search(r"from runs by run_id: .*reported_score as published", report)
-
-
-@pytest.mark.slow
-def test_mutated_files(tmp_path: Path) -> None:
-    """Damaged logs end as figures, rows and rejects."""
-    check_mutations(tmp_path, FILES)

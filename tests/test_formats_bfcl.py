@@ -10,7 +10,6 @@ import pytest
 
 from tests.fact_files import Fact, facts
 from tests.lean import RECORDED
-from tests.mutations import check_mutations
 from tests.results import Content, Results, Row, analyzed, lines
 
 
@@ -105,9 +104,3 @@ def test_other_attempts_were_scored(tmp_path: Path) -> None:
         ("simple_1", 0.0),
         ("simple_2", None),
     ]
-
-
-@pytest.mark.slow
-def test_mutated_files(tmp_path: Path) -> None:
-    """Damaged results and scores end as rows, rejects and blank lines."""
-    check_mutations(tmp_path, FILES)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.fact_files import Fact, facts
 from tests.lean import RECORDED
-from tests.mutations import check_mutations
 from tests.results import Content, Results, Row, analyzed, lines
 
 THOUGHT = [{"type": "reasoning", "reasoning": "hm"}, {"type": "text", "text": "it is 7"}]
@@ -103,9 +101,3 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Results:
 def test_reviews(loaded: Results, fact: Fact) -> None:
     """As tests/facts/evalscope.test says."""
     fact.check(loaded)
-
-
-@pytest.mark.slow
-def test_mutated_files(tmp_path: Path) -> None:
-    """Damaged reviews, predictions and reports end as rows, rejects and blank lines."""
-    check_mutations(tmp_path, FILES)

@@ -5,9 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
-from tests.mutations import check_mutations
 from tests.results import Content, analyzed, lines, rollout
 
 ROWS = [rollout(1, 0, reward=1.0, model="m", agent="a"), rollout(2, 0, reward=0.0, level="hard")]
@@ -43,9 +40,3 @@ def test_the_same_as_its_own_file(tmp_path: Path) -> None:
     assert results.rows("select source_file, source_line, reason from rejects") == [
         ("mlruns/0/4f/artifacts/rollouts.json", 3, "no reward and no response")
     ]
-
-
-@pytest.mark.slow
-def test_mutated_files(tmp_path: Path) -> None:
-    """Damaged tables end as rows and rejects."""
-    check_mutations(tmp_path, FILES)

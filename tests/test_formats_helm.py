@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +10,6 @@ import pytest
 from pipeline.ingest.formats import helm
 from tests.fact_files import Fact, facts
 from tests.lean import RECORDED
-from tests.mutations import check_mutations
 from tests.results import Content, Results, Row, analyzed
 
 TYPOS = {"name": "typos", "robustness": True, "fairness": False, "prob": 0.1}
@@ -138,9 +136,3 @@ def test_main_metrics_are_known_once() -> None:
     groups = [group for listed in helm.BY_GROUP.values() for group in listed.split()]
     assert len(set(groups)) == len(groups)
     assert set(helm.BY_GROUP) <= set(helm.USUAL)
-
-
-@pytest.mark.slow
-def test_mutated_files(tmp_path: Path) -> None:
-    """Damaged requests, scores and statistics end as rows, rejects and blank lines."""
-    check_mutations(tmp_path, FILES)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -13,7 +12,6 @@ import pytest
 
 from tests.fact_files import Fact, facts
 from tests.lean import RECORDED
-from tests.mutations import check_mutations
 from tests.results import Content, Results, Row, analyzed
 
 OLD, NEW = "2025-05-13T16-20-44.021299", "2025-11-05T14-43-47.148527"
@@ -110,9 +108,3 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Results:
 def test_details(loaded: Results, fact: Fact) -> None:
     """As tests/facts/lighteval.test says."""
     fact.check(loaded)
-
-
-@pytest.mark.slow
-def test_mutated_files(tmp_path: Path) -> None:
-    """Damaged details and results end as rows and rejects."""
-    check_mutations(tmp_path, FILES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from pipeline.ingest import formats
 from pipeline.ingest.load import foreign
 from tests.conftest import ROOT
 from tests.fact_files import check
-from tests.mutations import is_accounted_for, mutated
+from tests.mutations import check_mutations, is_accounted_for, mutated
 from tests.results import analyzed
 
 CORPUS = ROOT.parent / "shared" / "formats_corpus"
@@ -135,3 +136,10 @@ def test_mutated_files_are_accounted_for(tmp_path: Path) -> None:
             list(formats.claims([ListedFile(path, path.name)]))
             damaged = replace(claim, file=ListedFile(path, path.name))
             assert is_accounted_for(damaged, path.name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", "alone bfcl evalscope gym_export helm lighteval".split())
+def test_mutated_folders_are_accounted_for(tmp_path: Path, name: str) -> None:
+    """The files that a test of a format has, each damaged beside the others."""
+    check_mutations(tmp_path, importlib.import_module(f"tests.test_formats_{name}").FILES)

@@ -98,12 +98,6 @@ def test_a_benchmark_that_decides() -> None:
 
 
 @pytest.mark.slow
-def test_equal_entrants_rarely_differ() -> None:
-    """Any two of ten equal entrants differ over the suite in few of forty simulations."""
-    assert any_difference(40) <= 0.1
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("repeats", [(2,), (1, 2, 4)])
 def test_false_alarms(repeats: tuple[int, ...]) -> None:
     """Any two of ten equal entrants on five benchmarks differ in at most 5% of suites.
