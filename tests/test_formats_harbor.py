@@ -217,6 +217,7 @@ def test_jobs_of_one_task_are_one_run(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_trials_in_folders_of_their_tasks(tmp_path: Path) -> None:
     """Results of another name, what is beside them, and one job in the folders of several tasks."""
     inputs: dict[str, Any] = {}

@@ -152,6 +152,7 @@ def test_every_response_is_the_same_error(case: str, tmp_path: Path) -> None:
     assert f"1. `error_message = API call error: 401 Unauthorized`: {counted}" in text
 
 
+@pytest.mark.slow
 def test_a_pattern_that_ends_in_a_line_break_shows_it(tmp_path: Path) -> None:
     """Hardly an answer matches it, and nobody would see why."""
     checks = [{"pass": False, "assertion": {"type": "regex", "value": "a b\n"}}]

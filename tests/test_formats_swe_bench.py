@@ -371,6 +371,7 @@ def test_reports_grade_their_own_runs(beside: Results) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_equal_summaries_of_other_attempts_are_no_copies(tmp_path: Path) -> None:
     """Two of three runs are copies: reports of instances are of the attempts, too."""
     ids = [f"a__b-{number}" for number in range(6)]

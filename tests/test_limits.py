@@ -84,8 +84,8 @@ def _shell(redirected: str, *arguments: str | Path) -> tuple[int, str]:
     [
         ("> /dev/full", 3, "blade: stdout: No space left on device."),
         (">&-", 3, "blade: stdout is closed: nothing can be printed."),
-        ("| true", 141, ""),
-        ("> /dev/null 2>&-", 0, ""),
+        pytest.param("| true", 141, "", marks=pytest.mark.slow),
+        pytest.param("> /dev/null 2>&-", 0, "", marks=pytest.mark.slow),
     ],
 )
 def test_streams_that_take_no_words(demo: Path, redirected: str, code: int, expected: str) -> None:

@@ -182,7 +182,9 @@ def is_gone(number: int) -> bool:
     return False
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize(
+    "number", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.slow)]
+)
 def test_a_worker_ends_with_the_process_that_asks(demo: Path, number: signal.Signals) -> None:
     """In the middle of a value, by Ctrl-C or by a kill that nothing can react to."""
     asking = subprocess.Popen(
