@@ -48,12 +48,6 @@ def reader(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rea
         yield actual
 
 
-@pytest.fixture(scope="module")
-def small(transcripts: Path) -> Path:
-    """The warehouse of 120 tasks, one long transcript, some checks and a label."""
-    return transcripts
-
-
 @pytest.fixture
 def own(demo: Path, tmp_path: Path) -> Iterator[Reader]:
     """The demo, with labels of this test alone."""
@@ -260,9 +254,9 @@ def test_words_are_searched_in_all_transcripts(reader: Reader, demo: Path) -> No
     assert any(link.endswith("#e7") and "q=Locked%20BY" in link for link in page.links)
 
 
-def test_hardest_first_and_pages(small: Path) -> None:
+def test_hardest_first_and_pages(transcripts: Path) -> None:
     """120 tasks are three pages, each task on one of them, those that never pass first."""
-    with viewed(small) as reader:
+    with viewed(transcripts) as reader:
         pages = [reader.get("/", benchmark="many", page=number) for number in "1234"]
     listed = [re.findall(r'"/task[^"]*">(\d+)</a>', page.text) for page in pages]
     expected = [str(task) for rest in (0, 1) for task in range(rest, 120, 2)]
@@ -315,9 +309,9 @@ def event(page: Answer, seq: int) -> str:
     return found[0]
 
 
-def test_events_are_shown_as_what_they_are(small: Path) -> None:
+def test_events_are_shown_as_what_they_are(transcripts: Path) -> None:
     """Markdown of messages, fields of calls, columns and images; or every text as written."""
-    with viewed(small) as reader:
+    with viewed(transcripts) as reader:
         page = reader.get("/rollout", at="seen/0:0")
         raw = reader.get("/rollout", at="seen/0:0", raw="1")
         whole = reader.get("/event", at="seen/0:0#4")
@@ -335,14 +329,14 @@ def test_events_are_shown_as_what_they_are(small: Path) -> None:
     assert "<pre>{&#34;n&#34;: 1}</pre>" in event(raw, 3)
 
 
-def test_turns_are_those_that_are_counted(small: Path, reader: Reader, demo: Path) -> None:
+def test_turns_are_those_that_are_counted(transcripts: Path, reader: Reader, demo: Path) -> None:
     """The last turn of a transcript is the number of turns of its rollout."""
     with pipeline.open_warehouse(demo) as opened:
         query = f"select n_turns from rollouts where rollout_id = '0:0' and run_id = '{ASTER}'"
         ((n_turns,),) = opened.execute(query).fetchall()
     numbers = re.findall(r'class="meta">turn (\d+)', reader.get("/rollout", at=FAILING).text)
     assert numbers == [str(number) for number in range(1, n_turns + 1)]
-    with viewed(small) as other:
+    with viewed(transcripts) as other:
         pages = [other.get("/rollout", at="long/0:0", page=number).text for number in "123"]
     assert [len(re.findall(r'class="meta">turn', page)) for page in pages] == [1, 0, 0]
 
@@ -367,16 +361,16 @@ def test_marks_are_at_their_events(reader: Reader, demo: Path) -> None:
     assert page.text[label:].startswith('<details class="fold label" id="label"><summary>')
 
 
-def test_failed_checks_come_first(small: Path) -> None:
+def test_failed_checks_come_first(transcripts: Path) -> None:
     """What the verifier checked and found wanting is above everything else."""
-    with viewed(small) as reader:
+    with viewed(transcripts) as reader:
         words = reader.get("/rollout", at="checked/0:0").words
     assert words.index("Failed checks") < words.index("test_b") < words.index("test_a")
 
 
-def test_long_transcripts_are_paged(small: Path) -> None:
+def test_long_transcripts_are_paged(transcripts: Path) -> None:
     """Of 450 events each is on its page; an address of an event opens its page."""
-    with viewed(small) as reader:
+    with viewed(transcripts) as reader:
         first = reader.get("/rollout", at="long/0:0")
         cited = reader.get("/rollout", at="long/0:0#437", q="word437")
         whole = reader.get("/event", at="long/0:0#437")
@@ -401,9 +395,9 @@ def test_two_attempts_are_aligned(reader: Reader) -> None:
     assert "I&#39;m running" in last and "<mark>" not in last, "unlike messages are read whole"
 
 
-def test_calls_are_aligned_by_their_tools(small: Path) -> None:
+def test_calls_are_aligned_by_their_tools(transcripts: Path) -> None:
     """Each with the result that follows it, though ids repeat; equal tools beside each other."""
-    with viewed(small) as reader:
+    with viewed(transcripts) as reader:
         page = reader.get("/diff", at="odd/0:0", with_="odd/0:1")
     assert "1 step alike" in page.words and "result of z" in page.words
     assert re.findall(r"<mark>(\d)</mark>", page.text) == ["2", "3"]
@@ -604,10 +598,10 @@ def test_a_label_needs_key_and_origin(own: Reader, tmp_path: Path) -> None:
     assert not (tmp_path / "labels.jsonl").exists()
 
 
-def test_labels_of_the_analysis_are_kept(small: Path, tmp_path: Path) -> None:
+def test_labels_of_the_analysis_are_kept(transcripts: Path, tmp_path: Path) -> None:
     """A new file begins with what the analysis read: it replaces all labels of it."""
     path = tmp_path / "labels.jsonl"
-    with viewed(small, path) as reader:
+    with viewed(transcripts, path) as reader:
         reader.post({"run": "many", "task": "2", "cause": "BI"})
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     first = {"run": "many", "task": "4", "cause": "KG", "note": "n", "by": "b"}
@@ -615,9 +609,9 @@ def test_labels_of_the_analysis_are_kept(small: Path, tmp_path: Path) -> None:
     assert lines == [first, second, {"run": "many", "task": "2", "cause": "BI"}]
 
 
-def test_labels_of_the_analysis_are_shown(small: Path, tmp_path: Path) -> None:
+def test_labels_of_the_analysis_are_shown(transcripts: Path, tmp_path: Path) -> None:
     """At the transcript, until there is a file, which replaces them."""
-    with viewed(small, tmp_path / "labels.jsonl") as reader:
+    with viewed(transcripts, tmp_path / "labels.jsonl") as reader:
         words = reader.get("/rollout", at="many/4:0").words
         assert "task: knowledge gap (KG) , labelled by b: n line 1 of labels.jsonl" in words
         assert "rollout: slow , labelled by c" in words
@@ -668,7 +662,7 @@ def test_forms_offer_what_labels_may_say() -> None:
     assert all(f'"{each}"' in parts for each in label_format.INTERVENTIONS)
 
 
-def test_a_new_warehouse_is_followed(demo: Path, small: Path, tmp_path: Path) -> None:
+def test_a_new_warehouse_is_followed(demo: Path, transcripts: Path, tmp_path: Path) -> None:
     """Replaced by a rename it is read at once; while it is gone or broken the old one answers."""
     path = tmp_path / "warehouse.duckdb"
     shutil.copy(demo, path)
@@ -678,7 +672,7 @@ def test_a_new_warehouse_is_followed(demo: Path, small: Path, tmp_path: Path) ->
         assert "office_desk" in reader.get("/").words
         path.write_bytes(b"not a warehouse")
         assert "office_desk" in reader.get("/").words
-        shutil.copy(small, tmp_path / "next")
+        shutil.copy(transcripts, tmp_path / "next")
         (tmp_path / "next").rename(path)
         page = reader.get("/")
     assert "checked" in page.words and "office_desk" not in page.words
