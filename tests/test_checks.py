@@ -23,7 +23,16 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Results:
     # Passes show that a boolean that is false in them is no failed check.
     report = {"patch_is_None": False, "applied": True, "resolved": True}
     rows += [rollout(900 + task, 0, ask=f"pass {task}", report=report) for task in range(2)]
-    files = {"shapes_rollouts.jsonl": rows}
+    # In another benchmark lists and objects of the same names hold something else.
+    unlike = {"steps": [{"name": "open", "at": 3}, {"name": "shut", "at": 4}], "verdicts": {"n": 7}}
+    alike = {"steps": [{"name": "a", "ok": True}, {"name": "b", "ok": False}]}
+    others = [rollout(task, 0, ask=f"else {task}", reward=0.0, **unlike) for task in range(30)]
+    listed = [rollout(task, 0, ask=f"listed {task}", reward=0.0, **alike) for task in range(3)]
+    files = {
+        "shapes_rollouts.jsonl": rows,
+        "others_rollouts.jsonl": others,
+        "listed_rollouts.jsonl": listed,
+    }
     return analyzed(tmp_path_factory.mktemp("recorded"), files, needs=["checks"])
 
 
@@ -35,6 +44,15 @@ def test_checks(shape: str, recorded: Results) -> None:
         where run_id = 'shapes' and task_id = '{list(SHAPES).index(shape)}' order by all
     """)
     assert [list(row) for row in rows] == SHAPES[shape]["checks"]
+
+
+def test_lists_of_another_benchmark_decide_nothing(recorded: Results) -> None:
+    """Which key of a list is the verdict is asked of each benchmark alone."""
+    rows = recorded.rows("""
+        select distinct run_id, source, check_name, is_passed from checks
+        where run_id in ('others', 'listed') order by all
+    """)
+    assert rows == [("listed", "steps", "a", True), ("listed", "steps", "b", False)]
 
 
 @pytest.mark.slow

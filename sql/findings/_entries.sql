@@ -2,30 +2,35 @@
 -- A key of a map, an object whose keys differ from row to row, is `*` in the path. Keys may hold dots:
 -- `parent` is the path of the object that a field is in, `name` the field's own.
 -- grain: record_id, place, item_no
--- looks at: across
+-- looks at: run
 -- kind: table
 with recursive
 fields as (
     -- The row itself has no name twice, and opens three times as fast so.
     select
+        benchmark,
         record_id,
         [key] as keys,
         nullif(value, 'null') as value
     from (
         select
+            benchmark,
             record_id,
             unnest(json_keys(verifier)) as key,
             unnest(json_extract(verifier, '$.*')) as value
         from staging.rollout_keys
+        inner join staging.run_benchmarks using (run_id)
         inner join raw.texts using (record_id)
     )
     union all
     select
+        benchmark,
         record_id,
         list_append(keys, entry.key) as keys,
         entry.value as value
     from (
         select
+            benchmark,
             record_id,
             keys,
             unnest(map_entries(json_fields(value))) as entry
@@ -36,6 +41,7 @@ fields as (
 -- Where an object is, by its own name: what is below a map has paths of its own otherwise.
 objects as (
     select
+        benchmark,
         keys[-1] as name,
         count(*) as n_objects
     from fields
@@ -43,9 +49,12 @@ objects as (
     group by all
 ),
 maps as (
-    select name
+    select
+        benchmark,
+        name
     from (
         select
+            benchmark,
             keys[-2] as name,
             keys[-1] as key,
             count(*) as n_rows
@@ -53,13 +62,14 @@ maps as (
         where len(keys) > 1
         group by all
     )
-    inner join objects using (name)
-    group by name
+    inner join objects using (benchmark, name)
+    group by benchmark, name
     having max(n_rows) <= 0.5 * max(n_objects) and max(n_objects) > 1
 ),
 -- Each list of keys is looked at once.
 paths as (
     select
+        benchmark,
         keys,
         array_to_string(keys, chr(31)) as place,
         array_to_string(parts, '.') as path,
@@ -68,22 +78,29 @@ paths as (
         if(parts[-1] = '*', keys[-1], '') as key
     from (
         select
+            benchmark,
             keys,
             list_transform(
                 keys,
                 lambda key, place: if(place > 1 and list_contains(map_names, keys[place - 1]), '*', key)
             ) as parts
-        from (select distinct keys from fields)
-        cross join (select coalesce(list(name), []) as map_names from maps)
+        from (
+            select distinct
+                fields.benchmark,
+                keys,
+                coalesce(map_names, []) as map_names
+            from fields
+            left join (select benchmark, list(name) as map_names from maps group by benchmark) using (benchmark)
+        )
     )
 ),
 named as (
     select
         record_id,
-        paths.* exclude (keys),
+        paths.* exclude (benchmark, keys),
         value
     from fields
-    inner join paths using (keys)
+    inner join paths using (benchmark, keys)
     where length(path) <= 200
 ),
 -- A field itself, and the items of a list one by one; of more than a few hundred they are data.

@@ -10,6 +10,7 @@ with
 -- The keys of the objects in a list, each in its place.
 item_fields as (
     select
+        benchmark,
         record_id,
         path,
         item_no,
@@ -21,6 +22,8 @@ item_fields as (
             *,
             json_keys(item) as keys
         from staging.entries
+        inner join staging.rollout_keys using (record_id)
+        inner join staging.run_benchmarks using (run_id)
         -- Definitions of tools are recognised by the schemas in them.
         where item is not null and not contains(item, '"properties"')
             -- What is expected of an attempt is compared with its calls.
@@ -36,6 +39,7 @@ answers as materialized (
 ),
 valued as (
     select
+        benchmark,
         record_id,
         path,
         item_no,
@@ -55,6 +59,7 @@ valued as (
 ),
 item_keys as (
     select
+        benchmark,
         path,
         key,
         min(place) as place,
@@ -76,9 +81,12 @@ item_keys as (
 ),
 list_sizes as (
     select
+        benchmark,
         path,
         count(*) as n_items
     from staging.entries
+    inner join staging.rollout_keys using (record_id)
+    inner join staging.run_benchmarks using (run_id)
     where item is not null
     group by all
 ),
@@ -86,6 +94,7 @@ list_sizes as (
 -- may have a message.
 list_keys as (
     select
+        benchmark,
         path,
         arg_min(key, (not is_boolean, not is_word, not is_varying, place)) filter (
             where is_usual and (is_boolean or is_word or is_share and is_score_name(key))
@@ -99,9 +108,9 @@ list_keys as (
             -- What could not be judged has a name all the same.
             2 * item_keys.n_items >= list_sizes.n_items as is_usual
         from item_keys
-        inner join list_sizes using (path)
+        inner join list_sizes using (benchmark, path)
     )
-    group by path
+    group by benchmark, path
 ),
 listed as (
     select
@@ -117,7 +126,7 @@ listed as (
         ) as is_passed,
         max(text) filter (where key = message_key and message_key <> name_key and not is_own) as message
     from valued
-    inner join list_keys using (path)
+    inner join list_keys using (benchmark, path)
     where verdict_key is not null and name_key is not null
     group by record_id, path, item_no
 ),
@@ -144,10 +153,12 @@ objects as (
         record_id,
         source
     from members
-    group by record_id, source
+    inner join staging.rollout_keys using (record_id)
+    inner join staging.run_benchmarks using (run_id)
+    group by benchmark, record_id, source
     having bool_and(coalesce(is_verdict(value) is not null, false))
     -- With one verdict in this attempt and several in others it is the same object.
-    qualify max(count(*)) over (partition by source) > 1 or bool_and(is_map)
+    qualify max(count(*)) over (partition by benchmark, source) > 1 or bool_and(is_map)
 ),
 -- A boolean that is false in half of the passes that have it says something else (patch_is_None).
 flags as (
