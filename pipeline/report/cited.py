@@ -31,6 +31,8 @@ PLAIN = re.compile(r"[\w.%+\u2212@^/#:<>=*` -]*(?:,\d[\w.%,]*)*[\w.%@^/#:<>=*`-]
 ENDS_COMMENT = re.compile(r"--!?>|<!--|\n")
 CUT = "~"
 LONGEST = 200
+# The longest figure that is printed; to look for it in all that is before it takes longer.
+LONGEST_FIGURE = 200
 # Columns of a key that are left out where the others are enough.
 IMPLIED = ("benchmark", "kind", "metric", "policy", "effect")
 VERSUS = " vs "
@@ -230,7 +232,7 @@ def _read(text: str) -> tuple[str, list[Mark]]:
         if match["n"]:
             start = len(bare) - int(match["n"])
         else:
-            printed = PRINTED.search(bare)
+            printed = PRINTED.search(bare, max(len(bare) - LONGEST_FIGURE, 0))
             start = printed.start() if printed else len(bare)
         printed_text = restored(bare[start:])
         if printed_text.startswith("`"):

@@ -60,6 +60,7 @@ class Body(RendererHTML):
         super().__init__()
         self.draw, self.cited = draw, cited
         self.used_ids: set[str] = set()
+        self.lines: dict[str, str] = {}
         self.name = self.part = self.heading_end = ""
         self.n_cards = 0
         self.ends: list[tuple[int, str]] = []
@@ -85,6 +86,15 @@ class Body(RendererHTML):
 
     def line(self, text: str) -> str:
         """A line or a paragraph: its figures marked, its citations linked."""
+        if figure := FIGURE.fullmatch(text):
+            return f'<data data-figure="{escape(figure[2])}">{figure[1]}</data>'
+        # Four of five others are names and words that tables of the page repeat.
+        if text not in self.lines:
+            self.lines[text] = self.unrepeated_line(text)
+        return self.lines[text]
+
+    def unrepeated_line(self, text: str) -> str:
+        """The same, not remembered."""
         text = BOUND.sub("", text)
         if figure := FIGURE.fullmatch(text):
             return f'<data data-figure="{escape(figure[2])}">{figure[1]}</data>'
@@ -195,7 +205,7 @@ class Body(RendererHTML):
 
 
 # A line of Markdown alone, for what a template of the page writes with the same filters.
-inline = Body(draw=lambda _: "", cited=frozenset()).line
+inline = Body(draw=lambda _: "", cited=frozenset()).unrepeated_line
 
 
 def _looks(text: str, is_right: bool) -> str:
