@@ -183,6 +183,15 @@ def test_a_verdict_before_a_number_of_points(tmp_path: Path) -> None:
     assert (reward, other) == (0, 1) and first != second
 
 
+def test_attempts_below_their_sums(tmp_path: Path) -> None:
+    """Rows that sum up a benchmark have the attempts in a list of any name."""
+    scores = [{"fixture_id": f"f{place}", "passed": place > 0} for place in range(3)]
+    sums = [{"benchmark": name, "total": 3, "passed": 2, "tries": scores} for name in ("x", "y")]
+    (tmp_path / "all.json").write_text(json.dumps({"model": "ash", "results": sums}))
+    expected = [("f0", 0), ("f1", 1), ("f2", 1)]
+    assert runs_of(tmp_path) == {"ash x": expected, "ash y": expected}
+
+
 def test_a_model_before_its_rows(tmp_path: Path) -> None:
     """What a document says of the model holds for every row; its own figures do not."""
     rows = [{"id": f"c{place}", "output": "x", "passed": place > 0} for place in range(3)]

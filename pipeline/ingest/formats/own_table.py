@@ -396,16 +396,48 @@ def _of_json(path: Path) -> Iterator[Entry]:
 
 def _of_list(path: Path, listed: str) -> Iterator[Any]:
     """The rows of a list in an object, with what is written before it of their model or agent."""
-    n_rows = 0
+    n_rows, below = 0, None
     common: dict[str, Any] = {}
     for name, value in packed.fields(path, listed):
-        if name == listed:
-            n_rows += 1
-            yield {**common, **value} if isinstance(value, dict) else value
-        elif plain(name) in OF_RUNS and text(value) is not None:
-            common[name] = value
+        if name != listed:
+            common |= _of_runs({name: value})
+            continue
+        row = {**common, **value} if isinstance(value, dict) else value
+        n_rows += 1
+        if n_rows == 1:
+            below = _attempts_below(row)
+        if below and isinstance(row, dict):
+            yield from ({**_of_runs(row), **one} for one in items(row.get(below)))
+        else:
+            yield row
     if not n_rows:  # the list is not the object's own
         yield from _of_document(path)
+
+
+def _of_runs(row: Mapping[str, Any]) -> dict[str, Any]:
+    """What an object says of all its rows: model, agent or benchmark."""
+    return {
+        name: value
+        for name, value in row.items()
+        if plain(name) in OF_RUNS and text(value) is not None
+    }
+
+
+def _attempts_below(row: Any) -> str | None:
+    """The list of attempts in a row that sums them up: it has no verdict of its own."""
+    if not isinstance(row, dict) or _has_verdict([row]):
+        return None
+    lists = (name for name in row if _has_verdict(_first_rows(items(row[name]))))
+    return next(lists, None)
+
+
+def _has_verdict(rows: Sequence[dict[str, Any]]) -> bool:
+    """Whether rows have ids or answers, and scores from 0 to 1."""
+    columns = recognise(rows, {})
+    scores = map(score_of, values_of(rows, columns["score"])) if "score" in columns else ()
+    is_verdict = [score is not None and 0 <= score <= 1 for score in scores]
+    is_named = bool(columns.keys() & {"task", "prompt", "output", "messages"})
+    return bool(is_verdict) and all(is_verdict) and is_named
 
 
 def _of_document(path: Path) -> Iterator[Any]:
