@@ -29,6 +29,9 @@ FEW_ROWS_BYTES = 4 << 20
 RELATIONS_MEMORY = "512MB"
 # Cached blocks are dropped from memory each time that this much has been read.
 DROP_AFTER_BYTES = 128 << 20
+# In DuckDB 2.0.0 a join that spills between two others loses a dictionary of the first that the
+# last relies on; the error ends the database.
+LOST_DICTIONARY = "dict-surviving join"
 
 
 def inputs(
@@ -88,6 +91,23 @@ def new_output(
         new_files = earlier.written(folder)
     if inputs:
         earlier.remember(settings.out, inputs, new_files, [sha256 for (sha256,) in hashes])
+
+
+def without_spilling(settings: Settings, build: Callable[[Settings], T]) -> T:
+    """Run `build`; if a join fails because another spills, retry with more memory."""
+    try:
+        return build(settings)
+    except duckdb.InternalException as error:
+        if LOST_DICTIONARY not in str(error):
+            raise
+        if settings.memory_limit is not None:
+            raise InputError(
+                f"a join does not fit in {settings.memory_limit} of memory, and DuckDB "
+                f"{duckdb.__version__} fails where it spills.",
+                hint="Allow more memory, for example with: --memory-limit 8GB",
+            ) from error
+    # The database has ended with the error, and what was read is lost with it.
+    return build(replace(settings, memory_limit=warehouse.half_of_memory()))
 
 
 def with_fewer_threads(settings: Settings, build: Callable[[Settings], T]) -> T:

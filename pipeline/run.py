@@ -120,7 +120,9 @@ def run(
             warehouse.order_views(db, SQL_DIR)
         return Analysis(settings.out, tuple(warnings))
 
-    return resources.with_fewer_threads(settings, build)
+    return resources.without_spilling(
+        settings, lambda each: resources.with_fewer_threads(each, build)
+    )
 
 
 def part(settings: Settings, wanted: Sequence[str] = (), *, progress: Progress = SILENT) -> Path:

@@ -11,6 +11,9 @@ from unittest import mock
 import duckdb
 import pytest
 
+from pipeline import resources, warehouse
+from pipeline.errors import InputError
+from pipeline.settings import Settings
 from tests.case_files import cases
 from tests.results import BLADE, call, rollout, write
 
@@ -140,3 +143,38 @@ def test_times_with_a_zone(demo: Path) -> None:
     query = "select '2026-01-02 03:04:05+00'::timestamptz as t, [now()] as list, 1 as n"
     (row,) = json.loads(call("sql", query, "--format", "json", "--warehouse", demo).stdout)
     assert row["t"].startswith("2026-01-0") and row["n"] == 1
+
+
+SPILLED = "INTERNAL Error: dict-surviving join: build pipeline is not single-source"
+
+
+@pytest.mark.parametrize(
+    ("message", "limit", "expected"),
+    [
+        (SPILLED, None, [None, warehouse.half_of_memory()]),
+        (SPILLED, "1GB", InputError),
+        ("INTERNAL Error: another", None, duckdb.InternalException),
+    ],
+)
+def test_a_join_that_fails_where_another_spills(
+    message: str, limit: str | None, expected: list[str | None] | type[Exception]
+) -> None:
+    """Without a limit everything is built again with more memory, with one the hint names it.
+
+    Other errors of the engine are shown as they are.
+    """
+    limits: list[str | None] = []
+
+    def build(settings: Settings) -> list[str | None]:
+        limits.append(settings.memory_limit)
+        if len(limits) == 1:
+            raise duckdb.InternalException(message)
+        return limits
+
+    settings = Settings((Path("results"),), Path("out"), memory_limit=limit)
+    if isinstance(expected, list):
+        assert resources.without_spilling(settings, build) == expected
+        return
+    with pytest.raises(expected) as refused:
+        resources.without_spilling(settings, build)
+    assert "--memory-limit" in getattr(refused.value, "hint", "--memory-limit")

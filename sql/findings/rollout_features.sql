@@ -123,8 +123,10 @@ select
         nullif(length(regexp_extract(records.outline, '^.*[cmto]')), 0), nullif(rollouts.n_events, 0)
     ) as last_seq
 from staging.attempts
-inner join staging.run_benchmarks using (run_id)
-inner join tasks using (run_id, task_id)
+-- Each run has a benchmark and each attempt a task. Left joins, because DuckDB 2.0.0 ends with an
+-- internal error ("dict-surviving join") where a join spills between an inner one with few rows and another.
+left join staging.run_benchmarks using (run_id)
+left join tasks using (run_id, task_id)
 left join (select * exclude (run_id, task_id, rollout_index) from staging.rollouts) as rollouts
     using (record_id)
 left join staging.final_texts using (record_id)
