@@ -220,6 +220,18 @@ def test_benchmarks_and_conditions_are_runs(tmp_path: Path) -> None:
     assert [reward for _, reward in runs["sums plain"]] == [0, 0, 0, 0, 1, 1]
 
 
+def test_benchmarks_that_number_tasks_alike(tmp_path: Path) -> None:
+    """An id identifies the task of its benchmark, though another benchmark has it as well."""
+    rows = [
+        {"dataset": name, "id": place, "prompt": f"{name} {place}?", "passed": place > 0}
+        for name in ("sums", "facts")
+        for place in range(3)
+    ]
+    write_lines(tmp_path / "all.jsonl", rows)
+    expected = [(0, 0), (1, 1), (2, 1)]
+    assert runs_of(tmp_path) == {"sums": expected, "facts": expected}
+
+
 def test_uneven_values_are_fields(tmp_path: Path) -> None:
     """A value that one task has more often than another is no condition."""
     rows = crossed({"a": "plain", "b": "steps"})

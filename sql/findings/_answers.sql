@@ -24,7 +24,8 @@ texts as (
     select
         record_id,
         path,
-        value
+        value,
+        n_characters
     from staging.entries
     where item_no = 0 and key = '' and kind not in ('OBJECT', 'ARRAY', 'BOOLEAN') and n_characters > 0
 ),
@@ -33,6 +34,7 @@ compared as (
         answers.*,
         path,
         value,
+        n_characters,
         bare_beginning = comparable(value) as is_equal
     from answers
     inner join texts using (record_id)
@@ -50,7 +52,9 @@ keys as (
         and (
             is_key_name(path)
             or
-            count(*) filter (where is_pass) >= 2
+            -- A text that is longer than what is compared of it is no key.
+            max(n_characters) <= 400
+            and count(*) filter (where is_pass) >= 2
             and count(*) filter (where is_pass and is_equal) >= 0.8 * count(*) filter (where is_pass)
             and count(*) filter (where not is_pass and beginning <> value)
                 >= 0.6 * count(*) filter (where not is_pass)

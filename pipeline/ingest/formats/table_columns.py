@@ -168,7 +168,9 @@ ROLES = (
     ),
     _role("benchmark", "benchmark benchmark_name dataset dataset_name eval suite task", _is_word),
 )
-SCORE_NAMES = frozenset(ROLES[0].names)
+NAMES_OF = {role.name: frozenset(role.names) for role in ROLES}
+# A column of tasks may be called so, too.
+BENCHMARK_NAMES = NAMES_OF["benchmark"] - {"task"}
 # Ids of what is not a task; any other may be one.
 NOT_TASKS = frozenset(
     "run_id trace_id session_id request_id response_id model_id user_id sandbox_id job_id "
@@ -294,7 +296,9 @@ def _task(
     # A chat may begin with the same words everywhere: then it says nothing about the task.
     if n_questions == 1:
         return next(iter(varying or candidates), None)
-    counts = {path: n_distinct(table, [path]) for path in varying}
+    # Benchmarks in one table may number their tasks alike.
+    within = [path for path in paths(table) if plain(path[0]) in BENCHMARK_NAMES]
+    counts = {path: n_distinct(table, [*within[:1], path]) for path in varying}
     exact = (path for path, n_values in counts.items() if n_values == n_questions)
     # Two tasks may ask the same: then there are more ids than questions, but fewer than rows.
     repeated = (path for path, n_values in counts.items() if n_questions < n_values < len(table))
@@ -440,7 +444,7 @@ def n_distinct(table: Table, wanted: Sequence[tuple[str, ...]]) -> int:
 
 def is_score_name(path: tuple[str, ...]) -> bool:
     """Whether a column is named like a score."""
-    return plain(path[-1]) in SCORE_NAMES
+    return plain(path[-1]) in NAMES_OF["score"]
 
 
 def described(columns: Columns, of_runs: Sequence[tuple[str, ...]], table: Table) -> str:
