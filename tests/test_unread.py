@@ -24,7 +24,6 @@ SAMPLES = (
     ("AlpacaEval", "annotations.json", [{"output_1": "a", "generator_1": "m", "output_2": "b"}]),
     ("Braintrust", "export.jsonl", {"root_span_id": "r", "span_attributes": {"type": "eval"}}),
     ("DeepEval", "test_run.json", {"testCases": [{"name": "a", "metricsData": []}]}),
-    ("EvalPlus", "x_eval_results.json", {"eval": {"a": [{"base_status": 1, "plus_status": 0}]}}),
     ("Langfuse", "traces.json", [{"projectId": "p", "sessionId": None, "bookmarked": False}]),
     ("LangSmith", "runs_export.jsonl", {"run_type": "chain", "dotted_order": "2024"}),
     ("LiveCodeBench", "eval_all.json", [{"question_title": "a", "code_list": []}]),
@@ -57,7 +56,8 @@ def test_every_declared_format_has_a_sample() -> None:
 @pytest.mark.slow
 def test_beside_results_they_are_skipped_by_name(tmp_path: Path) -> None:
     """They are in the list of files and in the rejects; rows that quote such keys are rows."""
-    _, name, content = SAMPLES[8]
+    title = "LangSmith"
+    name, content = next(rest for known, *rest in SAMPLES if known == title)
     row = rollout(0, 0, reward=1, note="run_type dotted_order")
     results = analyzed(tmp_path, {"a_rollouts.jsonl": [row], name: [content]}, needs=LOADED)
     assert results.rows("select path, kind from artifacts order by all") == [
@@ -65,7 +65,7 @@ def test_beside_results_they_are_skipped_by_name(tmp_path: Path) -> None:
         (name, "skipped"),
     ]
     assert results.rows("select source_file, reason from rejects") == [
-        (name, "looks like LangSmith")
+        (name, f"looks like {title}")
     ]
 
 

@@ -143,7 +143,7 @@ select
     run_id || '/' || task_id || ':' || passing_index as passing,
     own_question(texts.prompt, chosen.task_id, tasks) as prompt,
     -- What the pass beside it has as well is no difference.
-    if(of_pass.mode is null, modes.mode, null) as mode,
+    if(coalesce(is_of_pass, false), null, modes.mode) as mode,
     (run_id, task_id) in (
         select (run_id, task_id) from main.contrasts where is_closest and is_other_way(contrasts)
     ) as is_other_way,
@@ -165,11 +165,15 @@ from chosen
 left join notes using (run_id, task_id, rollout_index)
 left join main.root_causes as causes using (run_id, task_id)
 left join (from main.rollout_modes where is_primary) as modes using (run_id, task_id, rollout_index)
-left join staging.attempt_modes as of_pass
-    on of_pass.run_id = chosen.run_id
-    and of_pass.task_id = chosen.task_id
-    and of_pass.rollout_index = chosen.passing_index
-    and of_pass.mode = modes.mode
+left join (
+    select
+        run_id,
+        task_id,
+        rollout_index as passing_index,
+        mode,
+        true as is_of_pass
+    from staging.attempt_modes
+) as of_pass using (run_id, task_id, passing_index, mode)
 left join staging.run_tasks using (run_id, task_id)
 left join staging.task_prompts as prompts using (run_id, task_id, prompt_sha)
 left join raw.texts on texts.record_id = prompts.prompt_record

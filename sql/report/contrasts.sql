@@ -51,7 +51,7 @@ select
     causes.note,
     coalesce(causes.evidence, []) as evidence,
     -- What the pass beside it has as well is no difference.
-    if(of_pass.mode is null, modes.mode, null) as mode,
+    if(coalesce(is_of_pass, false), null, modes.mode) as mode,
     coalesce(notes.notes, []) as notes,
     run_id || '/' || task_id || ':' || chosen.rollout_index || coalesce('#' || chosen.seq, '')
         as failing,
@@ -65,11 +65,15 @@ left join main.rollout_modes as modes
     and modes.task_id = chosen.task_id
     and modes.rollout_index = chosen.rollout_index
     and modes.is_primary
-left join staging.attempt_modes as of_pass
-    on of_pass.run_id = chosen.run_id
-    and of_pass.task_id = chosen.task_id
-    and of_pass.rollout_index = chosen.passing_index
-    and of_pass.mode = modes.mode
+left join (
+    select
+        run_id,
+        task_id,
+        rollout_index as passing_index,
+        mode,
+        true as is_of_pass
+    from staging.attempt_modes
+) as of_pass using (run_id, task_id, passing_index, mode)
 left join (
     select
         run_id,
