@@ -31,7 +31,7 @@ from . import (
     text,
 )
 from .lm_eval import TIME
-from .own_table import parquet_rows
+from .table_rows import parquet_rows
 
 TITLE = "lighteval"
 FILES = "`details_<task>_<time>.parquet` of older and newer columns, `results_<time>.json`"

@@ -7,12 +7,8 @@ results of a harness: it is then more likely a summary of them.
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import itertools
-import json
-import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,15 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
-from ...artifact import COMPRESSIONS, Artifact, Kind, ListedFile
+from ...artifact import Artifact, Kind, ListedFile
 from ...errors import InputError
 from . import (
     Claim,
-    Line,
     Reading,
-    Reject,
     Row,
     Setting,
     as_json,
@@ -38,9 +30,6 @@ from . import (
     head,
     items,
     number,
-    objects,
-    packed,
-    parsed,
     scores_of,
     text,
     without_empty,
@@ -49,7 +38,6 @@ from .chat import chat, listed_messages
 from .gym import OWNED_FIELDS
 from .table_columns import (
     MOSTLY,
-    ROLES,
     Columns,
     columns_of_runs,
     described,
@@ -67,6 +55,7 @@ from .table_columns import (
     values_of,
     with_verdict,
 )
+from .table_rows import SAMPLED_ROWS, ending, entries, sample, starts_list
 
 TITLE = "A table of your own"
 FILES = "`*.jsonl`, `*.ndjson`, `*.json`, `*.csv`, `*.tsv`, `*.parquet` with a column of scores"
@@ -77,17 +66,6 @@ NOTES = (
     "`--field score=COLUMN` chooses another. In a folder, only if it has no results of a harness."
 )
 NAMES = re.compile(r"\.(json|parquet|(jsonl|ndjson|csv|tsv)(\.gz|\.zst)?)$", re.IGNORECASE)
-SAMPLED_ROWS = 200
-LARGEST_CELL = 16 << 20
-PARQUET_ROWS = 256
-# The list of rows in a document: {"model": ..., "results": [...]}.
-LISTS = "results data rows samples examples records predictions outputs items".split()
-# What a document may say of all its rows.
-OF_RUNS = frozenset(
-    name for role in ROLES if role.name in ("model", "agent", "benchmark") for name in role.names
-)
-# Or of lists, below the names of their columns: what MLflow and Weights & Biases write of a table.
-OF_COLUMNS = re.compile(rb'"columns"\s*:\s*\[\s*"[^\]]*\].*"data"\s*:\s*\[\s*\[', re.DOTALL)
 # All rows of NeMo Gym have one of these.
 OF_GYM = re.compile(rb'"(responses_create_params|agent_ref|ng_trajectory|_ng_\w+)"\s*:')
 RESPONSE_OF_GYM = frozenset({"output", "object"})
@@ -110,9 +88,6 @@ INPUT_TOKENS = "input_tokens prompt_tokens tokens_in".split()
 OUTPUT_TOKENS = "output_tokens completion_tokens tokens_out".split()
 # Roles whose columns are elsewhere in the row that is made; the others stay columns as well.
 MOVED = ("task", "prompt", "messages", "output", "key", "score")
-PLAIN_NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,15})(\.[0-9]+)?")
-BOOLEANS = {"true": True, "false": False}
-Entry = dict[str, Any] | Reject | Line
 
 
 def claims(
@@ -217,24 +192,12 @@ def _is_scored(table: Sequence[dict[str, Any]], columns: Columns, *, is_named: b
 
 def _is_one_attempt(path: Path, table: Sequence[dict[str, Any]]) -> bool:
     """Whether a JSON document is an object without rows."""
-    return _ending(path) == "json" and len(table) == 1 and not _starts_list(path)
-
-
-def _starts_list(path: Path) -> bool:
-    begun = head(path)
-    is_list = begun.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"["
-    return is_list or _listed_name(begun) is not None or bool(OF_COLUMNS.search(begun))
-
-
-def _listed_name(begun: bytes) -> str | None:
-    """The name of the list of rows in an object."""
-    names = (name for name in LISTS if re.search(rb'"%s"\s*:\s*\[\s*\{' % name.encode(), begun))
-    return next(names, None)
+    return ending(path) == "json" and len(table) == 1 and not starts_list(path)
 
 
 def is_candidate(path: Path) -> bool:
     """Whether it is a table whose first rows are not of NeMo Gym, which has JSONL alone."""
-    is_jsonl = _ending(path) == "jsonl"
+    is_jsonl = ending(path) == "jsonl"
     if is_jsonl and OF_GYM.search(head(path)):
         return False
     table = sample(path, SNIFFED_ROWS)
@@ -277,7 +240,7 @@ def refused(files: Sequence[ListedFile], chosen: Mapping[str, str]) -> InputErro
 
 def unscored(file: ListedFile) -> str | None:
     """Why a table is not read, beside others that are; None if it is not a table of rows."""
-    if _ending(file.path) == "json" or len(sample(file.path, 2)) < 2:
+    if ending(file.path) == "json" or len(sample(file.path, 2)) < 2:
         return None
     return "is a table without a column of scores; name it with --field score=COLUMN"
 
@@ -294,17 +257,6 @@ def _is_evaluation(table: Sequence[dict[str, Any]], columns: Columns) -> bool:
     is_verdict = all(score_of(one) in (0, 1) for one in values_of(table, columns["score"]))
     named = [columns[role] for role in ("task", "model", "agent") if role in columns]
     return is_verdict or n_distinct(table, named) < len(table)
-
-
-def sample(path: Path, n_rows: int = SAMPLED_ROWS) -> list[dict[str, Any]]:
-    """The first rows of a table; none if it is not one."""
-    table: list[dict[str, Any]] = []
-    try:
-        rows = (entry for entry in entries(path) if isinstance(entry, dict))
-        table.extend(itertools.islice(rows, n_rows))
-    except (OSError, ValueError, EOFError):
-        pass  # damaged after these rows; reading it all makes the reject
-    return table
 
 
 def readings(artifacts: Iterable[Artifact]) -> dict[str, list[str]]:
@@ -356,226 +308,6 @@ def read(artifact: Artifact) -> Iterator[Reading]:
     yield Setting("read_as", columns.description)
     for place, entry in enumerate(entries(artifact.path)):
         yield _attempt(entry, columns, place) if isinstance(entry, dict) else entry
-
-
-def entries(path: Path) -> Iterator[Entry]:
-    """The rows of a table, rejects and lines without a row, in order."""
-    match _ending(path):
-        case "csv" | "tsv":
-            yield from _of_csv(path)
-        case "parquet":
-            yield from parquet_rows(path)
-        case "json":
-            yield from _of_json(path)
-        case _:
-            yield from objects(path)
-
-
-def _ending(path: Path) -> str:
-    name = path.name.lower()
-    for packing in COMPRESSIONS:
-        name = name.removesuffix(packing)
-    return name.rpartition(".")[2]
-
-
-def _of_json(path: Path) -> Iterator[Entry]:
-    """A list of rows, a list of rows inside an object, a row per id, or one row."""
-    begun = head(path)
-    elements: Iterator[Any]
-    if OF_COLUMNS.search(begun):
-        elements = _of_columns(path)
-    elif listed := _listed_name(begun):
-        elements = _of_list(path, listed)
-    elif _starts_list(path):
-        elements = packed.elements(path)
-    else:
-        elements = _of_document(path)
-    for element in elements:
-        yield element if isinstance(element, dict) else Reject("not a JSON object")
-
-
-def _of_list(path: Path, listed: str) -> Iterator[Any]:
-    """The rows of a list in an object, with what is written before it of their model or agent."""
-    n_rows, below = 0, None
-    common: dict[str, Any] = {}
-    for name, value in packed.fields(path, listed):
-        if name != listed:
-            common |= _of_runs({name: value})
-            continue
-        row = {**common, **value} if isinstance(value, dict) else value
-        n_rows += 1
-        if n_rows == 1:
-            below = _attempts_below(row)
-        if below and isinstance(row, dict):
-            yield from ({**_of_runs(row), **one} for one in items(row.get(below)))
-        else:
-            yield row
-    if not n_rows:  # the list is not the object's own
-        yield from _of_document(path)
-
-
-def _of_runs(row: Mapping[str, Any]) -> dict[str, Any]:
-    """What an object says of all its rows: model, agent or benchmark."""
-    return {
-        name: value
-        for name, value in row.items()
-        if plain(name) in OF_RUNS and text(value) is not None
-    }
-
-
-def _attempts_below(row: Any) -> str | None:
-    """The list of attempts in a row that sums them up: it has no verdict of its own."""
-    if not isinstance(row, dict) or _has_verdict([row]):
-        return None
-    lists = (name for name in row if _has_verdict(_first_rows(items(row[name]))))
-    return next(lists, None)
-
-
-def _has_verdict(rows: Sequence[dict[str, Any]]) -> bool:
-    """Whether rows have ids or answers, and scores from 0 to 1."""
-    columns = recognise(rows, {})
-    scores = map(score_of, values_of(rows, columns["score"])) if "score" in columns else ()
-    is_verdict = [score is not None and 0 <= score <= 1 for score in scores]
-    is_named = bool(columns.keys() & {"task", "prompt", "output", "messages"})
-    return bool(is_verdict) and all(is_verdict) and is_named
-
-
-def _of_document(path: Path) -> Iterator[Any]:
-    if path.stat().st_size > packed.MOST_BYTES:
-        raise ValueError(f"one object of more than {packed.MOST_BYTES >> 20} MB")
-    document = dict(packed.fields(path, ""))
-    yield from _rows_by_id(document) or [document]
-
-
-def _of_columns(path: Path) -> Iterator[Any]:
-    """Rows by the names of their columns; one of another length stays a list."""
-    names: list[Any] = []
-    for name, value in packed.fields(path, "data"):
-        if name == "columns":
-            names = [str(one) for one in items(value)]
-        elif name == "data":
-            is_row = isinstance(value, list) and len(value) == len(names)
-            yield dict(zip(names, value, strict=True)) if is_row else value
-
-
-def _rows_by_id(document: dict[str, Any]) -> list[Any]:
-    """The rows of an object that has one per id, or has objects with the rows.
-
-    A name that begins with `_` is not an id.
-    """
-    by_id = {name: value for name, value in document.items() if not name.startswith("_")}
-    rows = [{"id": name, **row} for name, row in zip(by_id, _alike(by_id), strict=False)]
-    if not rows:
-        return []
-    fields_below = dict.fromkeys(name for row in rows for name in row)
-    models = [name for name in fields_below if plain(name).removesuffix("s") in OF_RUNS]
-    candidates = (
-        *(_rows_below(by_id, field) for field in models),
-        _rows_of_names(by_id),
-        rows,
-        *(_rows_below(by_id, field) for field in LISTS),
-    )
-    scored = (listed for listed in candidates if "score" in recognise(_first_rows(listed), {}))
-    return next(scored, rows)
-
-
-def _first_rows(listed: Sequence[Any]) -> list[dict[str, Any]]:
-    return [row for row in listed[:SAMPLED_ROWS] if isinstance(row, dict)]
-
-
-def _alike(by_id: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The values of an object if all are objects with about the same keys, else none."""
-    rows = [value for value in by_id.values() if isinstance(value, dict)]
-    common = set.intersection(*map(set, rows)) if rows else set()
-    most_keys = max(map(len, rows), default=0)
-    is_alike = len(rows) >= max(2, len(by_id)) and len(common) >= max(1, most_keys / 2)
-    return rows if is_alike else []
-
-
-def _rows_of_names(by_id: Mapping[str, Any]) -> list[Any]:
-    """The rows of each id that has nothing but lists of them, by model."""
-    if not all(isinstance(value, dict) for value in by_id.values()):
-        return []
-    lists = [
-        (name, model, items(below))
-        for name, value in by_id.items()
-        for model, below in value.items()
-    ]
-    is_of_rows = all(
-        below and all(isinstance(row, dict) for row in below) and model not in LISTS
-        for _, model, below in lists
-    )
-    rows = ((name, model, row) for name, model, below in lists for row in below)
-    return [{"id": name, "model": model, **row} for name, model, row in rows] if is_of_rows else []
-
-
-def _rows_below(by_id: Mapping[str, dict[str, Any]], field: str) -> list[Any]:
-    """The rows of a list in each object, which is a run; or one per model or agent of each id."""
-    rows: list[Any] = []
-    for name, value in by_id.items():
-        below = value.get(field)
-        if isinstance(below, list):
-            rows += ({"run": name, **row} if isinstance(row, dict) else row for row in below)
-        elif plain(field).removesuffix("s") in OF_RUNS and isinstance(below, dict):
-            role = field.removesuffix("s")
-            rows += (
-                {"id": name, role: inner, **row} if isinstance(row, dict) else row
-                for inner, row in below.items()
-            )
-    return rows
-
-
-def _of_csv(path: Path) -> Iterator[Entry]:
-    """Rows by the names of the first line. A row over several lines has the number of its first."""
-    csv.field_size_limit(LARGEST_CELL)
-    packing = COMPRESSIONS.get(path.suffix.lower())
-    with pa.OSFile(os.fsencode(path)) as raw:
-        stream = pa.CompressedInputStream(raw, packing) if packing else raw
-        lines = io.TextIOWrapper(stream, "utf-8-sig", "surrogateescape", newline="")
-        first = lines.readline()
-        separator = max(",;\t|", key=first.count) if _ending(path) == "csv" else "\t"
-        names = next(csv.reader([first], delimiter=separator), [])
-        yield Line()
-        rows = csv.reader(lines, delimiter=separator)
-        n_before = 0
-        try:
-            for cells in rows:
-                yield _csv_row(names, cells)
-                yield from itertools.repeat(Line(), rows.line_num - n_before - 1)
-                n_before = rows.line_num
-        except csv.Error as error:
-            raise ValueError(f"not CSV: {error}") from error
-
-
-def _csv_row(names: Sequence[str], cells: Sequence[str]) -> Entry:
-    if not cells:
-        return Line()
-    written = ",".join(cells)
-    if len(cells) != len(names):
-        return Reject(f"has {len(cells)} cells, the first line {len(names)}", written[:200])
-    if any("\udc80" <= sign <= "\udcff" for sign in written):
-        return Reject("not UTF-8", written[:200].encode("utf-8", "replace").decode())
-    return {name: _typed(cell) for name, cell in zip(names, cells, strict=True)}
-
-
-def _typed(cell: str) -> Any:
-    """A number, a boolean or nothing; text that only looks like a number, as 007, stays text."""
-    if PLAIN_NUMBER.fullmatch(cell):
-        return float(cell) if "." in cell else int(cell)
-    return BOOLEANS.get(cell.lower(), cell or None)
-
-
-def parquet_rows(path: Path) -> Iterator[Entry]:
-    """The rows of a Parquet file."""
-    import pyarrow.parquet as pq  # takes as long to import as small results to read
-
-    try:
-        with pq.ParquetFile(path) as file:
-            for batch in file.iter_batches(PARQUET_ROWS):
-                # Times, bytes and decimals become text.
-                yield from parsed(json.dumps(batch.to_pylist(), default=str))
-    except pa.ArrowNotImplementedError as error:
-        raise ValueError(str(error)) from error
 
 
 def _attempt(row: dict[str, Any], table: TableColumns, place: int) -> Row:
