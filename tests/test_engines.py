@@ -6,6 +6,7 @@ import json
 import os
 import random
 import shutil
+import socket
 import stat
 import subprocess
 import sys
@@ -21,7 +22,7 @@ import pytest
 
 from pipeline import earlier, engines, warehouse
 from pipeline.artifact import Artifact, Kind
-from pipeline.engines import local
+from pipeline.engines import local, ray
 from pipeline.errors import InputError, UsageError
 from pipeline.ingest import discover, load
 from pipeline.ingest.load import shards
@@ -377,6 +378,23 @@ def test_a_cluster_is_started_unless_one_is_named(monkeypatch: pytest.MonkeyPatc
         assert read is not None
         with pytest.raises(UsageError, match=r"127\.0\.0\.1:1"):
             list(read(str, [1]))
+
+
+@pytest.mark.parametrize(("is_running", "expected"), [(False, "local"), (True, "auto")])
+def test_a_cluster_that_has_ended_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_running: bool, expected: str
+) -> None:
+    """Ray records the address of the last one, and would wait for it."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        host, port = listening.getsockname()
+        (tmp_path / "ray").mkdir()
+        address = f"{host}:{port if is_running else 1}"
+        (tmp_path / "ray/ray_current_cluster").write_text(address)
+        monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
+        monkeypatch.delenv("RAY_ADDRESS", raising=False)
+        library = mock.Mock()
+        ray._connect(library, "auto")
+    assert library.init.call_args.kwargs["address"] == expected
 
 
 @pytest.mark.slow

@@ -5,8 +5,11 @@ from __future__ import annotations
 import importlib
 import os
 import socket
+import tempfile
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -65,12 +68,22 @@ def _connect(ray: Any, address: str) -> None:
         raise UsageError(f"no Ray cluster answers at {named!r}.", hint=START)
     quiet = {"log_to_driver": False, "logging_level": "ERROR"}
     try:
+        if named is None and (ended := _recorded()) and not _is_reachable(ended):
+            raise ConnectionError(ended)
         ray.init(address=address, **quiet)
     except (ConnectionError, ValueError, RuntimeError) as error:
         if named is None and isinstance(error, ConnectionError):
             ray.init(address="local", include_dashboard=False, **quiet)
             return
         raise UsageError(f"no Ray cluster answers at {named or address!r}.", hint=START) from error
+
+
+def _recorded() -> str:
+    """The address of the cluster that last ran here, as Ray records it; it may have ended."""
+    root = os.environ.get("RAY_TMPDIR") or tempfile.gettempdir()
+    with suppress(OSError, UnicodeError):
+        return Path(root, "ray", "ray_current_cluster").read_text(encoding="utf-8").strip()
+    return ""
 
 
 def _is_reachable(address: str) -> bool:
