@@ -13,6 +13,8 @@ import blade
 from tests.lean import LOADED, METRICS
 from tests.results import Row, analyzed, call, contents, rollout
 
+pytestmark = pytest.mark.slow
+
 ORDER = "order by try_cast(task_id as bigint), task_id, rollout_index"
 
 

@@ -15,6 +15,8 @@ from tests.generated_runs import scored
 from tests.reference_run import Rollout, Run
 from tests.results import Results, Row, asked, rollout
 
+pytestmark = pytest.mark.slow
+
 EDGES = "denominators estimates pass_curve run_metrics task_outcomes".split()
 analyzed = partial(results.analyzed, needs=EDGES)
 

@@ -14,6 +14,8 @@ from tests.bench.decisions import Rates, power, u_shaped, uniform
 from tests.case_files import cases
 from tests.results import analyzed, call, rollout
 
+pytestmark = pytest.mark.slow
+
 NEEDS = ("run_metrics", "pass_curve", "task_outcomes", "runs")
 
 

@@ -20,6 +20,8 @@ from pipeline.warehouse import open_warehouse
 from tests.conftest import DEMO
 from tests.results import Results, Row, analyzed, call, called, lines, rollout, wrote
 
+pytestmark = pytest.mark.slow
+
 NEEDS = ("rollout_labels", "reading_plan", "read_shares", "artifacts", "rejects")
 PLAN = """
     select run_id, task_id, rollout_index, stratum, draw_no, place, n_stratum

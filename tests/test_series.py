@@ -14,6 +14,8 @@ from pipeline.cli.compare import print_series
 from tests.fact_files import Fact, facts
 from tests.results import Results, Row, analyzed, rollout
 
+pytestmark = pytest.mark.slow
+
 NEEDS = ("series", "series_tasks", "series_counts")
 N_TASKS, N_REPEATS = 40, 4
 LEARNED, FORGOTTEN, RISING = range(4), range(4, 6), range(6, 8)

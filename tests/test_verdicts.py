@@ -21,6 +21,8 @@ from tests.lean import CHECKED, LOADED
 from tests.results import Results, Row, analyzed, asked, call, rollout, write
 from tests.uncertainty_reference import clustered_variance, degrees
 
+pytestmark = pytest.mark.slow
+
 COMPARISON = [name.removeprefix("main.") for name in COMPARED]
 ALMOST = 0.9999999999999998
 

@@ -16,6 +16,8 @@ from tests import browser
 from tests.lean import without_pages
 from tests.results import analyzed, call, rollout
 
+pytestmark = pytest.mark.slow
+
 RUN = "desk_a"
 PICTURE = f"data:image/png;base64,{base64.b64encode(bytes(300)).decode()}"
 SECRET = "sk-proj-Zk3vQ8xT1mN7bR5wL2cJ9hF4dS6gA0pE"

@@ -15,6 +15,8 @@ from pipeline.view import agents
 from tests.transcript_files import CONTENT, GIF, JPEG, PNG, WAV, WEBP
 from tests.viewed import Answer, Reader, viewed
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def reader(transcripts: Path) -> Iterator[Reader]:
