@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import warnings
 import webbrowser
 from contextlib import suppress
 from pathlib import Path
@@ -87,7 +88,8 @@ def view(
     explorer, server, listening = prepared(
         warehouse_file(out), port=port, label_file=labels, memory_limit=memory_limit
     )
-    # Ctrl-C stops it.
+    # Ctrl-C stops it, also before the server has begun, which Python would warn of.
+    warnings.filterwarnings("ignore", message="coroutine .* was never awaited")
     with listening, suppress(KeyboardInterrupt):
         click.echo(explorer.url)
         if not no_browser:
