@@ -232,6 +232,13 @@ def test_benchmarks_that_number_tasks_alike(tmp_path: Path) -> None:
     assert runs_of(tmp_path) == {"sums": expected, "facts": expected}
 
 
+def test_names_of_single_rows_are_no_benchmarks(tmp_path: Path) -> None:
+    """A column that could be of benchmarks, and names every row, distinguishes no runs."""
+    rows = [{**flat(place, place > 1), "task": f"t{place}"} for place in range(6)]
+    write_lines(tmp_path / "all.jsonl", rows)
+    assert [len(attempts_of_run) for attempts_of_run in runs_of(tmp_path).values()] == [6]
+
+
 def test_uneven_values_are_fields(tmp_path: Path) -> None:
     """A value that one task has more often than another is no condition."""
     rows = crossed({"a": "plain", "b": "steps"})

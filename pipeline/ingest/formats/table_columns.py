@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -39,6 +38,8 @@ LEAST_OF_CLASS = 5
 MOSTLY = 0.9
 # Fewer tasks may have equal numbers by chance.
 LEAST_CROSSED = 5
+# Names of single rows are no benchmarks.
+LEAST_OF_BENCHMARK = 3
 MOST_VALUES = 12
 LONGEST_VALUE = 60
 PASSING = frozenset("true yes pass passed correct right success successful solved resolved".split())
@@ -366,35 +367,42 @@ def columns_of_runs(rows: Iterable[Mapping[str, Any]], columns: Columns) -> list
     roles = ("benchmark", "model", "agent", "repeat", "task" if "task" in columns else "prompt")
     named = [columns[role] for role in roles if role in columns]
     taken = set(columns.values())
-    counts: dict[tuple[str, ...], Counter[tuple[int, str]]] = {}
+    # Of each value how many rows have it, and the sum of the hashes of their tasks: equal for all
+    # values of a column only if they are of the same tasks. Whole tables would fill the memory.
+    sums: dict[tuple[str, ...], dict[str, list[int]]] = {}
     dropped: set[tuple[str, ...]] = set()
-    n_rows_of: Counter[int] = Counter()
-    benchmarks = set()
+    first_tasks: set[int] = set()
+    benchmarks: set[int] = set()
+    n_rows = 0
     for row in rows:
-        benchmarks.add(text(get(row, *columns["benchmark"])) if "benchmark" in columns else None)
-        # Of many rows their hashes: whole texts would fill the memory.
+        n_rows += 1
+        if "benchmark" in columns:
+            benchmarks.add(hash(text(get(row, *columns["benchmark"]))))
         task = hash(as_json([get(row, *path) for path in named]))
-        n_rows_of[task] += 1
+        if len(first_tasks) < LEAST_CROSSED:
+            first_tasks.add(task)
         for name, value in row.items():
             path = (name,)
             if path in taken or path in dropped:
                 continue
-            if not _is_name(value) or len(value) > LONGEST_VALUE:
+            values = sums.setdefault(path, {})
+            is_word = _is_name(value) and len(value) <= LONGEST_VALUE
+            if not is_word or (value not in values and len(values) == MOST_VALUES):
                 dropped.add(path)
+                del sums[path]
                 continue
-            counts.setdefault(path, Counter())[task, value] += 1
-            if len(counts[path]) > MOST_VALUES * len(n_rows_of):
-                dropped.add(path)
-    n_rows = n_rows_of.total()
-    of_runs = [columns["benchmark"]] if len(benchmarks) > 1 else []
-    if len(n_rows_of) < LEAST_CROSSED:
+            known = values.setdefault(value, [0, 0])
+            known[0] += 1
+            known[1] += task
+    is_several = len(benchmarks) > 1 and n_rows >= LEAST_OF_BENCHMARK * len(benchmarks)
+    of_runs = [columns["benchmark"]] if is_several else []
+    if len(first_tasks) < LEAST_CROSSED:
         return of_runs
     return of_runs + [
         path
-        for path, counted in counts.items()
-        if path not in dropped and counted.total() == n_rows
-        if 1 < (n_values := len({value for _, value in counted})) <= MOST_VALUES
-        if all(counted[key] * n_values == n_rows_of[key[0]] for key in counted)
+        for path, values in sums.items()
+        if len(values) > 1 and len({tuple(known) for known in values.values()}) == 1
+        if sum(n_of_value for n_of_value, _ in values.values()) == n_rows
     ]
 
 
