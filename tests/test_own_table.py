@@ -349,11 +349,20 @@ def test_choices(tmp_path: Path) -> None:
         {"model": "m", "results": rows_of(flat)},
         {row.pop("id"): row for row in rows_of(flat)},
         {"columns": [*rows_of(flat)[0]], "data": [[*row.values()] for row in rows_of(flat)]},
+        {"model": "m", "asked": rows_of(flat)},
+        {name: [row[name] for row in rows_of(flat)] for name in rows_of(flat)[0]},
     ],
-    ids=["a list", "a list inside an object", "rows by id", "columns and data"],
+    ids=[
+        "a list",
+        "a list inside an object",
+        "rows by id",
+        "columns and data",
+        "a list under any name",
+        "a list for each column",
+    ],
 )
 def test_documents(tmp_path: Path, document: Any) -> None:
-    """A JSON document has its rows in a list, in a list inside, by id, or below its columns."""
+    """A JSON document may have its rows in any of these shapes."""
     (tmp_path / "answers.json").write_text(json.dumps(document))
     rows = attempts(tmp_path)
     assert [row["_ng_task_index"] for row in rows] == [f"q{place}" for place in range(N_ROWS)]
@@ -485,6 +494,31 @@ def test_a_column_that_compares_two_others_is_the_score(
         }
     )
     assert recognise(table, {}).get("score") == column
+
+
+@pytest.mark.parametrize(
+    ("partial", "column"), [(0.5, ("original_reward",)), (1, None)], ids=["one", "two"]
+)
+def test_the_only_verdict_that_is_named_like_a_score(
+    partial: float, column: tuple[str, ...] | None
+) -> None:
+    """Of rewards with a word before, the one that is 0 or 1; none where two are."""
+    table = rows_of(
+        lambda place, verdict: {
+            "task_id": place,
+            "original_reward": float(verdict),
+            "tool_reward": partial * (place % 2),
+        }
+    )
+    assert recognise(table, {}).get("score") == column
+
+
+def test_steps_of_an_attempt_are_no_attempts(tmp_path: Path) -> None:
+    """Objects with an id and a verdict, in a list, are not of tasks."""
+    steps = rows_of(lambda place, verdict: {"id": place, "output": "x", "success": verdict})
+    (tmp_path / "session.json").write_text(json.dumps({"session": "s", "steps": steps}))
+    with pytest.raises(InputError):
+        discover.artifacts((tmp_path,))
 
 
 def test_a_column_that_differs_from_a_comparison_is_no_score() -> None:

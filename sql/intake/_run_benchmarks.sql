@@ -22,6 +22,7 @@ named as (
     select
         run_keys.run_id,
         run_name,
+        min(files.folder) as folder,
         coalesce(
             min(stated.benchmark),
             min(files.package),
@@ -115,6 +116,7 @@ firsts as (
     select distinct
         tasks.run_id,
         named.package,
+        named.folder,
         tasks.token,
         sizes.n_tasks,
         sizes.tools
@@ -141,8 +143,16 @@ related as (
                 true
             )
         )
-    group by firsts.run_id, others.run_id, firsts.n_tasks, others.n_tasks
-    having 2 * count(*) >= least(firsts.n_tasks, others.n_tasks)
+    group by all
+    having
+        2 * count(*) >= least(any_value(firsts.n_tasks), any_value(others.n_tasks))
+        -- Numbers say little: another folder without tools is of the same tasks if it has as many.
+        and (
+            not bool_or(starts_with(token, 'number '))
+            or any_value(firsts.folder = others.folder)
+            or any_value(len(firsts.tools) + len(others.tools)) > 0
+            or 10 * count(*) >= 9 * greatest(any_value(firsts.n_tasks), any_value(others.n_tasks))
+        )
     union all
     select
         run_id,

@@ -125,7 +125,7 @@ ROLES = (
         "correct is_correct iscorrect passed is_pass is_passed pass success is_success successful "
         "solved is_solved resolved is_resolved reward score final_score total_score accuracy acc "
         "exact_match em is_match match matches verified is_verified grade verdict judgment "
-        "judgement evaluation outcome result status rating f1 ok",
+        "judgement evaluation grading outcome result status rating f1 ok",
         lambda value: score_of(value) is not None,
     ),
     _role(
@@ -172,11 +172,18 @@ ROLES = (
 NAMES_OF = {role.name: frozenset(role.names) for role in ROLES}
 # A column of tasks may be called so, too.
 BENCHMARK_NAMES = NAMES_OF["benchmark"] - {"task"}
+# Ids of nothing but tasks.
+IDS_OF_TASKS = frozenset(
+    "task_id question_id problem_id instance_id example_id item_id doc_id case_id test_id "
+    "prompt_id query_id".split()
+)
 # Ids of what is not a task; any other may be one.
 NOT_TASKS = frozenset(
     "run_id trace_id session_id request_id response_id model_id user_id sandbox_id job_id "
     "experiment_id batch_id container_id trial_id attempt_id repeat_id".split()
 )
+# A column called `.._result` or `.._match` may be one of many things.
+ENDS_OF_SCORES = frozenset("correct passed success solved resolved reward score accuracy".split())
 SHOWN = "task prompt messages output key score repeat model agent benchmark".split()
 
 
@@ -217,7 +224,7 @@ def recognise(table: Table, chosen: Mapping[str, str]) -> Columns:
         ]
         best = _task(table, fitting, columns) if role.name == "task" else next(iter(fitting), None)
         if role.name == "score":
-            best = _score(table, fitting) or _comparison(table)
+            best = _score(table, fitting) or _comparison(table) or _only_verdict(table)
         if role.name == "task" and not fitting and not columns.keys() & {"prompt", "messages"}:
             best = _id_of_rows(table, columns)
         if best is not None:
@@ -253,6 +260,19 @@ def _score(table: Table, candidates: Sequence[tuple[str, ...]]) -> tuple[str, ..
         )
     )
     return next(shares, None) or next(iter(candidates), None)
+
+
+def _only_verdict(table: Table) -> tuple[str, ...] | None:
+    """The one column whose name ends like a score, as `original_reward`, and that is 0 or 1.
+
+    None if several are: nothing says which of them is meant.
+    """
+    verdicts = [
+        path
+        for path in (tuple(name.split(".")) for name in possible_scores(table)[0])
+        if len(path) == 1 and plain(path[0]).rpartition("_")[2] in ENDS_OF_SCORES
+    ]
+    return verdicts[0] if len(verdicts) == 1 else None
 
 
 def _comparison(table: Table) -> tuple[str, ...] | None:

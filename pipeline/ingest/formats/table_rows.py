@@ -1,7 +1,7 @@
 """The rows of a table: JSONL, CSV, Parquet, or a JSON document in one of the shapes people write.
 
-A document has its rows in a list, by id, by model, by both, below the sums of their benchmarks, or
-below the names of its columns.
+A document has its rows in a list, by id, by model, by both, below the sums of their benchmarks,
+below the names of its columns, or in a list for each column.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from ...artifact import COMPRESSIONS
 from . import Line, Reject, head, items, objects, packed, parsed, text
-from .table_columns import ROLES, plain, recognise, score_of, values_of
+from .table_columns import IDS_OF_TASKS, ROLES, plain, recognise, score_of, values_of
 
 SAMPLED_ROWS = 200
 LARGEST_CELL = 16 << 20
@@ -152,7 +152,44 @@ def _of_document(path: Path) -> Iterator[Any]:
     if path.stat().st_size > packed.MOST_BYTES:
         raise ValueError(f"one object of more than {packed.MOST_BYTES >> 20} MB")
     document = dict(packed.fields(path, ""))
-    yield from _rows_by_id(document) or [document]
+    yield from (
+        _rows_by_id(document) or _rows_of_lists(document) or _rows_listed(document) or [document]
+    )
+
+
+def _rows_of_lists(document: dict[str, Any]) -> list[Any]:
+    """The rows of an object that has a list for each column, all of one length."""
+    lists = {name: value for name, value in document.items() if isinstance(value, list)}
+    lengths = set(map(len, lists.values()))
+    if len(lists) < 2 or len(lengths) > 1 or max(lengths) < 2:
+        return []
+    common = _of_runs(document)
+    rows = [
+        {**common, "index": place, **dict(zip(lists, cells, strict=True))}
+        for place, cells in enumerate(zip(*lists.values(), strict=True))
+    ]
+    return rows if _has_verdict(_first_rows(rows)) else []
+
+
+def _rows_listed(document: dict[str, Any]) -> list[Any]:
+    """The rows of the one list, under any name, whose objects have a task and a verdict."""
+    if _has_verdict([document]):
+        return []
+    lists = [value for value in document.values() if _are_tasks(_first_rows(items(value)))]
+    if len(lists) != 1:
+        return []
+    common = _of_runs(document)
+    return [{**common, **row} if isinstance(row, dict) else row for row in lists[0]]
+
+
+def _are_tasks(rows: Sequence[dict[str, Any]]) -> bool:
+    """Whether rows have a verdict, and say what was asked or of which task they are.
+
+    Steps of an attempt have names and verdicts as well, and mostly an `id`.
+    """
+    columns = recognise(rows, {})
+    is_of_task = "task" in columns and plain(columns["task"][-1]) in IDS_OF_TASKS
+    return len(rows) > 1 and (is_of_task or "prompt" in columns) and _has_verdict(rows)
 
 
 def _of_columns(path: Path) -> Iterator[Any]:
