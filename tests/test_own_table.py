@@ -513,9 +513,18 @@ def test_the_only_verdict_that_is_named_like_a_score(
     assert recognise(table, {}).get("score") == column
 
 
-def test_steps_of_an_attempt_are_no_attempts(tmp_path: Path) -> None:
-    """Objects with an id and a verdict, in a list, are not of tasks."""
-    steps = rows_of(lambda place, verdict: {"id": place, "output": "x", "success": verdict})
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda place, verdict: {"id": place, "output": "x", "success": verdict},
+        lambda place, _: {"task_id": place, "prompt": "p", "success": True},
+        lambda place, verdict: {"task_id": place, "result": {"success": verdict}},
+    ],
+    ids=["an id", "all succeed", "in an object"],
+)
+def test_steps_and_requests_are_no_attempts(tmp_path: Path, make: Any) -> None:
+    """Objects in a list under any name are attempts only if they name tasks, pass and fail."""
+    steps = rows_of(make)
     (tmp_path / "session.json").write_text(json.dumps({"session": "s", "steps": steps}))
     with pytest.raises(InputError):
         discover.artifacts((tmp_path,))

@@ -183,13 +183,17 @@ def _rows_listed(document: dict[str, Any]) -> list[Any]:
 
 
 def _are_tasks(rows: Sequence[dict[str, Any]]) -> bool:
-    """Whether rows have a verdict, and say what was asked or of which task they are.
+    """Whether rows pass and fail, and say what was asked or of which task they are.
 
-    Steps of an attempt have names and verdicts as well, and mostly an `id`.
+    Steps of an attempt have names and verdicts as well, and mostly an `id`; requests are a success
+    where they were answered, and most say so in an object.
     """
     columns = recognise(rows, {})
+    if len(columns.get("score", ())) != 1 or not _has_verdict(rows):
+        return False
     is_of_task = "task" in columns and plain(columns["task"][-1]) in IDS_OF_TASKS
-    return len(rows) > 1 and (is_of_task or "prompt" in columns) and _has_verdict(rows)
+    scores = set(map(score_of, values_of(rows, columns["score"])))
+    return len(scores) > 1 and (is_of_task or "prompt" in columns)
 
 
 def _of_columns(path: Path) -> Iterator[Any]:
