@@ -496,6 +496,20 @@ def test_a_column_that_compares_two_others_is_the_score(
     assert recognise(table, {}).get("score") == column
 
 
+def test_what_an_output_was_taken_from_is_no_key() -> None:
+    """An `answer` that has the output in it, also where that is wrong, is what the model wrote."""
+
+    def row(place: int, verdict: bool, key: str) -> dict[str, Any]:
+        return {"id": place, "question": "q", "pred": str(place), "answer": key, "correct": verdict}
+
+    written = rows_of(lambda place, verdict: row(place, verdict, f"I think it is {place}."))
+    columns = recognise(written, {})
+    assert (columns["output"], columns.get("key")) == (("answer",), None)
+    keys = rows_of(lambda place, verdict: row(place, verdict, str(place if verdict else 99)))
+    columns = recognise(keys, {})
+    assert (columns["output"], columns["key"]) == (("pred",), ("answer",))
+
+
 @pytest.mark.parametrize(
     ("partial", "column"), [(0.5, ("original_reward",)), (1, None)], ids=["one", "two"]
 )

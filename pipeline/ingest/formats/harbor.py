@@ -140,20 +140,23 @@ def _jobs_of_one_task(
     """The folder and the new name of jobs that were started once per task.
 
     They differ from each other only in the task's name, or only in the time that Harbor names jobs
-    by, or have one name in folders called after their tasks. Together they are one run: what is
-    left of the name, else the folder that they are in.
+    by, or have one name, or such times, in folders called after their tasks. Together they are one
+    run: what is left of the name, else the folder that they are in.
     """
     groups: dict[tuple[str, str, str], dict[str, str]] = defaultdict(dict)
     for (job, name), files_here in jobs.items():
         tasks = {_task_of_head(file.path) for file in files_here}
         task = next(iter(tasks)) if len(tasks) == 1 else None
-        rest = CLOCK_NAME.sub("", _without_task(name, task)) if task else name
-        if task and rest != name and len(files_here) == 1:
-            key = (_up(job), rest.strip(SEPARATORS), _agent_of(files_here[0].path))
-            groups[key][job] = task
-        elif task and task in (above := _up(job).split("/")):
-            key = ("/".join(above[: above.index(task)]), name, _agent_of(files_here[0].path))
-            groups[key][job] = task
+        if task is None:
+            continue
+        rest = CLOCK_NAME.sub("", _without_task(name, task))
+        above = _up(job).split("/")
+        is_below_task = task in above
+        folder = "/".join(above[: above.index(task)]) if is_below_task else _up(job)
+        if rest != name and len(files_here) == 1:
+            groups[folder, rest.strip(SEPARATORS), _agent_of(files_here[0].path)][job] = task
+        elif is_below_task:
+            groups[folder, name, _agent_of(files_here[0].path)][job] = task
     named: dict[tuple[str, str], int] = Counter((folder, rest) for folder, rest, _ in groups)
     return {
         job: (folder, rest or "jobs")

@@ -231,9 +231,29 @@ def recognise(table: Table, chosen: Mapping[str, str]) -> Columns:
             columns[role.name] = best
     if "score" not in columns and (classes := _classes(table)):
         columns |= {**classes, "score": (EQUALS_KEY,)}
+    if "key" in columns and "key" not in chosen and _is_whole_answer(table, columns):
+        columns["output"] = columns.pop("key")
     if "repeat" in columns and "repeat" not in chosen and not is_numbering(table, columns):
         del columns["repeat"]
     return columns
+
+
+def _is_whole_answer(table: Table, columns: Columns) -> bool:
+    """Whether what is named like a key is what the model wrote: the output was taken from it.
+
+    A key differs from the outputs that fail.
+    """
+    if not {"score", "output"} <= columns.keys():
+        return False
+    failing = [row for row in table if score_of(get(row, *columns["score"])) == 0]
+    pairs = [[text(get(row, *columns[role])) for role in ("output", "key")] for row in failing]
+    within = [
+        bool(re.search(rf"(?<!\w){re.escape(output.strip())}(?!\w)", key))
+        for output, key in pairs
+        if output and key
+    ]
+    is_longer = any(len(key) > len(output) for output, key in pairs if output and key)
+    return len(within) >= LEAST_COMPARED and is_longer and sum(within) >= MOSTLY * len(within)
 
 
 def plain(name: str) -> str:
