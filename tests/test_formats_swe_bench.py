@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import pipeline
 from pipeline.artifact import Kind
 from pipeline.ingest import discover, formats
 from pipeline.ingest.formats import swe_bench
@@ -369,6 +370,18 @@ def test_reports_grade_their_own_runs(beside: Results) -> None:
         (3, 3, IDS[:1]),
         (3, 3, IDS[1:]),
     ]
+
+
+def test_reports_that_do_not_name_their_instance(tmp_path: Path) -> None:
+    """The folder of a report names it; equal reports of one run are no copies."""
+    files: dict[str, Any] = {"run/results_summary.csv": "instance_id,resolved\nx,True\ny,False\n"}
+    for instance, is_resolved in (("x", True), ("y", False), ("z", False)):
+        (flat,) = graded(instance, is_resolved=is_resolved).values()
+        files[f"run/logs/{instance}/report.json"] = json.dumps(flat)
+    analysis = pipeline.analyze(write(tmp_path / "results", files), out=tmp_path / "out")
+    rewards = Results(tmp_path / "out").rows("select task_id, reward from rollouts order by all")
+    assert rewards == [("x", 1.0), ("y", 0.0), ("z", 0.0)]
+    assert "warn_copies" not in {warning.check for warning in analysis.warnings}
 
 
 @pytest.mark.slow

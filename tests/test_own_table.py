@@ -579,6 +579,17 @@ def test_a_summary_of_a_table_is_not_read_again(tmp_path: Path, is_same: bool) -
     assert kinds["summary.csv"] is (Kind.SKIPPED if is_same else Kind.ROLLOUTS)
 
 
+@pytest.mark.parametrize(("name", "n_read"), [("scores", 1), ("more_scores", 2)])
+def test_a_table_in_two_forms_is_read_once(tmp_path: Path, name: str, n_read: int) -> None:
+    """The same rows under the same name, as CSV and as JSON; another name may be a repeat."""
+    rows = rows_of(lambda place, verdict: {"task_id": f"t{place}", "passed": verdict})
+    lines = ["task_id,passed", *(f"{row['task_id']},{row['passed']}" for row in rows)]
+    (tmp_path / "scores.csv").write_text("\n".join(lines) + "\n")
+    (tmp_path / f"{name}.json").write_text(json.dumps({"rows": rows}))
+    artifacts = discover.artifacts((tmp_path,))
+    assert sum(one.kind is Kind.ROLLOUTS for one in artifacts) == n_read
+
+
 def test_a_question_may_be_inside_an_object() -> None:
     """Sentences are one, a word is none."""
     table = rows_of(lambda place, verdict: {"id": place, "passed": verdict, "of": {"query": "a b"}})

@@ -320,7 +320,8 @@ select
 from main.artifacts
 where kind = 'rollouts' and n_rows > 0
 group by sha256
-having count(*) > 1
+-- Attempts of one run may have the same outcome.
+having count(distinct run_ids) > 1
 union all by name
 -- Runs of one model and agent that share no task may be parts of one run.
 select

@@ -110,7 +110,7 @@ def claims(
     parts = set() if is_named else _parts(tables)
     for file in tables:
         stem, fields = NAMES.sub("", file.base), tuple(sorted(chosen.items()))
-        is_summary = not is_named and _is_summary(file, tables)
+        is_summary = not is_named and (_is_summary(file, tables) or _is_copy(file, tables))
         reason = "repeats rows of a table beside it" if is_summary or file in parts else None
         yield Claim(file, Kind.ROLLOUTS, file.folder, stem, fields=fields, skipped=reason)
     for folder, attempts in documents.items():
@@ -182,6 +182,20 @@ def _is_summary(
         and sum(bool(here) and here <= there for here, there in zip(own, wider, strict=True))
         >= MOSTLY * len(rows)
         for other, (wider, their_scores) in tables.items()
+    )
+
+
+def _is_copy(
+    file: ListedFile, tables: Mapping[ListedFile, tuple[list[set[Any]], list[Any]]]
+) -> bool:
+    """Whether a table of the same folder and name, in another form, has the same rows."""
+    rows, _ = tables[file]
+    return any(
+        other.folder == file.folder
+        and NAMES.sub("", other.base) == NAMES.sub("", file.base)
+        and other.name < file.name
+        and same_rows == rows
+        for other, (same_rows, _) in tables.items()
     )
 
 

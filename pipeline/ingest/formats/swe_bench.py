@@ -84,6 +84,7 @@ VERDICTS: tuple[Verdict, ...] = (
 )
 LISTS = {name: reward for reward, names in VERDICTS for name in names.split()}
 RESOLVED_ALONE = "lists resolved instances alone; the predictions that it grades are not beside it"
+TESTS_OF_REPORT = "tests_status"
 TESTS = ("FAIL_TO_PASS", "PASS_TO_PASS")
 MOST_TESTS = 500
 LONGEST_PATCH = 20_000
@@ -121,8 +122,12 @@ def _instance(path: Path, role: str) -> str:
     """The instance that a file is of; empty if it is of many."""
     if role == "trajectory":
         return ENDING.sub("", path.name)
-    begun = INSTANCE.match(head(path, FEW_BYTES)) if role == "graded" else None
-    return begun[1].decode("utf-8", "replace") if begun else ""
+    if role != "graded":
+        return ""
+    begun = INSTANCE.match(head(path, FEW_BYTES))
+    # A report without the name of its instance is in a folder that has it.
+    is_named = begun is not None and begun[1] != TESTS_OF_REPORT.encode()
+    return begun[1].decode("utf-8", "replace") if begun and is_named else path.parent.name
 
 
 def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
@@ -472,7 +477,8 @@ class Known:
             except ValueError as error:
                 self.faults.append(Reject(f"{path.name}: {error}"))
         graded_in = self.pieces.get(("graded", instance))
-        graded = fields(get(next(documents([graded_in] if graded_in else []), None), instance))
+        report = fields(next(documents([graded_in] if graded_in else []), None))
+        graded = fields(report.get(instance)) or report
         listed = self.verdicts.get(instance)
         reward, status = _verdict(graded) or listed or _own_verdict(prediction) or self.unlisted
         patch = prediction.get("model_patch", get(prediction, "test_result", "git_patch"))
@@ -485,7 +491,7 @@ class Known:
             "model_patch": (text(patch) or "")[:LONGEST_PATCH] or None,
             "patch_successfully_applied": graded.get("patch_successfully_applied"),
             "exit_status": text(prediction.get("exit_status")),
-            **{name: _tests(get(graded, "tests_status", name)) for name in TESTS},
+            **{name: _tests(get(graded, TESTS_OF_REPORT, name)) for name in TESTS},
         }
         request: dict[str, Any] = {"model": text(prediction.get("model_name_or_path"))}
         if transcript:
