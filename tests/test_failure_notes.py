@@ -32,14 +32,20 @@ def test_white_space_can_be_seen() -> Batch:
 
 @together
 def test_long_texts_by_where_they_differ_or_end() -> Batch:
-    """Of texts that begin alike the first difference; of others what each comes to."""
+    """Of texts that begin alike the first difference; of others what each comes to.
+
+    An item of a rubric is not what it comes to.
+    """
     same, solved = "The same words. " * 8, "Five of them cost two dollars, so "
     rows = [answered(task, f"a{task} b", f"a{task} b", 1.0) for task in range(4)]
     rows += [answered(4, same + "It is 3." + same, same + "It is 4." + same, 0.0)]
     rows += [answered(5, "Step 1: count. " * 8 + "It is 7.", solved * 4 + "#### 8", 0.0)]
+    rubric = "Must say what is known.\n" * 4 + "Must not:\n- Invent a source."
+    rows += [answered(6, "Step 1: count. " * 8 + "It is 7.", rubric, 0.0)]
     found = notes((yield rows))
     assert "It is 3." in found["4"][0] and "It is 4." in found["4"][0]
     assert found["5"][0].endswith('#### 8"') and 'It is 7.", key "…' in found["5"][0]
+    assert not any("Invent" in note for note in found.get("6", []))
 
 
 @together

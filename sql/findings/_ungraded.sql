@@ -116,7 +116,8 @@ ungraded as (
     -- A word that is no number is a grade all the same.
     anti join (from staging.entries where is_word_grade(path, item_no, kind)) as words using (record_id)
     where
-        lacking.reason is not null
+        -- In a table of one's own the score is a column: what has a value there is graded.
+        lacking.reason is not null and (not is_scored or format is distinct from 'own_table')
         or not is_scored and benchmark in (select benchmark from rollouts where is_scored)
 ),
 totals as (
@@ -212,7 +213,11 @@ errors as (
         where is_ungraded
     )
     where signature <> ''
-    window alike as (partition by benchmark, path, signature)
+    window
+        alike as (partition by benchmark, path, signature),
+        of_path as (partition by benchmark, path)
+    -- Errors repeat; where nearly every text is another, it is what the attempts made.
+    qualify count(*) over of_path < 10 or 2 * count(distinct signature) over of_path <= count(*) over of_path
 ),
 -- The field that says something of most of them; of several the one that says most.
 ranked as (

@@ -54,8 +54,9 @@ modes as (
             benchmark,
             mode,
             list(n_failures order by n_failures desc, run_id) as counts,
-            list(run_id || ' (' || n_failures || ')' order by n_failures desc, run_id) as names
+            list(alias || ' (' || n_failures || ')' order by n_failures desc, run_id) as names
         from main.failure_modes
+        inner join (select run_id, alias from main.runs) as named using (run_id)
         where run_id is not null and parent is null
         group by all
         having count(*) > 1
