@@ -8,6 +8,7 @@ import statistics
 from pathlib import Path
 
 import numpy as np
+import pyarrow.compute as pc
 import pytest
 
 import blade as api
@@ -174,6 +175,95 @@ def test_what_is_stated(tmp_path: Path) -> None:
     """
     assert actual.rows(query.format("four", "one")) == [(6, 2, 0)]
     assert actual.rows(query.format("one", "three")) == [(5, 0, 3)]
+
+
+def test_very_many_are_compared_with_one_alone() -> None:
+    """Pairs with one entrant have the changes that they have among all pairs."""
+    random = np.random.default_rng(11)
+    passed, scored = drawn(random, [random.random((5, 12)), random.random((5, 9))], [[2] * 5] * 2)
+    tasks = tasks_table(passed, scored)
+    every = suites.comparisons(tasks).to_pylist()
+    is_second = pc.equal(tasks["entrant"], "e01")
+    place = tasks.column_names.index("is_with_all")
+    some = suites.comparisons(tasks.set_column(place, "is_with_all", is_second)).to_pylist()
+    names = ("scope", "benchmark", "delta", "se_new_tasks", "ci_new_tasks_low", "bound_high")
+    among_all = {
+        frozenset({row["base"], row["candidate"]}): abs(row["delta"])
+        for row in every
+        if row["scope"] == "suite"
+    }
+    assert len(among_all) == 10
+    whole = [row for row in some if row["scope"] == "suite"]
+    assert [(row["base"], row["candidate"]) for row in whole] == [
+        ("e01", other) for other in ("e00", "e02", "e03", "e04")
+    ]
+    for row in whole:
+        assert abs(row["delta"]) == among_all[frozenset({row["base"], row["candidate"]})]
+    alike = [[row[name] for name in names] for row in every if row["base"] == "e01"]
+    others = [row for row in some if row["candidate"] != "e00"]
+    assert sorted(alike) == sorted([row[name] for name in names] for row in others)
+
+
+def test_a_suite_of_very_many(tmp_path: Path) -> None:
+    """Of more than 100 entrants each is compared with one, without ranks; a note says so."""
+    files = {
+        f"{benchmark}_{number:03}_rollouts.jsonl": attempts(
+            f"m{number:03}", {task: [(number + task) % 3 == 0] for task in range(2)}, ask=benchmark
+        )
+        for benchmark in "xy"
+        for number in range(101)
+    }
+    files |= {f"z_{name}_rollouts.jsonl": attempts(name, {0: [1]}, ask="z") for name in ("a", "b")}
+    actual = analyzed(tmp_path, files, needs=NEEDS)
+    assert actual.rows("select entrant, message from suite_notes where kind = 'many entrants'") == [
+        (
+            None,
+            "103 entrants are more than 100: 2 have fewer than half of the 3 benchmarks and are "
+            "not in the suite; each of the others is compared with m000 alone, and none has a rank",
+        )
+    ]
+    assert actual.one("select count(*) from suite_cells") == 2 * 101
+    pairs = "select count(*), count(distinct candidate), any_value(distinct base) from {}"
+    assert actual.rows(pairs.format("suite_comparisons where benchmark is null")) == [
+        (100, 100, "m000")
+    ]
+    assert actual.rows("select distinct rank_low, rank_high from suite_standings") == [(None, None)]
+    assert actual.one("select count(*) from suite_standings where value is not null") == 3 * 101
+
+
+@pytest.mark.slow
+def test_a_suite_of_as_many_as_are_all_compared(tmp_path: Path) -> None:
+    """Of 100 entrants all pairs are compared, those with one benchmark alone are listed too."""
+    files = {
+        f"{number:03}_{benchmark}_rollouts.jsonl": attempts(
+            f"m{number:03}", {task: [(number + task) % 3 == 0] for task in range(2)}, ask=benchmark
+        )
+        for number in range(100)
+        for benchmark in ("x" if number else "xyz")
+    }
+    actual = analyzed(tmp_path, files, needs=NEEDS)
+    assert actual.rows("from suite_notes where kind = 'many entrants'") == []
+    assert actual.one("select count(*) from suite_cells") == 3 * 100
+    query = "select count(*) from suite_comparisons where benchmark is null"
+    assert actual.one(query) == 100 * 99 // 2
+    ranks = "select count(rank_low) from suite_standings where benchmark = 'x'"
+    assert actual.one(ranks) == 100
+
+
+def test_entrants_of_a_benchmark_each(tmp_path: Path) -> None:
+    """More than 100 entrants that share no benchmark are no suite, and the command says why."""
+    files = {
+        f"run{number:03}_rollouts.jsonl": attempts(None, {0: [1]}, ask=f"{number} ")
+        for number in range(101)
+    }
+    actual = analyzed(tmp_path, files, needs=NEEDS)
+    assert actual.rows("from suite_cells") == []
+    reason = (
+        "101 entrants are more than 100: 101 have fewer than half of the 101 benchmarks and are "
+        "not in the suite"
+    )
+    assert actual.column("select message from suite_notes") == [reason]
+    assert repr(api.suite(actual.path)).startswith(f"There is no suite: {reason}.")
 
 
 @pytest.mark.slow

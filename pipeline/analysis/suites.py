@@ -138,14 +138,17 @@ class Pairs:
 
 
 def comparisons(tasks: pa.Table) -> pa.Table:
-    """All pairs of entrants: at each benchmark, over those both have, over those all have."""
+    """Pairs of entrants: at each benchmark, over those both have, over those all have.
+
+    All pairs, or of very many entrants those with one that all others are compared with.
+    """
     if not len(tasks):
         return SCHEMA.empty_table()
     columns = {name: tasks[name].to_numpy(zero_copy_only=False) for name in tasks.column_names}
     number, first = np.unique(columns["entrant_no"], return_index=True)
     entrants = columns["entrant"][first].tolist()
     is_base = columns["is_base"][first].astype(bool)
-    base, candidate = np.triu_indices(len(entrants), 1)
+    base, candidate = _two(columns["is_with_all"][first].astype(bool))
     # The baseline is the base of its pairs.
     turned = is_base[candidate] & ~is_base[base]
     base, candidate = np.where(turned, candidate, base), np.where(turned, base, candidate)
@@ -192,6 +195,18 @@ def comparisons(tasks: pa.Table) -> pa.Table:
         for column in rows:
             rows[column].append(own[column][is_row])
     return _table({name: np.concatenate(parts) for name, parts in rows.items()})
+
+
+def _two(is_with_all: Mask) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The places of each pair in which one is compared with all others."""
+    if is_with_all.all():
+        return np.triu_indices(len(is_with_all), 1)
+    bases = np.flatnonzero(is_with_all)
+    base = np.repeat(bases, len(is_with_all))
+    candidate = np.tile(np.arange(len(is_with_all)), len(bases))
+    # Of two that are both compared with all there is one pair.
+    is_pair = ~is_with_all[candidate] | (base < candidate)
+    return base[is_pair], candidate[is_pair]
 
 
 SCHEMA = pa.schema(
@@ -277,8 +292,11 @@ def _pairs(one: Benchmark, base: NDArray[np.intp], candidate: NDArray[np.intp]) 
     figures = {name: np.full(len(base), np.nan) for name in (*FIGURES, "n_both")}
     parts = np.zeros((len(base), n_groups))
     has_task = ~np.isnan(one.lowest) | (one.n_scored > 0) | (one.questions >= 0)
-    for start in range(0, len(base), PAIRS_AT_ONCE):
-        at = slice(start, start + PAIRS_AT_ONCE)
+    # A pair in which one lacks the benchmark has no figures; where each has its own, most do.
+    is_here = has_task.any(axis=1)
+    here = np.flatnonzero(is_here[base] & is_here[candidate])
+    for start in range(0, len(here), PAIRS_AT_ONCE):
+        at = here[start : start + PAIRS_AT_ONCE]
         one_side, other_side = base[at], candidate[at]
         is_other = (one.questions[one_side] >= 0) & (one.questions[other_side] >= 0)
         is_other &= one.questions[one_side] != one.questions[other_side]

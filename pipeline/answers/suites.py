@@ -37,8 +37,11 @@ def opened(path: Path, suite: Path | None, names: Sequence[str]) -> Iterator[War
     replaced = {} if suite is None else _tables(read_suite(suite))
     with _recomputed(path, replaced) as warehouse:
         if not warehouse.rows("from suite_cells limit 1"):
-            message = "there is no suite: one benchmark, or no scored run."
-            raise NoSuiteError(message, hint=NO_SUITE)
+            reasons = warehouse.column(
+                "select message from suite_notes where kind = 'many entrants'"
+            )
+            message = "; ".join(reasons) or "one benchmark, or no scored run"
+            raise NoSuiteError(f"there is no suite: {message}.", hint=NO_SUITE)
         if not names:
             yield warehouse
             return

@@ -345,3 +345,15 @@ from (
     group by all
 )
 where n_runs > 1 and n_run_tasks = n_tasks
+union all by name
+-- Runs too many to be compared each with each.
+select
+    'warn_many_runs' as check_name,
+    benchmark as subject,
+    'has ' || (count(*) + 1) || ' runs and no baseline: of more than ' || most_paired_runs()
+        || ', each is compared with ' || base || ' alone' as message,
+    'Name what to compare with: blade analyze --baseline RUN, or blade compare BASE CANDIDATE.' as hint
+from staging.run_pairs
+where not is_named
+group by benchmark, base
+having count(*) >= most_paired_runs()

@@ -36,6 +36,6 @@ inner join runs as candidates
         or (
             not bases.is_named
             and bases.place < candidates.place
-            and (bases.n_runs <= 20 or bases.is_first)
+            and (bases.n_runs <= most_paired_runs() or bases.is_first)
         )
     )

@@ -216,7 +216,13 @@ select
         else 'refused'
     end as pooling,
     differing,
-    bool_or(baselines.run_id is not null) over (partition by entrant) as is_base
+    bool_or(baselines.run_id is not null) over (partition by entrant) as is_base,
+    count(distinct benchmark) over (partition by entrant) as n_own_benchmarks,
+    -- Of very many, those that would be in no average are left out: cells of entrants by benchmarks
+    -- are then at most twice the runs.
+    is_base
+        or (select count(distinct entrant) from grouped) <= most_paired_entrants()
+        or 2 * n_own_benchmarks >= (select count(distinct benchmark) from grouped) as is_entered
 from grouped
 left join shared using (entrant, benchmark)
 left join (select distinct run_id from raw.baselines) as baselines using (run_id)

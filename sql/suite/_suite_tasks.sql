@@ -27,7 +27,7 @@ with outcomes as (
     inner join staging.run_benchmarks as ranges using (run_id)
     left join staging.run_tasks as tasks using (run_id, task_id)
     left join staging.task_sides as sides using (run_id, task_id)
-    where entered.pooling <> 'refused'
+    where entered.pooling <> 'refused' and entered.is_entered
 ),
 pooled as (
     select

@@ -5,8 +5,8 @@
 -- needs: staging.suite_runs
 -- computed by: pipeline.analysis.suites.cells
 -- columns: *, ci_new_tasks_low, ci_new_tasks_high, shrunken_value
-with entrants as (select distinct entrant, entrant_no, is_base from staging.suite_runs),
-benchmarks as (select distinct benchmark from staging.suite_runs),
+with entrants as (select distinct entrant, entrant_no, is_base from staging.suite_runs where is_entered),
+benchmarks as (select distinct benchmark from staging.suite_runs where is_entered),
 runs as (
     select
         entered.entrant,

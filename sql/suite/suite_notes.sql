@@ -126,6 +126,26 @@ notes as (
     where run_id is not null
     group by run_id
     having count(distinct entrant) > 1
+    union all
+    select
+        'many entrants' as kind,
+        null as entrant,
+        null as benchmark,
+        n_entrants || ' entrants are more than ' || most_paired_entrants()
+            || if(n_entered < n_entrants, ': ' || (n_entrants - n_entered) || ' have fewer than half of the '
+                || n_benchmarks || ' benchmarks and are not in the suite', '')
+            || if(n_entered > most_paired_entrants(), if(n_entered < n_entrants, '; each of the others', ': each')
+                || ' is compared with ' || (
+                    select string_agg(distinct base, ', ' order by base) from staging.suite_tests
+                ) || ' alone, and none has a rank', '') as message
+    from (
+        select
+            count(distinct entrant) as n_entrants,
+            count(distinct entrant) filter (where is_entered) as n_entered,
+            count(distinct benchmark) as n_benchmarks
+        from staging.suite_runs
+    )
+    where n_entrants > most_paired_entrants()
 )
 select
     kind,

@@ -1,5 +1,6 @@
 -- The standing of each entrant at each benchmark and over the suite (benchmark is null), with ties.
--- An entrant comes before another only where their paired change shows it, with all pairs allowed for.
+-- An entrant comes before another only where their paired change shows it, with all pairs allowed for; of very
+-- many entrants, not all pairs are compared, and there are no ranks.
 -- grain: benchmark, entrant
 -- looks at: across
 -- kind: table
@@ -79,13 +80,14 @@ counted as (
 select
     nullif(levels.benchmark, '') as benchmark,
     levels.* exclude (benchmark, scope),
-    case when value is not null then 1 + coalesce(n_ahead_of_it, 0) end as rank_low,
-    case when value is not null then
+    case when value is not null and is_ranked then 1 + coalesce(n_ahead_of_it, 0) end as rank_low,
+    case when value is not null and is_ranked then
         count(value) over (partition by levels.benchmark) - coalesce(n_behind_it, 0)
     end as rank_high,
     case when value is not null then
         rank() over (partition by levels.benchmark order by value desc nulls last)
     end as place
 from levels
+cross join (select count(distinct entrant) <= most_paired_entrants() as is_ranked from main.suite_cells)
 left join counted using (scope, benchmark, entrant)
 order by levels.benchmark, place nulls last, levels.entrant

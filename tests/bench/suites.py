@@ -51,6 +51,7 @@ def tasks_table(
             "lowest": value,
             "highest": value,
             "is_counted": np.ones(n, dtype=bool),
+            "is_with_all": np.ones(n, dtype=bool),
             "is_growing": np.zeros(n, dtype=bool),
         }
         tables.append(pa.table(columns))
