@@ -18,7 +18,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -275,12 +275,15 @@ def _in_the_way(path: Path) -> InputError:
 
 def _listing(out: Path, names: Iterable[str]) -> set[Path]:
     """The folders that contain these names."""
-    folders = {folder for name in names for folder in _folders(out, out / name)}
+    own = {os.path.dirname(name) for name in names} - {""}
+    folders = {folder for name in own for folder in (out / name, *_folders(out, out / name))}
     return {out, *(folder for folder in folders if folder.is_dir())}
 
 
-def _folders(out: Path, path: Path) -> list[Path]:
-    return [parent for parent in path.parents if out in parent.parents]
+def _folders(out: Path, path: Path) -> Sequence[Path]:
+    """The folders between the output and a path below it."""
+    # Comparing paths takes longer than counting their parts, and there may be thousands.
+    return path.parents[: len(path.parts) - len(out.parts) - 1]
 
 
 @contextmanager

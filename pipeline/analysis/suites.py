@@ -293,7 +293,7 @@ def _pairs(one: Benchmark, base: NDArray[np.intp], candidate: NDArray[np.intp]) 
     parts = np.zeros((len(base), n_groups))
     has_task = ~np.isnan(one.lowest) | (one.n_scored > 0) | (one.questions >= 0)
     # A pair in which one lacks the benchmark has no figures; where each has its own, most do.
-    is_here = has_task.any(axis=1)
+    is_here = np.asarray(has_task.any(axis=1))
     here = np.flatnonzero(is_here[base] & is_here[candidate])
     for start in range(0, len(here), PAIRS_AT_ONCE):
         at = here[start : start + PAIRS_AT_ONCE]

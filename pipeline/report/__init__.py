@@ -39,8 +39,14 @@ def texts(source: Source, content: Content, *, folder: Path | None = None) -> di
     for place, (_, whole), html in zip(parts, pages, _html(source, pages, folder), strict=True):
         written[f"{place}report.md"] = whole.text
         written[f"{place}report.html"] = html
+    # The report on a benchmark of one run is the one on the run.
+    alone = {part.runs[0].run_id: place for place, part in own.items() if len(part.runs) == 1}
     for name, metrics in sidecars.items():
-        written[f"runs/{name}/report.md"] = document(content.only([name]), folder=folder).text
+        written[f"runs/{name}/report.md"] = (
+            written[f"{alone[name]}report.md"]
+            if name in alone
+            else document(content.only([name]), folder=folder).text
+        )
         written[f"runs/{name}/metrics.json"] = metrics
     return written
 

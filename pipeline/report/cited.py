@@ -232,7 +232,9 @@ def _read(text: str) -> tuple[str, list[Mark]]:
         if match["n"]:
             start = len(bare) - int(match["n"])
         else:
-            printed = PRINTED.search(bare, max(len(bare) - LONGEST_FIGURE, 0))
+            # A figure has no space but the one behind its first word.
+            word = bare.rfind(" ") - len("below")
+            printed = PRINTED.search(bare, max(word, len(bare) - LONGEST_FIGURE, 0))
             start = printed.start() if printed else len(bare)
         printed_text = restored(bare[start:])
         if printed_text.startswith("`"):

@@ -74,7 +74,9 @@ class Content:
     strips: dict[str, list[Row]] = field(default_factory=dict)
     # Whole tables by what their rows are about, for the reports on a part of the runs: each would
     # look at every row otherwise, which takes 6% of the time of the pages of 400 runs.
-    by_subject: dict[str, dict[Any, list[tuple[int, Row]]]] = field(default_factory=dict)
+    by_subject: dict[tuple[str, ...], dict[Any, list[tuple[int, Row]]]] = field(
+        default_factory=dict
+    )
 
     def __getattr__(self, name: str) -> list[Row]:
         # The rows of these runs together, in the order of their table.
@@ -90,9 +92,10 @@ class Content:
         self, name: str, columns: Sequence[str], wanted: Iterable[tuple[str, ...]]
     ) -> list[Row]:
         """The rows of a whole table with one of the wanted values of some columns, in order."""
-        if name not in self.by_subject:
-            self.by_subject[name] = _placed(self.tables[name], columns)
-        return _in_order(self.by_subject[name], wanted)
+        subject = (name, *columns)
+        if subject not in self.by_subject:
+            self.by_subject[subject] = _placed(self.tables[name], columns)
+        return _in_order(self.by_subject[subject], wanted)
 
     def name(self, run_id: str) -> str:
         """What a chart calls a run."""
@@ -125,6 +128,11 @@ class Content:
         return folders
 
     @property
+    def n_benchmark_runs(self) -> int:
+        """The runs of these benchmarks in the analysis, also those that are not shown."""
+        return len(self._about("headlines", ("benchmark",), [(name,) for name in self.benchmarks]))
+
+    @property
     def files(self) -> list[Row]:
         """The files these runs were read from, by kind: of all, of a benchmark, or of a run."""
         wanted = ("", "")
@@ -140,7 +148,7 @@ class Content:
 
     def of_benchmark(self, benchmark: str) -> Content:
         """The runs of one benchmark."""
-        return self.only([run.run_id for run in self.runs if run.benchmark == benchmark])
+        return self.only(sorted(self._run_ids[benchmark]))
 
     def only(self, run_ids: Sequence[str]) -> Content:
         """These runs, what is about them alone, the files they were read from and notices."""

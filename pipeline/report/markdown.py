@@ -76,9 +76,7 @@ def document(
         "replaced": templates.replaced(folder),
         **LIMITS,
     }
-    heads = content.tables["headlines"]
-    n_runs = sum(head.values["benchmark"] in content.benchmarks for head in heads)
-    context["is_alone"] = n_runs < 2
+    context["is_alone"] = content.n_benchmark_runs < 2
     if len(content.runs) == 1:
         # What a change is made of is in the report on both runs.
         context["detailed_comparisons"] = 0

@@ -328,6 +328,7 @@ def _part(section: Section, text: str, writer: body.Body) -> Part:
     return Part(section.name, section.title, lead, rest, ", ".join(counted))
 
 
+@cache
 def _asset(environment: jinja2.Environment, *names: str) -> tuple[Markup, str]:
     """Files as they are, a user's own before ours, and their hash."""
     assert environment.loader is not None
