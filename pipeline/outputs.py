@@ -275,7 +275,7 @@ def _in_the_way(path: Path) -> InputError:
 
 def _listing(out: Path, names: Iterable[str]) -> set[Path]:
     """The folders that contain these names."""
-    own = {os.path.dirname(name) for name in names} - {""}
+    own = {name.rpartition("/")[0] for name in names} - {""}
     folders = {folder for name in own for folder in (out / name, *_folders(out, out / name))}
     return {out, *(folder for folder in folders if folder.is_dir())}
 

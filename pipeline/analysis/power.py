@@ -155,7 +155,13 @@ class Suite:
 
 
 def _moved(rates: Numbers, change: Numbers) -> tuple[Numbers, Numbers]:
-    return np.clip(rates - change / 2, 0, 1), np.clip(rates + change / 2, 0, 1)
+    # Of few tasks np.clip takes three times as long as what it does.
+    half = change / 2
+    return _rate(rates - half), _rate(rates + half)
+
+
+def _rate(wanted: Numbers) -> Numbers:
+    return np.minimum(np.maximum(wanted, 0.0), 1.0)
 
 
 def _next(tried: list[tuple[float, float]], se: float) -> float:

@@ -11,7 +11,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import pairwise
+from typing import NamedTuple
 from urllib.parse import unquote
 
 from .declared import EVERY, plain_words
@@ -38,8 +40,7 @@ IMPLIED = ("benchmark", "kind", "metric", "policy", "effect")
 VERSUS = " vs "
 
 
-@dataclass(frozen=True)
-class Mark:
+class Mark(NamedTuple):
     """A text as it is printed, and where it comes from."""
 
     place: str
@@ -139,8 +140,7 @@ class Sources:
         """The columns that find a row: some only where others have the same without them."""
         key = list(row.key)
         implied = (*IMPLIED, *(name for name in row.key if row.values[name] == ""))
-        own = (table for table in EVERY.values() if table.relation == row.relation)
-        for name in implied if any(table.is_whole for table in own) else ():
+        for name in implied if _is_whole(row.relation) else ():
             rest = [each for each in key if each != name]
             if rest and len(rest) < len(key) and self._is_one(row, rest):
                 key = rest
@@ -214,6 +214,12 @@ class Sources:
             own = (rows for rows in self.tables.values() if rows and rows[0].relation == relation)
             self._placed[relation] = {row.place: row for rows in own for row in rows}
         return self._placed[relation][place]
+
+
+@cache
+def _is_whole(relation: str) -> bool:
+    """Whether a report reads all rows of a relation."""
+    return any(table.is_whole for table in EVERY.values() if table.relation == relation)
 
 
 def quoted(text: str) -> str:

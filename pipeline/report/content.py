@@ -92,10 +92,14 @@ class Content:
         self, name: str, columns: Sequence[str], wanted: Iterable[tuple[str, ...]]
     ) -> list[Row]:
         """The rows of a whole table with one of the wanted values of some columns, in order."""
+        return _in_order(self._by(name, columns), wanted)
+
+    def _by(self, name: str, columns: Sequence[str]) -> Mapping[Any, list[tuple[int, Row]]]:
+        """The rows of a whole table with their places, by the values of some columns."""
         subject = (name, *columns)
         if subject not in self.by_subject:
             self.by_subject[subject] = _placed(self.tables[name], columns)
-        return _in_order(self.by_subject[subject], wanted)
+        return self.by_subject[subject]
 
     def name(self, run_id: str) -> str:
         """What a chart calls a run."""
@@ -127,10 +131,16 @@ class Content:
             taken.add(folders[name].lower())
         return folders
 
+    @cached_property
+    def by_run_id(self) -> dict[str, RunContent]:
+        """Each run by its name."""
+        return {run.run_id: run for run in self.runs}
+
     @property
     def n_benchmark_runs(self) -> int:
         """The runs of these benchmarks in the analysis, also those that are not shown."""
-        return len(self._about("headlines", ("benchmark",), [(name,) for name in self.benchmarks]))
+        placed = self._by("headlines", ("benchmark",))
+        return sum(len(placed.get((name,), ())) for name in self.benchmarks)
 
     @property
     def files(self) -> list[Row]:

@@ -52,7 +52,7 @@ def draw(name: str, key: Key, content: Content) -> str:
 
 
 def _run(key: Key, content: Content) -> RunContent | None:
-    return next((each for each in content.runs if each.run_id == key.get("run_id")), None)
+    return content.by_run_id.get(key.get("run_id", ""))
 
 
 def _runs(key: Key, content: Content) -> list[RunContent]:
