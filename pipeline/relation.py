@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 Compute: TypeAlias = "Callable[[pa.Table], pa.Table]"
 
-REFERENCE = re.compile(r"\b(?:from|join)\s+((?:staging|main|report|assertions)\.\w+)")
+# Without `\b`, which would make the search several times slower.
+REFERENCE = re.compile(r"(?:from|join)\s+((?:staging|main|report|assertions)\.\w+)")
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Computation:
 
 @dataclass(frozen=True)
 class Relation:
-    """A select and its header; it has no rows if one of its `needs` has none.
+    """A select and its header; it has no rows if all alternatives of one of its `needs` have none.
 
     A step is a table that is dropped once all relations exist. `computations` run in order.
     A row depends on what it `looks_at`, of the rows that are read: one rollout, a task, a run with
@@ -48,7 +49,7 @@ class Relation:
     grain: tuple[str, ...]
     is_table: bool
     query: str
-    needs: tuple[str, ...] = field(default=(), kw_only=True)
+    needs: tuple[tuple[str, ...], ...] = field(default=(), kw_only=True)
     is_step: bool = field(default=False, kw_only=True)
     computations: tuple[Computation, ...] = field(default=(), kw_only=True)
     looks_at: str = field(default="", kw_only=True)

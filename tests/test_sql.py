@@ -5,6 +5,7 @@ A case is a file of rows given and rows expected, worked out by hand.
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections import Counter
@@ -28,12 +29,13 @@ from pipeline.warehouse.relations import (
     computed,
     known_columns,
     name_of,
+    needed,
     parse,
     query_of,
     relations,
 )
 from tests.conftest import DEMO, ROOT, needs_corpus
-from tests.results import write
+from tests.results import called, rollout, write, wrote
 
 MADE = computed_relations(Profile())
 KNOWN_COLUMNS = "pipeline.warehouse.relations.known_columns"
@@ -126,6 +128,22 @@ def test_parse_header() -> None:
     assert (relation.purpose, relation.grain, relation.is_table) == ("What.", ("a", "b"), True)
     assert (relation.looks_at, relation.beside) == ("rollout", ("main.y", "main.z"))
     assert relation.reads == ["staging.y"]
+
+
+def test_parse_needs() -> None:
+    """Each line is one need, which any of its alternatives meets; a condition may have commas."""
+    needs = "-- needs: staging.y where b in (1, 2) | raw.z\n-- needs: main.w\n"
+    relation = parse("main.x", f"-- What.\n-- grain: a\n{needs}select a from staging.y")
+    assert relation.needs == (("staging.y where b in (1, 2)", "raw.z"), ("main.w",))
+
+
+def test_needs_are_read() -> None:
+    """What a relation needs exists before it: it is raw, or among what is read for it."""
+    reads = {relation.name: set(relation.reads) for relation in EVERY}
+    for relation in EVERY:
+        for need in itertools.chain.from_iterable(relation.needs):
+            names = set(re.findall(r"\b(?:staging|main|report)\.\w+", need))
+            assert names <= needed(EVERY, reads[relation.name]), relation.name
 
 
 COMPUTED = [relation for relation in EVERY if relation.computations]
@@ -234,17 +252,26 @@ def test_needs_hold(whole: Path, tmp_path: Path) -> None:
     folders = {
         "failed": [{**row, "reward": 0.0}],
         "unscored": [{**row, "reward": None}],
+        "passed": [row],
+        "some": [{**row, "_ng_rollout_index": index, "reward": index / 8} for index in range(9)],
+        "checked": [{**row, "checks": {"a": True, "b": False}, "reward_components": {"c": 0.5}}],
+        "logged": [{**row, "log": "tests/test_a.py::test_b PASSED"}],
+        "answered": [rollout(0, 0, output=wrote("first"))],
+        "called": [rollout(0, 0, output=called("send", {"to": "a"}, '{"error": "no such user"}'))],
     }
     paths = [whole]
     with mock.patch(KNOWN_COLUMNS, lambda *_: {}):
         for name, rows in folders.items():
             results = write(tmp_path / name, {"a_rollouts.jsonl": rows})
             paths.append(with_steps(results, tmp_path / f"{name}_out"))
+        runs = {f"{name}_rollouts.jsonl": folders["answered"] for name in "ab"}
+        paths.append(with_steps(write(tmp_path / "runs", runs), tmp_path / "runs_out"))
     for path in paths:
         with duckdb.connect(str(path), read_only=True) as db:
             for relation in EVERY:
                 if any(
-                    not db.execute(f"from {need} limit 1").fetchall() for need in relation.needs
+                    not any(db.execute(f"from {each} limit 1").fetchall() for each in need)
+                    for need in relation.needs
                 ):
                     rows = db.execute(f"from {relation.name} limit 1").fetchall()
                     assert rows == [], f"{path}: {relation.name}"

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 PASSES = ("pass", "all pass")
 EQUAL, NOT_COMPARABLE, DIFFERS = "equal", "not comparable", "differs"
@@ -14,6 +13,8 @@ EQUAL, NOT_COMPARABLE, DIFFERS = "equal", "not comparable", "differs"
 
 def checked(figures: pa.Table) -> pa.Table:
     """Each figure with its status: equal, different, or not comparable, and the reason."""
+    import pyarrow.compute as pc  # takes as long to import as small results to read
+
     is_equal = pc.fill_null(figures["is_equal"], False).combine_chunks()
     others = [Figure(**row) for row in figures.filter(pc.invert(is_equal)).to_pylist()]
     foreign = _foreign_files(figures, others)
@@ -148,6 +149,8 @@ def _foreign_files(figures: pa.Table, others: list[Figure]) -> set[tuple[str, st
         and figure.is_equal is False
         and not figure._is_within_rejects()
     }
+    import pyarrow.compute as pc
+
     is_unknown = pc.and_(pc.equal(figures["n_rollouts"], 0), pc.is_valid(figures["task_id"]))
     names = ("run_id", "source_file", "task_id", "n_rejects")
     rows = figures.filter(is_unknown).select(names).to_pylist()

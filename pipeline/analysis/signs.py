@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from .subsets import Among, Flags, Some
 
@@ -251,6 +250,8 @@ def _blocks(rows: pa.Table) -> Iterator[tuple[str, pa.Table]]:
 
 def _read(block: pa.Table) -> tuple[Attempts, list[Sign]]:
     """Attempts and signs of one benchmark: rows of attempts by sign, a row without one for each."""
+    import pyarrow.compute as pc  # takes as long to import as small results to read
+
     is_attempt = block["kind"].is_null()
     of_attempts = block.filter(is_attempt).sort_by("attempt_no")
     outcomes, outcome = _ordered(of_attempts["outcome"])
@@ -258,6 +259,7 @@ def _read(block: pa.Table) -> tuple[Attempts, list[Sign]]:
     n = len(run)
     rest = block.filter(pc.invert(is_attempt))
     place = rest["attempt_no"].to_numpy() - of_attempts["attempt_no"][0].as_py()
+    is_number = pc.equal(rest["kind"], "number")
     attempts = Attempts(
         run,
         _ordered(of_attempts["task_id"])[1],
@@ -265,9 +267,8 @@ def _read(block: pa.Table) -> tuple[Attempts, list[Sign]]:
         passes=np.array(outcomes)[outcome] == "pass",
         reward=of_attempts["reward"].to_numpy().astype(float),
         run_names=tuple(run_names),
-        numbers=_numbers(rest, place),
+        numbers=_numbers(rest.filter(is_number), place[is_number.to_numpy()]),
     )
-    is_number = pc.equal(rest["kind"], "number")
     place = place[~is_number.to_numpy()]
     rest = rest.filter(pc.invert(is_number))
     fields, field_no = _keys(rest, ("kind", "name"))
@@ -297,12 +298,10 @@ def _read(block: pa.Table) -> tuple[Attempts, list[Sign]]:
 
 def _numbers(rows: pa.Table, places: Integers) -> dict[str, Numbers]:
     """The numbers of each field, attempt by attempt, as far as attempts have any."""
-    is_number = pc.equal(rows["kind"], "number")
     numbers: dict[str, Numbers] = {}
-    own, places = rows.filter(is_number), places[is_number.to_numpy()]
     n = int(places.max(initial=-1)) + 1
     for name, value, place in zip(
-        own["name"].to_pylist(), own["value"].to_pylist(), places, strict=True
+        rows["name"].to_pylist(), rows["value"].to_pylist(), places, strict=True
     ):
         numbers.setdefault(name, np.full(n, np.nan))[place] = float(value)
     return dict(sorted(numbers.items()))

@@ -71,10 +71,12 @@ def parse(name: str, text: str) -> Relation:
 
     `-- looks at: rollout|task|run|across` is what a row depends on; a relation that looks at a
     rollout may name small ones that are needed beside it (`rollout with staging.x, staging.y`).
+    A need is a relation, or any of several with ` | ` between them; each line is needed.
     `-- computed by: function` names what Python does with the rows of the query, or with those of
     one CTE (`from cte`), all at once or `in batches`; the columns that come out follow it.
     """
     header: dict[str, str] = {}
+    needs: list[tuple[str, ...]] = []
     computations: list[Computation] = []
     for line in text.splitlines():
         match = HEADER.fullmatch(line)
@@ -84,11 +86,13 @@ def parse(name: str, text: str) -> Relation:
             function, *words = match[2].split()
             rows = words[1] if words[:1] == ["from"] else ""
             computations.append(Computation(function, rows, words[-2:] == ["in", "batches"]))
+        if match[1] == "needs":
+            needs.append(tuple(match[2].split(" | ")))
         header.setdefault(match[1] or "purpose", match[2])
     looks_at, _, header["beside"] = header.get("looks at", "").partition(" with ")
-    grain, needs, beside = (
+    grain, beside = (
         tuple(part.strip() for part in header.get(key, "").split(",") if part)
-        for key in ("grain", "needs", "beside")
+        for key in ("grain", "beside")
     )
     kind = header.get("kind")
     return Relation(
@@ -97,7 +101,7 @@ def parse(name: str, text: str) -> Relation:
         grain,
         kind in ("table", "step"),
         text,
-        needs=needs,
+        needs=tuple(needs),
         is_step=kind == "step",
         computations=tuple(computations),
         looks_at=looks_at,
@@ -142,16 +146,19 @@ def create_relations(
     db.execute("set preserve_insertion_order = true")
     known = known_columns(sql_dir, every)
 
+    empty: set[str] = set()
+
     @cache
     def has_rows(need: str) -> bool:
-        return bool(db.execute(f"from {need} limit 1").fetchall())
+        return need not in empty and bool(db.execute(f"select 1 from {need} limit 1").fetchall())
 
     # One transaction: separate ones would each wait for the disk.
     db.execute("begin")
     for relation in every:
         try:
             columns = known.get(relation.name)
-            if columns is not None and not all(map(has_rows, relation.needs)):
+            if columns is not None and not all(any(map(has_rows, need)) for need in relation.needs):
+                empty.add(relation.name)
                 db.execute(f"create table {relation.name} ({columns})")
                 _comment(db, relation, "table")
             else:

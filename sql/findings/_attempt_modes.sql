@@ -4,6 +4,7 @@
 -- grain: benchmark, run_id, task_id, rollout_index, mode
 -- looks at: run
 -- kind: table
+-- needs: staging.modes where rank is not null | staging.attempts where not is_recorded
 with modes as (
     select *
     from staging.modes

@@ -2,6 +2,7 @@
 -- grain: task_no, record_id
 -- looks at: task
 -- kind: table
+-- needs: staging.sometimes_rollouts | staging.flip_tasks
 with
 -- Of tasks that flipped, the passes of the run that passes them and the failures of the other; their
 -- numbers lie below those of the tasks within one run.

@@ -2,6 +2,7 @@
 -- grain: run_id, task_id, rollout_index, source, place
 -- looks at: task
 -- kind: table
+-- needs: staging.calls where is_error | raw.events where kind = 'message' and is_error | main.failures where message is not null
 select
     keys.run_id,
     keys.task_id,

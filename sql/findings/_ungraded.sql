@@ -5,6 +5,7 @@
 -- grain: record_id
 -- looks at: run
 -- kind: table
+-- needs: staging.rollouts where not is_scored | main.checks | staging.entries where item_no = 0 and parent <> '' and is_verdict(value) is not null
 with rollouts as (
     select
         record_id,

@@ -6,6 +6,7 @@
 -- grain: run_id, task_id, rollout_index, source, check_name
 -- looks at: run
 -- kind: table
+-- needs: staging.entries where item is not null or item_no > 0 or parent <> '' and is_verdict(value) is not null | staging.records where reward_components is not null | raw.texts where contains(verifier, '.py::')
 with
 -- The keys of the objects in a list, each in its place.
 item_fields as (

@@ -3,6 +3,7 @@
 -- grain: benchmark, run_id, source, signature
 -- looks at: run
 -- kind: table
+-- needs: staging.errors
 with hit as (
     select
         benchmark,

@@ -3,6 +3,7 @@
 -- grain: benchmark, run_id, mode, parent
 -- looks at: run
 -- kind: table
+-- needs: staging.modes | staging.attempt_modes | main.rollout_modes
 with listed as (
     select
         benchmark,

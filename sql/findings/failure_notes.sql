@@ -4,7 +4,7 @@
 -- grain: run_id, task_id, rollout_index, note_no
 -- looks at: across
 -- kind: table
--- needs: staging.attempts where is_recorded and is_pass is distinct from true
+-- needs: staging.rollouts where coalesce(not is_pass, not is_scored)
 with failing as (
     select
         rollouts.*,

@@ -4,6 +4,7 @@
 -- grain: benchmark, rank
 -- looks at: run
 -- kind: table
+-- needs: main.failure_modes where n_failures_observed >= 5 or reason in ('ungraded', 'profile', 'recorded') | staging.answers
 with recursive
 -- What passes at the same tasks say about as often as the failures that say it goes with the task.
 usual_values as (

@@ -2,6 +2,7 @@
 -- grain: benchmark, kind, name, value
 -- looks at: run
 -- kind: table
+-- needs: (select count(distinct reward) as n from staging.rollouts having n >= 5)
 -- computed by: pipeline.analysis.sign_contrasts.reward_contrasts
 -- columns: benchmark, kind, name, value, sign, runs, n_with, n_without, reward_with, reward_without, p_adjusted
 with continuous as (

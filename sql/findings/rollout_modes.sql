@@ -2,6 +2,7 @@
 -- grain: run_id, task_id, rollout_index, mode
 -- looks at: task
 -- kind: table
+-- needs: staging.attempts where coalesce(not is_pass, not is_scored)
 with bearing as (
     select
         run_id,

@@ -2,6 +2,7 @@
 -- grain: run_id, task_id
 -- looks at: task
 -- kind: table
+-- needs: raw.labels | staging.rule_matches | staging.ungraded | staging.attempts where not is_recorded and is_infrastructure
 with tasks as (
     select
         run_id,

@@ -3,6 +3,7 @@
 -- grain: run_id, task_id, rollout_index, kind, name, value
 -- looks at: run
 -- kind: table
+-- needs: staging.entries | staging.ungraded | staging.rule_matches | main.checks | staging.errors | staging.calls | staging.records where last_message_seq is not null | staging.rollouts where is_observed or coalesce(answer, sandbox_outcome, limit_reached) is not null or coalesce(is_masked::bigint, n_tool_timeouts, n_compactions, n_subagents) is not null or greatest(output_tokens, n_turns, n_tool_calls) >= 10
 with rollouts as materialized (
     select
         rollouts.*,

@@ -2,7 +2,8 @@
 -- grain: benchmark, measure
 -- looks at: run
 -- kind: table
--- needs: staging.rollouts where is_pass is not null
+-- needs: staging.rollouts where is_pass
+-- needs: staging.rollouts where not is_pass
 -- computed by: pipeline.analysis.concentration.size_contrasts
 -- columns: benchmark, measure, n_tasks, difference, low, high
 with sizes as (

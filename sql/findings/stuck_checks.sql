@@ -2,6 +2,8 @@
 -- grain: run_id, task_id
 -- looks at: task
 -- kind: table
+-- needs: main.checks where not is_passed
+-- needs: (from staging.run_benchmarks offset 1)
 with failed as (
     select
         run_id,

@@ -2,6 +2,7 @@
 -- grain: prompt_sha
 -- looks at: across
 -- kind: step
+-- needs: (from staging.run_keys offset 1)
 with prompts as (
     select
         prompt_sha,

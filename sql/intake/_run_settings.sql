@@ -2,6 +2,7 @@
 -- grain: run_id, name
 -- looks at: across
 -- kind: table
+-- needs: raw.config_values | raw.notes | staging.records where write_tools is not null
 with folders as (
     select
         run_keys.run_id,

@@ -2,6 +2,7 @@
 -- grain: benchmark, task_id, name
 -- looks at: run
 -- kind: table
+-- needs: (from (select distinct task_id from staging.keys) offset 1) | raw.slice_fields
 with keys as (
     select
         run_benchmarks.benchmark,

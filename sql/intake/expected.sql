@@ -2,6 +2,7 @@
 -- grain: run_id, task_id, rollout_index
 -- looks at: run
 -- kind: table
+-- needs: staging.keys where role = 'input' | raw.expected_attempts | raw.expected_tasks | raw.settings where coalesce(n_expected_tasks, n_expected_repeats) is not null | (from staging.run_benchmarks offset 1)
 with inputs as (
     select
         keys.run_id,

@@ -3,6 +3,7 @@
 -- grain: run_id, task_id
 -- looks at: run
 -- kind: table
+-- needs: (from staging.run_keys offset 1)
 with run_questions as (
     select
         run_id,

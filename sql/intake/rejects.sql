@@ -2,6 +2,7 @@
 -- grain: source_file, source_line
 -- looks at: run
 -- kind: table
+-- needs: raw.rejects | staging.keys where rank > 1 | raw.label_mentions | raw.labels
 with
 -- The first thing that a label names and that is not there: a run, a task, a rollout or an event.
 faults as (

@@ -2,7 +2,7 @@
 -- grain: run_id, agent, task_id, metric, source_file
 -- looks at: run
 -- kind: table
--- needs: main.reported_metrics
+-- needs: raw.figures
 -- computed by: pipeline.analysis.reported.checked
 -- columns: run_id, agent, task_id, metric, reported, ours, status, reason, source_file
 with

@@ -3,6 +3,7 @@
 -- grain: finding_no
 -- looks at: across
 -- kind: table
+-- needs: main.comparisons | report.headlines where is_unscored or is_unsettled or has_inferred | main.failures | main.denominators where n_left_out > 0 | main.reported_checks where status = 'differs'
 with comparisons as (
     select
         *,

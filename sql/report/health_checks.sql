@@ -2,6 +2,7 @@
 -- grain: run_id, scope, check_id
 -- looks at: run
 -- kind: table
+-- needs: main.health_findings
 with places as (
     select
         run_id,

@@ -2,6 +2,7 @@
 -- grain: benchmark, setting
 -- looks at: run
 -- kind: table
+-- needs: (from main.runs offset 2)
 with settings as (
     select
         benchmark,

@@ -3,6 +3,7 @@
 -- grain: run_id, component
 -- looks at: run
 -- kind: table
+-- needs: staging.records where reward_components is not null | staging.entries where path in ('score', 'scores') and item is not null
 with
 -- Most rows have none, and reading JSON is what costs.
 entries as (

@@ -3,6 +3,7 @@
 -- grain: run_id
 -- looks at: across
 -- kind: table
+-- needs: (from (select distinct benchmark from main.runs) offset 1) | raw.suite_entrants
 with runs as (
     select
         run_id,

@@ -2,6 +2,7 @@
 -- grain: kind, entrant, benchmark
 -- looks at: across
 -- kind: table
+-- needs: staging.suite_runs | raw.suite_entrants
 with entrants as (
     select
         entrant,
