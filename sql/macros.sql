@@ -353,8 +353,11 @@ create or replace macro bare_text(text) as regexp_replace(lower(text), '[^\p{L}\
 -- Is a text nothing but words of the model's own, whole or a longer piece of them? The model's words are given bare.
 create or replace macro is_own_words(text, own) as
     coalesce(
-        bare_text(left(text, 1000)) = own
-        or length(bare_text(left(text, 1000))) >= 20 and contains(own, bare_text(left(text, 1000))),
+        -- A list of one, so that the pattern is compiled once.
+        list_transform(
+            [bare_text(left(text, 1000))],
+            lambda bare: bare = own or length(bare) >= 20 and contains(own, bare)
+        )[1],
         false
     );
 

@@ -1,6 +1,7 @@
 -- What ends an analysis: `fail_` is a bug in blade, `refused_` are inputs that cannot be analyzed as asked.
 -- grain: check_name, subject
 -- looks at: across
+-- kind: table
 with
 others as (
     select

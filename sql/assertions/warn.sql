@@ -1,6 +1,7 @@
 -- What a reader should know of these results, and the command that shows more.
 -- grain: check_name, subject
 -- looks at: across
+-- kind: table
 with
 seen as (
     select

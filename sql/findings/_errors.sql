@@ -3,6 +3,33 @@
 -- looks at: task
 -- kind: table
 -- needs: staging.calls where is_error | raw.events where kind = 'message' and is_error | main.failures where message is not null
+with
+-- An environment without tools reports its errors to the model in messages.
+others as (
+    select
+        keys.run_id,
+        keys.task_id,
+        keys.rollout_index,
+        'environment' as source,
+        seq as place,
+        run_id || '/' || task_id || ':' || rollout_index || '#' || seq as citation,
+        error_message(words) as words
+    from raw.events
+    inner join staging.rollout_keys as keys using (record_id)
+    where kind = 'message' and is_error
+    union all by name
+    select
+        run_id,
+        task_id,
+        rollout_index,
+        'failed attempt' as source,
+        attempt as place,
+        -- It may have no rollout to cite.
+        source_file || ':' || source_line as citation,
+        message as words
+    from main.failures
+    where failures.message is not null
+)
 select
     keys.run_id,
     keys.task_id,
@@ -18,28 +45,7 @@ inner join staging.rollout_keys as keys using (record_id)
 where is_error
 union all by name
 select
-    keys.run_id,
-    keys.task_id,
-    keys.rollout_index,
-    'environment' as source,
-    seq as place,
-    run_id || '/' || task_id || ':' || rollout_index || '#' || seq as citation,
-    left(error_message(words), 300) as message,
-    error_signature(error_message(words)) as signature
-from raw.events
-inner join staging.rollout_keys as keys using (record_id)
--- An environment without tools reports its errors to the model in messages.
-where kind = 'message' and is_error
-union all by name
-select
-    run_id,
-    task_id,
-    rollout_index,
-    'failed attempt' as source,
-    attempt as place,
-    -- It may have no rollout to cite.
-    source_file || ':' || source_line as citation,
-    left(message, 300) as message,
-    error_signature(failures.message) as signature
-from main.failures
-where failures.message is not null
+    * exclude (words),
+    left(words, 300) as message,
+    error_signature(words) as signature
+from others

@@ -158,20 +158,29 @@ alike as (
     select
         benchmark,
         path,
-        min(coalesce(traceback, value)) as value
-    from staging.entries
-    inner join rollouts using (record_id)
-    inner join (select benchmark, count(*) as n_all from rollouts group by all) as sizes using (benchmark)
-    where
-        kind = 'VARCHAR'
-        and item_no = 0
-        and key = ''
-        and n_characters <= 4000
-        and path not like '%.*.%'
-        and not (is_foreign and starts_with(path, 'metadata.'))
-        and is_reason(name, value)
+        min(words) as value,
+        min(signature) as signature
+    from (
+        select
+            benchmark,
+            path,
+            n_all,
+            coalesce(traceback, value) as words,
+            error_signature(coalesce(traceback, value)) as signature
+        from staging.entries
+        inner join rollouts using (record_id)
+        inner join (select benchmark, count(*) as n_all from rollouts group by all) as sizes using (benchmark)
+        where
+            kind = 'VARCHAR'
+            and item_no = 0
+            and key = ''
+            and n_characters <= 4000
+            and path not like '%.*.%'
+            and not (is_foreign and starts_with(path, 'metadata.'))
+            and is_reason(name, value)
+    )
     group by benchmark, path, n_all
-    having count(*) = n_all and n_all > 1 and count(distinct error_signature(coalesce(traceback, value))) = 1
+    having count(*) = n_all and n_all > 1 and count(distinct signature) = 1
 ),
 stated as (
     select
@@ -179,7 +188,7 @@ stated as (
         'field' as kind,
         path as name,
         -- Of a text that holds other numbers in each attempt, what they share.
-        if(bool_and(coalesce(traceback, entries.value) = alike.value) over (partition by benchmark, path), left(alike.value, 160), error_signature(alike.value))
+        if(bool_and(coalesce(traceback, entries.value) = alike.value) over (partition by benchmark, path), left(alike.value, 160), alike.signature)
             as value
     from staging.entries
     inner join rollouts using (record_id)
