@@ -384,6 +384,24 @@ def test_reports_that_do_not_name_their_instance(tmp_path: Path) -> None:
     assert "warn_copies" not in {warning.check for warning in analysis.warnings}
 
 
+def test_a_report_of_many_instances(tmp_path: Path) -> None:
+    """One document by instance grades predictions; what was not run has no grade."""
+    predictions = [json.dumps(prediction(name, "diff")) for name in ("x", "y", "z")]
+    verdicts = {**graded("x", is_resolved=True), **graded("y", is_resolved=False)}
+    files: dict[str, Any] = {
+        "run/predictions.jsonl": "\n".join(predictions) + "\n",
+        "run/evaluation_report.json": json.dumps(verdicts),
+        "other/all_preds.jsonl": "\n".join(predictions) + "\n",
+        "other/results.json": json.dumps(report(submitted=["x"], resolved=["x"], incomplete=["y"])),
+    }
+    found = analyzed(tmp_path, files)
+    query = "select task_id, reward from rollouts where run_id = $run order by all"
+    assert [found.rows(query.replace("$run", f"'{run}'")) for run in ("run", "other")] == [
+        [("x", 1.0), ("y", 0.0), ("z", None)],
+        [("x", 1.0), ("y", None), ("z", None)],
+    ]
+
+
 @pytest.mark.slow
 def test_equal_summaries_of_other_attempts_are_no_copies(tmp_path: Path) -> None:
     """Two of three runs are copies: reports of instances are of the attempts, too."""

@@ -449,11 +449,16 @@ class Known:
         self.verdicts: dict[str, Verdict] = {}
         self.reasons: dict[str, Any] = {}
         self.pieces: dict[tuple[str, str], Path] = {}
+        self.graded: dict[str, Any] = {}
         self.unlisted: Verdict = (None, "not in a report")
         self.faults: list[Reject] = []
         for path in paths:
             role = _role(path)
-            self.pieces[role, _instance(path, role)] = path
+            instance = _instance(path, role)
+            self.pieces[role, instance] = path
+            # Outside the folder of an instance a report may be of many.
+            if role == "graded" and path.parent.name != instance:
+                self.graded |= fields(next(documents([path]), None))
             if role not in LISTING:
                 continue
             report = fields(next(documents([path]), None))
@@ -461,6 +466,9 @@ class Known:
                 status = "unresolved" if name == "with_logs" else name.removesuffix("_ids")
                 for instance in _texts(report.get(name)):
                     self.verdicts.setdefault(instance, (reward, status))
+            # Instances of the dataset that were not run, whether or not there is a prediction.
+            for instance in _texts(report.get("incomplete_ids")):
+                self.verdicts.setdefault(instance, (None, "incomplete"))
             self.reasons |= fields(report.get("failure_reasons"))
             # It lists what was resolved and what was not graded.
             if "resolved" in report and "with_logs" not in report:
@@ -476,9 +484,10 @@ class Known:
                 transcript = trajectory(document(path))
             except ValueError as error:
                 self.faults.append(Reject(f"{path.name}: {error}"))
-        graded_in = self.pieces.get(("graded", instance))
-        report = fields(next(documents([graded_in] if graded_in else []), None))
-        graded = fields(report.get(instance)) or report
+        graded = fields(self.graded.get(instance))
+        if not graded and (graded_in := self.pieces.get(("graded", instance))):
+            report = fields(next(documents([graded_in]), None))
+            graded = fields(report.get(instance)) or report
         listed = self.verdicts.get(instance)
         reward, status = _verdict(graded) or listed or _own_verdict(prediction) or self.unlisted
         patch = prediction.get("model_patch", get(prediction, "test_result", "git_patch"))
