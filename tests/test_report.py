@@ -75,17 +75,27 @@ def over_budget(page: Path) -> list[str]:
         for sentence in re.findall(r"[A-Z][^.:;]*\.(?= |$)", CODE.sub("", line))
         if len(sentence.split()) > 6
     )
-    n_bytes, n_comment = len(text.encode()), len(text.encode()) - len(bare.encode())
-    found = {
-        "words": len(bare.split()) > 3000,
-        "lines": len(text.splitlines()) > 400,
-        "a line": max(map(len, reported)) > 400,
-        "summary": len(summary.split()) > 200,
-        # Sources have full names, where the text has short ones.
-        "comments": n_comment > 0.42 * n_bytes and "## Overview" not in text,
-        "repeated": max(sentences.values(), default=0) > 1,
+    # Sources have full names, where the text has short ones.
+    share = 100 * (1 - len(bare.encode()) / len(text.encode())) if "## Overview" not in text else 0
+    shorter = "list less, or fold the table: `section` and `columns` of its [table...]"
+    measured = {
+        "words": (len(bare.split()), 3000, shorter),
+        "lines": (len(text.splitlines()), 400, shorter),
+        "characters of a line": (max(map(len, reported)), 400, "list less in one line"),
+        "words of the summary": (len(summary.split()), 200, "leave out what a section says too"),
+        "% of the bytes in comments": (share, 42, "name the source of a table once, above it"),
+        "times the same sentence": (max(sentences.values(), default=0), 1, _repeated(sentences)),
     }
-    return [f"{page}: {name}" for name, is_over in found.items() if is_over]
+    return [
+        f"{page}: {name}: {round(n, 1):,} of {most:,}; {remedy}"
+        for name, (n, most, remedy) in measured.items()
+        if n > most
+    ]
+
+
+def _repeated(sentences: Counter[str]) -> str:
+    """The remedy for a sentence that is printed twice."""
+    return "print it once: " + ", ".join(each for each, n in sentences.items() if n > 1)
 
 
 @pytest.fixture(scope="module")
@@ -165,6 +175,20 @@ def test_real_results(corpus: Path) -> None:
 def test_budgets(demo: Path) -> None:
     """The demo's drafts are read in minutes and edited in an editor."""
     assert [each for page in pages(demo.parent) for each in over_budget(page)] == []
+
+
+def test_a_budget_names_its_remedy(tmp_path: Path) -> None:
+    """A draft that is too long is listed with its number, the limit and what to do."""
+    page = tmp_path / "report.md"
+    page.write_text("## Results\n" + "| a | b |\n" * 399 + "one more\n" * 20, encoding="utf-8")
+    lines, *others = over_budget(page)
+    assert lines.startswith(f"{page}: lines: 420 of 400; list less, or fold the table: `section`")
+    assert others == []
+    page.write_text("The same words are printed two times.\n" * 2, encoding="utf-8")
+    (repeated,) = over_budget(page)
+    assert repeated.endswith(
+        ": times the same sentence: 2 of 1; print it once: The same words are printed two times."
+    )
 
 
 @pytest.mark.slow
