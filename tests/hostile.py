@@ -101,11 +101,9 @@ when = "n_tool_calls > 0"
 
 [[failure_mode]]
 mode = "WRONG"
-title = {_toml(HOSTILE)}
 when = "reward < 1 and rollout_index = 1"
 cause = "KG"
 severity = 99
-intervention = "training"
 evidence = "final_text"
 """
 

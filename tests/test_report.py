@@ -128,7 +128,6 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "blade.toml": """
             [[failure_mode]]
             mode = "STEP_2"
-            title = "under 50% after 3 steps"
             when = "n_turns is null or n_turns >= 0"
         """,
         "hostile_rollouts.jsonl": [

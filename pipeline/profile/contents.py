@@ -44,9 +44,8 @@ LAST_STAGES = ("graded", "passed")
 FIXED_STAGES = (*FIRST_STAGES, *LAST_STAGES)
 WHEN_EXAMPLE = 'when = "n_tool_calls > 0"'
 
-# Root causes, and interventions against them (the labels of BLADE).
+# Root causes (the labels of BLADE).
 CAUSES = ("KG", "UK", "BI", "TI", "IR", "DA")
-INTERVENTIONS = ("harness", "prompt", "data", "training", "verifier repair", "infrastructure")
 UNEXPLAINED = "UNEXPLAINED"
 DEFAULT_SEVERITY = 50
 WORST = 100
@@ -67,11 +66,9 @@ class FailureMode:
     """A failure mode and its predicate; `evidence` is the column to show as evidence."""
 
     mode: str
-    title: str
     when: str
     cause: str
     severity: int
-    intervention: str | None
     evidence: str | None
 
 
@@ -231,8 +228,7 @@ def _evidence(entry: Entry) -> str:
 
 
 def _complete_mode(_entry: Entry, values: dict[str, Any]) -> None:
-    """Fill in defaults; the default title is the name of the mode."""
-    values["title"] = values["title"] or values["mode"].replace("_", " ").lower()
+    """Fill in defaults."""
     values["cause"] = values["cause"] or UNEXPLAINED
     values["severity"] = values["severity"] or DEFAULT_SEVERITY
 
@@ -262,11 +258,9 @@ CONTRACT = Contract(
         "funnel.stage": (toml.text, "a name", 'stage = "called a tool"'),
         "funnel.when": (*PREDICATE, WHEN_EXAMPLE),
         "failure_mode.mode": (_mode, 'mode = "WRONG_CURRENCY"'),
-        "failure_mode.title": (toml.text, "a few words", 'title = "paid in the wrong currency"'),
         "failure_mode.when": (*PREDICATE, 'when = "n_tool_errors > 3"'),
         "failure_mode.cause": (toml.choice, *CAUSES, UNEXPLAINED),
         "failure_mode.severity": (toml.integer, WORST, "severity = 50"),
-        "failure_mode.intervention": (toml.choice, *INTERVENTIONS),
         "failure_mode.evidence": (_evidence,),
     },
     tables={

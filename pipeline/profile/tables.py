@@ -22,10 +22,7 @@ SETTINGS = (
     "answer_path varchar, group_path varchar, has_slices boolean, n_expected_tasks bigint, "
     "has_expected_names boolean, n_expected_repeats bigint, is_growing boolean"
 )
-RULES = (
-    "rule_no bigint, mode varchar, title varchar, predicate varchar, cause varchar, "
-    "severity bigint, intervention varchar"
-)
+RULES = "rule_no bigint, mode varchar, predicate varchar, cause varchar, severity bigint"
 # Stages that are left out if no rollout of the benchmark reaches them.
 OPTIONAL = frozenset(PREDICATES) - {*FIXED_STAGES, "reached the verifier"}
 
@@ -71,15 +68,7 @@ def write(db: duckdb.DuckDBPyConnection, profile: Profile, *, is_growing: bool =
         db, "raw.funnel_stages", "stage_no bigint, stage varchar, is_optional boolean", funnel
     )
     rules = [
-        (
-            number,
-            rule.mode,
-            rule.title,
-            rule.when,
-            rule.cause,
-            rule.severity,
-            rule.intervention,
-        )
+        (number, rule.mode, rule.when, rule.cause, rule.severity)
         for number, rule in enumerate(profile.failure_modes, start=1)
     ]
     create_table(db, "raw.failure_rules", RULES, rules)
