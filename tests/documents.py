@@ -126,8 +126,13 @@ def columns(text: str, source: Source) -> str:
         for name in names:
             declared = METRICS[name].definition if name in METRICS else ""
             meaning = written.get((relation, name)) or declared or usual.get(name, "")
-            if declared and {each for each in shown[name] if "." not in each} == {relation}:
-                meaning = declared
+            if declared:
+                assert name in shown, (
+                    f"[figure.{name}] is shown by no table: "
+                    f"add {name} to `sidecar` or `columns` of a [table...]"
+                )
+                if {each for each in shown[name] if "." not in each} == {relation}:
+                    meaning = declared
             rows.append(f"| `{name}` | {meaning} |" if meaning else f"| `{name}` | |")
         text = _section(text, relation, "\n".join(rows))
     for relation in re.findall(r"^## (\w+)$", text, re.MULTILINE):

@@ -13,7 +13,7 @@ import pytest
 
 import pipeline
 from pipeline import report
-from pipeline.report.charts import CHARTS, chosen, draw, svg
+from pipeline.report.charts import CHARTS, Chart, chosen, draw, svg
 from pipeline.report.content import Content
 from pipeline.report.templates import OURS
 from tests.chart_content import (
@@ -106,6 +106,13 @@ def test_a_chart_is_declared_whole(name: str, demo_content: Content) -> None:
     assert placed, f'place it in a template of report_templates/markdown: chart("{name}", ...)'
     pictures = [draw(each, key, demo_content) for each, key in places(demo_content) if each == name]
     assert pictures and all(pictures), f"{name} draws nothing of the demo: check its key and values"
+
+
+def test_a_chart_without_a_macro_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Drawing it says what to write, and where."""
+    monkeypatch.setitem(CHARTS, "pies", Chart((), lambda _key, _content: {"n": 1}))
+    with pytest.raises(LookupError, match=r"write the macro pies in report_templates/charts"):
+        draw("pies", {}, content([], []))
 
 
 def test_every_chart_of_the_demo(demo_content: Content) -> None:

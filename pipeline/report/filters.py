@@ -166,7 +166,7 @@ def text_of(row: Row, column: str) -> str:
 
 
 def chart(name: str, **key: str) -> str:
-    """The place of a chart; only the HTML page draws it."""
+    """The place of a chart; only the HTML page draws it, without a key of its only benchmark."""
     pairs = "&".join(f"{column}={encoded(value)}" for column, value in key.items())
     return f"<!--blade-chart:{name}?{pairs}-->"
 

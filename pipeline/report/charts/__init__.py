@@ -48,7 +48,12 @@ def _chart(*key: str) -> Callable[[Callable[[Key, Content], Drawn]], Any]:
 def draw(name: str, key: Key, content: Content) -> str:
     """The chart of a name about what the key names; nothing where there is nothing to draw."""
     values = CHARTS[name].values(key, content) if name in CHARTS else None
-    return "" if values is None else svg.macros("charts")[name](svg.figure_id(name, key), **values)
+    if values is None:
+        return ""
+    macro = svg.macros("charts").get(name)
+    if macro is None:
+        raise LookupError(f"write the macro {name} in report_templates/charts/charts.svg.j2")
+    return macro(svg.figure_id(name, key), **values)
 
 
 def _run(key: Key, content: Content) -> RunContent | None:
