@@ -34,7 +34,9 @@ A row is a Gym row (formats/gym.py, docs/formats.md), whose fields mean what the
 
 If one file contains several runs, `Row.variant` distinguishes them (as agents do in rows of Gym);
 `Row.benchmark` is the benchmark if the harness names it. If repeats of a task are not numbered,
-leave `_ng_rollout_index` out: they are ranked by `Row.order`. `Row.question` identifies the
+leave `_ng_rollout_index` out: they are ranked by `Row.order` as text (a time, for example), and
+without it by a hash of the row, so that the order of lines and files does not matter. Where the
+place in the file is the repeat, count it yourself (`evalplus.py`). `Row.question` identifies the
 question if its words differ between attempts. `Row.limit_reached` is the cap that ended the
 attempt, in the word of the harness; set it only if the format calls it a cap.
 """
