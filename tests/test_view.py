@@ -424,6 +424,27 @@ def test_a_line_of_a_ledger_opens_its_tasks(reader: Reader, demo: Path) -> None:
             assert f" {n_tasks} task" in opened_line.words, request
 
 
+@pytest.mark.parametrize(
+    ("metric", "line", "sentence"),
+    [
+        ("pass_at_1", "x", "Only tasks where another share of attempts has this as first mode."),
+        ("mean_reward", "x", "Tasks of both runs where an attempt has this as first mode."),
+        ("mean_reward", "passed", "Only tasks whose reward changed."),
+    ],
+)
+def test_which_tasks_a_mode_lists(reader: Reader, metric: str, line: str, sentence: str) -> None:
+    """The page of a mode says which tasks it lists, as its query selects them."""
+    request = {"pair": PAIR, "ledger": "failure modes", "metric": metric, "line": line}
+    assert sentence in reader.get("/compare/tasks", **request).words
+
+
+def test_a_line_without_a_name_has_a_title(reader: Reader) -> None:
+    """Tasks in none of the slices are headed so, in the browser too."""
+    page = reader.get("/compare/tasks", pair=PAIR, ledger="slices", slice="category", line="")
+    assert "<title>in none of them · blade view</title>" in page.text
+    assert "<h1>in none of them</h1>" in page.text
+
+
 def test_sql_is_answered_within_limits(reader: Reader) -> None:
     """A table, a chart of its numbers and links of its citations; errors say what is wrong."""
     query = "select rollout_id, reward from rollouts order by run_id, task_id limit 3"
