@@ -1,6 +1,6 @@
 -- What the record says of one failing attempt, item by item.
 -- Checks, answer and key, how a conversation ends, expected calls, limits, what is empty, files of a patch,
--- counters, numbers, the grader's words.
+-- counters, numbers, the grader's words. Notes of the lowest `priority` are listed first.
 -- grain: run_id, task_id, rollout_index, note_no
 -- looks at: across
 -- kind: table
@@ -73,7 +73,7 @@ cases as (
     )
     group by all
 ),
-checks as (
+attempt_checks as (
     select
         run_id,
         task_id,
@@ -101,7 +101,7 @@ checked as (
     select
         record_id,
         'checks' as kind,
-        1 as place,
+        1 as priority,
         case
             when is_of_log then ''
             -- Of more than 500 only some are listed.
@@ -111,7 +111,7 @@ checked as (
         end || 'fails ' || array_to_string(failed, ', ')
         || if(n_failed_tests > 3, ', …', '')
         || coalesce('; not part of the reward: ' || array_to_string(failed_beside, ', '), '') as note
-    from checks
+    from attempt_checks
     inner join failing using (run_id, task_id, rollout_index)
     where n_failed > 0
 ),
@@ -120,7 +120,7 @@ deciding as (
     select
         record_id,
         'checks' as kind,
-        1 as place,
+        1 as priority,
         'fails ' || array_to_string(
             min_by(left(check_name, 80), (regexp_matches(check_name, '^\d+$'), source, check_name), 1), ', '
         ) as note
@@ -141,7 +141,7 @@ deciding as (
             and count(*) filter (where is_pass and not is_passed) = 0
     ) as strict using (benchmark, source, check_name)
     semi join (
-        from checks
+        from attempt_checks
         where n_failed = 0
     ) as undecided using (run_id, task_id, rollout_index)
     anti join staging.score_checks as scores
@@ -170,10 +170,10 @@ criteria as (
     select
         record_id,
         'checks' as kind,
-        1 as place,
+        1 as priority,
         n_checks_met || ' of ' || n_checks_total || ' criteria met' as note
     from failing
-    anti join (from checks where n_checks > 1) using (run_id, task_id, rollout_index)
+    anti join (from attempt_checks where n_checks > 1) using (run_id, task_id, rollout_index)
     where n_checks_total is not null
 ),
 -- One text at all tasks that no pass gives is in the place of a key, and no key.
@@ -196,7 +196,7 @@ answered as (
     select
         record_id,
         'answer' as kind,
-        2 as place,
+        2 as priority,
         'answer "' || visible_space(case
             when length(answers.answer) <= 80 then answers.answer
             -- Of two long texts that begin alike from where they differ; else what they come to.
@@ -224,7 +224,7 @@ answered as (
     select
         record_id,
         'answer' as kind,
-        2 as place,
+        2 as priority,
         'the answer is the key, "' || visible_space(left(answers.key, 80), false) || '"' as note
     from staging.answers
     inner join failing using (record_id)
@@ -235,7 +235,7 @@ extracted as (
     select
         record_id,
         'answer' as kind,
-        2 as place,
+        2 as priority,
         'the verifier took "' || visible_space(left(answer, 80), false) || '" as the answer' as note
     from failing
     inner join staging.final_texts using (record_id)
@@ -251,7 +251,7 @@ expected as (
         failing.record_id,
         'expected' as kind,
         -- What passes too do otherwise comes after the grader's words.
-        if(lax_tools.tool is null, 3, 6) as place,
+        if(lax_tools.tool is null, 3, 6) as priority,
         expected_calls.tool || case expected_calls.status
             when 'never' then ' expected, never called: '
             when 'fewer' then ' expected, called fewer times: '
@@ -278,12 +278,12 @@ expected as (
         and lax_tools.tool = expected_calls.tool
     where
         expected_calls.status not in ('made', 'none')
-        -- Who looks is not to be asked.
+        -- A call that is not expected is noted only where it changes something.
         and (expected_calls.status <> 'unasked' or coalesce(is_write, false))
     qualify nth <= 3
 ),
--- How many attempts, and how many passes, say the same.
-common as (
+-- How many attempts, and how many passes, have a sign.
+sign_counts as (
     select
         benchmark,
         kind,
@@ -322,7 +322,8 @@ of_failures as (
     -- A word for nothing says nothing.
     having count(*) filter (where is_pass and lower(value) not in ('none', 'null', 'n/a')) = 0
 ),
-answers as materialized (
+-- What the attempt answers, by which fields that repeat it are recognised.
+own_words as materialized (
     select
         record_id,
         answer,
@@ -330,7 +331,8 @@ answers as materialized (
     from failing
     inner join staging.final_texts using (record_id)
 ),
-same as (
+-- Signs that only say the score again.
+score_signs as (
     select
         benchmark,
         kind,
@@ -338,12 +340,13 @@ same as (
     from staging.modes
     where reason in ('same as score', 'part of score', 'measure')
 ),
-rare as (
+-- Signs that few passes have.
+rare_signs as (
     select
         record_id,
         signs.kind,
         -- Fields last: they may be about the task.
-        if(signs.kind = 'field', 7, 5) as place,
+        if(signs.kind = 'field', 7, 5) as priority,
         sign as note,
         seq,
         -- That a field is null says something where all passes fill it.
@@ -359,7 +362,7 @@ rare as (
         ) as nth
     from main.signs
     inner join failing using (run_id, task_id, rollout_index)
-    inner join common using (benchmark, kind, name, value)
+    inner join sign_counts using (benchmark, kind, name, value)
     inner join totals using (benchmark)
     inner join (
         select
@@ -382,9 +385,9 @@ rare as (
         inner join staging.run_benchmarks using (run_id)
         group by all
     ) as attempts using (benchmark, task_id)
-    anti join same using (benchmark, kind, name)
+    anti join score_signs using (benchmark, kind, name)
     left join of_failures using (benchmark, kind, name)
-    left join answers using (record_id)
+    left join own_words using (record_id)
     where
         signs.kind in ('ungraded', 'profile', 'limit', 'answer', 'error', 'field')
         and (scope = 'rollout' or signs.kind in ('answer', 'limit', 'ungraded', 'error'))
@@ -418,7 +421,7 @@ rare as (
         and name not in (select key_path from staging.answers)
         and not (
             signs.kind = 'field'
-            and (coalesce(value = answers.answer, false) or is_own_words(value, final_words))
+            and (coalesce(value = own_words.answer, false) or is_own_words(value, final_words))
         )
     -- Of errors the one that the attempt ends in.
     qualify
@@ -427,7 +430,7 @@ rare as (
         and (signs.kind <> 'error' or seq is null or seq >= n_events - 2)
 ),
 -- Longer texts that the record has of failures alone.
-filled as (
+failure_texts as (
     select
         benchmark,
         path
@@ -454,15 +457,15 @@ reasons as (
     select
         record_id,
         'reason' as kind,
-        6 as place,
+        6 as priority,
         -- From the error on, where one is named and more follows.
         path || ': ' || left(regexp_replace(
             regexp_replace(arg_min(coalesce(traceback, value), (item_no, value)), '^.*?((?:\S+\s)?error\b.{100})', '…\1', 's'), '\s+', ' ', 'g'
         ), 200) as note
     from staging.entries
     inner join failing using (record_id)
-    semi join filled using (benchmark, path)
-    left join answers using (record_id)
+    semi join failure_texts using (benchmark, path)
+    left join own_words using (record_id)
     where
         kind = 'VARCHAR'
         and item is null
@@ -479,7 +482,7 @@ patches as (
     select
         record_id,
         'patch' as kind,
-        6 as place,
+        6 as priority,
         path || ' touches ' || array_to_string(files[:6], ', ') || if(len(files) > 6, ', …', '') as note
     from (
         select
@@ -516,7 +519,7 @@ counters as (
     select
         record_id,
         'limit' as kind,
-        5 as place,
+        5 as priority,
         'a counter at its end: ' || arg_max(counter, seq) as note,
         max(seq) as seq
     from (
@@ -548,7 +551,7 @@ numbers as (
     select
         record_id,
         'number' as kind,
-        8 as place,
+        8 as priority,
         path || ' ' || regexp_replace(printf('%.4g', try_cast(value as double)), '[.]0+$', '') as note,
         row_number() over (partition by record_id order by path) as nth
     from staging.entries
@@ -575,7 +578,7 @@ graded as (
     select
         record_id,
         'grader' as kind,
-        4 as place,
+        4 as priority,
         'the grader: ' || if(
             length(message) > 240,
             -- What a long text comes to, from where a sentence or a word begins.
@@ -603,7 +606,7 @@ unanswered as (
     select
         failing.record_id,
         'ending' as kind,
-        2 as place,
+        2 as priority,
         'ends with a message of the user: "' || visible_space(
             if(length(words) > 200, '…' || right(words, 200), words), false
         ) || '"' as note,
@@ -648,7 +651,7 @@ every as (
     union all by name
     from graded
     union all by name
-    from rare
+    from rare_signs
     union all by name
     from patches
     union all by name
@@ -664,7 +667,7 @@ select
     run_id,
     task_id,
     rollout_index,
-    row_number() over (partition by record_id order by place, note) as note_no,
+    row_number() over (partition by record_id order by priority, note) as note_no,
     benchmark,
     kind,
     left(note, 400) as note,
@@ -675,7 +678,7 @@ from (
         kind,
         note,
         min(seq) as seq,
-        min(place) as place,
+        min(priority) as priority,
         coalesce(bool_and(is_nothing), false) as is_nothing,
         regexp_replace(note, '^[^:=]*(: | = )', '') as words
     from every
@@ -684,10 +687,10 @@ from (
     qualify
         kind not in ('field', 'reason')
         or length(words) < 12
-        or row_number() over (partition by record_id, kind in ('field', 'reason'), words order by min(place), note) = 1
+        or row_number() over (partition by record_id, kind in ('field', 'reason'), words order by min(priority), note) = 1
 )
 inner join failing using (record_id)
 -- Numbers say something where little else does.
 qualify
-    (place < 8 or bool_and(place = 8 or kind in ('field', 'reason')) over (partition by record_id))
+    (priority < 8 or bool_and(priority = 8 or kind in ('field', 'reason')) over (partition by record_id))
     and not bool_and(is_nothing) over (partition by record_id)
