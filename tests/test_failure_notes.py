@@ -626,7 +626,7 @@ def test_without_grades_nothing_fails() -> Batch:
     for row in rows[:4]:
         row["response"]["incomplete_details"] = {"reason": "max_output_tokens"}
     found = yield rows
-    assert set(found.rows("select is_graded from failure_modes")) == {(False,)}
+    assert set(found.rows("select has_grades from failure_modes")) == {(False,)}
     assert not found.rows("from failure_notes where note similar to '.* is null|.* = stop'")
     text = found.report
     assert "4 of 12 attempts (none is graded)" in text

@@ -52,7 +52,7 @@ def finding(kind: str, **values: Any) -> Row:
 def observation(kind: str, **values: Any) -> Row:
     """A finding on the failures of a benchmark, by hand."""
     common = {"finding_no": 1, "kind": kind, "benchmark": "desk", "run_id": None}
-    flags = {"is_graded": True, "is_of_some": False, "is_of_runs": False}
+    flags = {"has_grades": True, "is_of_some": False, "is_of_runs": False}
     given = dict.fromkeys(OF_FAILURES) | common | flags | {"top_tasks": [], "other_runs": []}
     return Row("findings", ("benchmark", "finding_no"), given | values)
 

@@ -48,7 +48,7 @@ select
     n_passes_observed,
     share_of_failures,
     share_of_passes,
-    is_graded,
+    has_grades,
     n_tasks,
     n_primary,
     p_adjusted,

@@ -373,7 +373,7 @@ select
     n_failures_observed < n_all_failures or n_passes_observed < n_all_passes as is_of_some,
     is_of_some and is_of_runs as is_of_runs,
     -- Where no attempt has a grade, none is known to have failed.
-    every.benchmark in (select benchmark from attempts where is_scored) as is_graded,
+    every.benchmark in (select benchmark from attempts where is_scored) as has_grades,
     p_adjusted,
     -- Attempts without a row come first.
     case

@@ -565,7 +565,7 @@ select
         from staging.rollouts
         inner join staging.run_benchmarks using (run_id)
         where is_scored
-    ) as is_graded,
+    ) as has_grades,
     n_passes,
     coalesce(every.n_passes_observed, attempts.n_passes_observed) as n_passes_observed,
     n_tasks,

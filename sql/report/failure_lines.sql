@@ -9,7 +9,7 @@ with failures as (
         rollout_index,
         benchmark,
         count(*) over (partition by benchmark) as n_failures,
-        bool_or(is_scored) over (partition by benchmark) as is_graded,
+        bool_or(is_scored) over (partition by benchmark) as has_grades,
         row_number() over (
             partition by benchmark
             -- First those that no mode covers.
@@ -26,7 +26,7 @@ select
     rollout_index,
     any_value(failures.benchmark) as benchmark,
     any_value(n_failures) as n_failures,
-    bool_or(is_graded) as is_graded,
+    bool_or(has_grades) as has_grades,
     any_value(place) as place,
     run_id || '/' || task_id || ':' || rollout_index as citation,
     list(note order by note_no)[:5] as notes
