@@ -11,7 +11,7 @@ import re
 import string
 import sys
 
-from pipeline.package.sanitize.ledger import Ledger
+from pipeline.package.sanitize.placeholders import Placeholders
 from pipeline.package.sanitize.policy import Policy
 from pipeline.package.sanitize.share import _sanitized
 from tests.case_files import cases
@@ -63,7 +63,7 @@ def drawn(shape: str, seed: int) -> tuple[str, list[str]]:
 
 def clean(text: str) -> str:
     """A text without what must go, by the default policy."""
-    return _sanitized(text.encode(), 1, "file", Policy(), Ledger()).decode()
+    return _sanitized(text.encode(), 1, "file", Policy(), Placeholders()).decode()
 
 
 def _leaks(text: str, secret: str) -> bool:

@@ -24,7 +24,7 @@ from pipeline.analysis.modes import (
 )
 from pipeline.analysis.score_parts import score_parts
 from pipeline.analysis.signs import Firsts
-from pipeline.analysis.subsets import Some
+from pipeline.analysis.subsets import Subset
 
 # Forty attempts, two at each task; the first twenty fail.
 N, N_FAILURES = 40, 20
@@ -53,7 +53,7 @@ def sign(
     bears[list(bearing)] = True
     if known is not None:
         knows = np.isin(np.arange(n), list(known))
-    return Sign(kind, name, value, text, scope, Some.of(bears), Some.of(knows))
+    return Sign(kind, name, value, text, scope, Subset.of(bears), Subset.of(knows))
 
 
 def texts(listed: Sequence[Mode]) -> list[str]:
@@ -63,7 +63,7 @@ def texts(listed: Sequence[Mode]) -> list[str]:
 def met(text: str, places: dict[int, int]) -> Sign:
     """An error by where each attempt first meets it."""
     own = sorted(places)
-    first = Firsts(Some(N, np.array(own)), np.array([float(places[each]) for each in own]))
+    first = Firsts(Subset(N, np.array(own)), np.array([float(places[each]) for each in own]))
     return replace(sign(text, places, kind="error"), first=first)
 
 
@@ -440,7 +440,7 @@ def drawn_signs(seed: int, n: int, n_signs: int) -> list[Sign]:
                 "x",
                 f"f{number} = x",
                 "rollout",
-                *map(Some.of, (bears, known)),
+                *map(Subset.of, (bears, known)),
             )
         )
     return signs
@@ -471,7 +471,7 @@ def test_max_t_is_that_of_all_permutations(seed: int, most: int) -> None:
     fails = np.random.default_rng(100 + seed).random(12) < 0.5
     signs = drawn_signs(seed, 12, 5)
     # Two alike, and one that does not vary within strata.
-    flags = Some.of(strata == 0), Some.of(strata >= 0)
+    flags = Subset.of(strata == 0), Subset.of(strata >= 0)
     signs += [signs[1], Sign("field", "run", "x", "", "rollout", *flags)]
     expected = enumerated(signs, strata, fails)
     (draws,) = every_placing(fails[np.argsort(strata, kind="stable")], np.sort(strata), 0)
@@ -480,7 +480,7 @@ def test_max_t_is_that_of_all_permutations(seed: int, most: int) -> None:
         mock.patch.object(module, "_shuffles", every_placing),
         mock.patch.object(module, "N_PERMUTATIONS", n_draws),
         mock.patch.object(module, "MOST_WEIGHTS", most),
-        mock.patch.object(module, "FEW", 2),
+        mock.patch.object(module, "SPARSE_SHARE", 2),
     ):
         found = max_t(signs, strata, fails)
     # The observed outcome counts once more.
@@ -503,7 +503,7 @@ def test_max_t_of_many_signs_is_computed_in_blocks(most: int, few: float) -> Non
         whole = max_t(signs, strata, outcome)
         with (
             mock.patch.object(module, "MOST_WEIGHTS", most),
-            mock.patch.object(module, "FEW", few),
+            mock.patch.object(module, "SPARSE_SHARE", few),
             mock.patch.object(module, "MOST_PLACES", most),
         ):
             assert (max_t(signs, strata, outcome) == whole).all()
@@ -515,7 +515,7 @@ def test_many_signs_of_few_attempts_have_no_weights_but_for_these() -> None:
     n, n_signs = 30_000, 1_000
     clear = sign("error: clear", range(300), kind="error", n=n)
     usual = [
-        replace(clear, text=f"error: {number}", bears=Some(n, number + 1000 * np.arange(5)))
+        replace(clear, text=f"error: {number}", bears=Subset(n, number + 1000 * np.arange(5)))
         for number in range(n_signs)
     ]
     with mock.patch.object(module._Tests, "_weights", side_effect=AssertionError):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.package.sanitize import ledger, share
+from pipeline.package.sanitize import placeholders, share
 from pipeline.package.sanitize.policy import Policy
 from tests.case_files import cases
 from tests.conftest import DEMO
@@ -49,7 +49,7 @@ def test_log_tells_places_and_no_secret(tmp_path: Path) -> None:
     """The log has each placeholder with its rule, count and places, and can be read again."""
     inputs = write(tmp_path / "in", FILES)
     call("sanitize", inputs, "--out", tmp_path / "out")
-    read = ledger.read(tmp_path / "out" / "redactions.json")
+    read = placeholders.read(tmp_path / "out" / "redactions.json")
     assert [(r.placeholder, r.kind, r.rule, r.count) for r in read.redactions] == [
         ("[redacted-email-1]", "email", "email", 3),
         ("[redacted-email-2]", "email", "email", 2),
@@ -61,7 +61,7 @@ def test_log_tells_places_and_no_secret(tmp_path: Path) -> None:
     ]
     assert read.files["rollouts/a.jsonl"] == {"email": 2}
     assert read.files["clean.txt"] == {}
-    assert ledger.by_kind(read.redactions) == {"email": 5}
+    assert placeholders.by_kind(read.redactions) == {"email": 5}
 
 
 def test_in_place_and_again(tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_numbers_go_on_above_those_that_are_there(tmp_path: Path) -> None:
     write(inputs, {"b.md": "10.0.0.7 z@y.io"})
     call("sanitize", inputs)
     assert (inputs / "b.md").read_text() == "[redacted-ip-4] [redacted-email-9]"
-    read = ledger.read(inputs / "redactions.json")
+    read = placeholders.read(inputs / "redactions.json")
     assert [r.placeholder for r in read.redactions] == [
         "[redacted-ip-4]",
         "[redacted-email-8]",
@@ -230,7 +230,7 @@ def test_nothing_is_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     def fail(*_: object) -> str:
         raise OSError(28, "No space left on device", "redactions.json")
 
-    monkeypatch.setattr(ledger.Log, "text", fail)
+    monkeypatch.setattr(placeholders.Log, "text", fail)
     for arguments in ([inputs], [inputs, "--out", tmp_path / "out"]):
         ended = call("sanitize", *arguments)
         assert (ended.code, "No space left" in ended.stderr) == (3, True)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pipeline.package.sanitize import share
 from pipeline.package.sanitize.detect import PLACEHOLDER
-from pipeline.package.sanitize.ledger import Ledger, by_kind
+from pipeline.package.sanitize.placeholders import Placeholders, by_kind
 from pipeline.package.sanitize.share import _sanitized
 from tests.planted_secrets import EDGES, POLICY, passage, plant, strings, value, written
 
@@ -22,9 +22,9 @@ seeds = st.integers(min_value=0, max_value=2**32)
 
 def clean(text: str) -> tuple[str, dict[str, str]]:
     """A text without what must go, and what each placeholder replaces."""
-    ledger = Ledger()
-    content = _sanitized(text.encode(), 1, "file", POLICY, ledger)
-    meant = {entry.bare: secret for secret, entry in ledger.by_secret.items()}
+    placeholders = Placeholders()
+    content = _sanitized(text.encode(), 1, "file", POLICY, placeholders)
+    meant = {entry.bare: secret for secret, entry in placeholders.by_secret.items()}
     return content.decode(), meant
 
 

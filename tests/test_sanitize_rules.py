@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pipeline.package.sanitize import detect, share
-from pipeline.package.sanitize.ledger import Ledger
+from pipeline.package.sanitize.placeholders import Placeholders
 from pipeline.package.sanitize.policy import PATTERNS, Allow, Policy
 from pipeline.package.sanitize.share import _sanitized
 from tests.case_files import cases
@@ -19,7 +19,7 @@ LISTS = Policy(names=("Heron", "José Niño"), users=("jdoe",), hosts=("build-7"
 def clean(text: str, policy: Policy = LISTS) -> str:
     """A text without what must go."""
     content = text.encode("utf-8", "surrogateescape")
-    output = _sanitized(content, 1, "file", policy, Ledger())
+    output = _sanitized(content, 1, "file", policy, Placeholders())
     return output.decode("utf-8", "surrogateescape")
 
 

@@ -13,7 +13,7 @@ import pytest
 from pipeline.analysis.max_t import max_t
 from pipeline.analysis.sign_contrasts import _differing_runs, _low_rewards, _ranks
 from pipeline.analysis.signs import Attempts, Firsts, Sign
-from pipeline.analysis.subsets import Some
+from pipeline.analysis.subsets import Subset
 from tests.results import Row, analyzed, rollout
 from tests.together import Batch, with_pages
 
@@ -22,8 +22,8 @@ N_TASKS, N_REPEATS = 12, 4
 
 def field(name: str, bears: np.ndarray, *, scope: str = "rollout") -> Sign:
     """A field of these attempts, known of all."""
-    known = Some.of(np.ones(len(bears), dtype=bool))
-    return Sign("field", name, "x", f"{name} = x", scope, Some.of(bears), known)
+    known = Subset.of(np.ones(len(bears), dtype=bool))
+    return Sign("field", name, "x", f"{name} = x", scope, Subset.of(bears), known)
 
 
 def two_runs(n_tasks: int = N_TASKS) -> Attempts:
@@ -41,7 +41,7 @@ def test_the_sign_of_one_runs_failures() -> None:
     failing_b = np.flatnonzero(attempts.fails & (attempts.run == 1))
     bears = np.isin(np.arange(len(attempts.run)), [*failing_a[:20], *failing_b[:2]])
     # An error has a place in each attempt.
-    error = replace(field("stop", bears), kind="error", first=Firsts(Some.of(bears), np.ones(22)))
+    error = replace(field("stop", bears), kind="error", first=Firsts(Subset.of(bears), np.ones(22)))
     (row,) = _differing_runs([field("end", bears)], attempts)
     assert row[:5] == ("a", "field", "end", "x", "end = x")
     assert [each[1] for each in _differing_runs([error], attempts)] == ["error"]
@@ -65,11 +65,11 @@ def test_what_a_whole_run_shares_is_a_setting() -> None:
     attempts = two_runs()
     bears = attempts.run == 0
     assert not list(_differing_runs([field("agent", bears, scope="run")], attempts))
-    known = Some.of(np.ones(len(bears), dtype=bool))
-    answer = Sign("answer", "answer", "is empty", "answer is empty", "run", Some.of(bears), known)
+    known = Subset.of(np.ones(len(bears), dtype=bool))
+    answer = Sign("answer", "answer", "is empty", "answer is empty", "run", Subset.of(bears), known)
     assert not list(_differing_runs([answer], attempts))
     bears = bears & attempts.fails
-    answer = Sign("answer", "answer", "is empty", "answer is empty", "run", Some.of(bears), known)
+    answer = Sign("answer", "answer", "is empty", "answer is empty", "run", Subset.of(bears), known)
     assert [row[4] for row in _differing_runs([answer], attempts)] == ["answer is empty"]
 
 

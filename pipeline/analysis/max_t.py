@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .signs import Integers, Numbers, Sign
-from .subsets import Flags, Places, Some
+from .subsets import Flags, Places, Subset
 
 N_PERMUTATIONS = 999
 # With so many attempts fewer permutations tell as much, and memory and time stay bounded.
@@ -22,19 +22,27 @@ MOST_DRAWN = 1 << 24
 # Weights of attempts by sign that are in memory at a time, in three arrays.
 MOST_WEIGHTS = 1 << 24
 # Of many signs, those that at most this part of the attempts decide are summed over these alone.
-FEW = 1 / 8
+SPARSE_SHARE = 1 / 8
+# Attempts of such signs that are in one block.
 MOST_PLACES = 1 << 17
+# A standard deviation below this is rounding: nothing varies.
 LEAST_SCALE = 1e-9
+# Sums have variance 1 and are in float32: equal ones may differ by this much in their rounding.
+ROUNDING = 1e-4
 
 Columns = npt.NDArray[np.float32]
 Entries = tuple[Integers, Numbers]
+# The beginning and the end of a stratum in a sorted array, for np.searchsorted.
 SIDES: tuple[Literal["left", "right"], ...] = ("left", "right")
 
 
 def max_t(signs: Sequence[Sign], strata: Integers, outcome: Flags | Numbers) -> Numbers:
     """Step-down adjusted p-values of Westfall and Young: outcomes are shuffled within strata.
 
-    A sign is clear where attempts that have it have larger outcomes: more failures, higher ranks.
+    Strata are groups of attempts, such as runs, whose outcomes may be exchanged. The test is
+    one-sided: p is small if attempts with the sign have larger outcomes, such as more failures or
+    higher ranks. Step-down: the sum of a sign is compared with the largest among it and all signs
+    with smaller sums.
     """
     if not signs or not len(outcome):
         return np.ones(len(signs))
@@ -45,9 +53,9 @@ def max_t(signs: Sequence[Sign], strata: Integers, outcome: Flags | Numbers) -> 
     n_draws = n_permutations(len(outcome))
     n_beyond = np.zeros(len(signs))
     for shuffled in _shuffles(tests.values, tests.strata, n_draws):
-        # The largest of this sign and of all that stand behind it.
+        # The largest of this sign and of all that come after it.
         largest = np.maximum.accumulate(tests.sums(shuffled)[ranks][::-1], axis=0)[::-1]
-        n_beyond += (largest >= observed[ranks][:, None] - 1e-4).sum(axis=1)
+        n_beyond += (largest >= observed[ranks][:, None] - ROUNDING).sum(axis=1)
     p_values = np.ones(len(signs))
     p_values[ranks] = np.maximum.accumulate((n_beyond + 1) / (n_draws + 1))
     p_values[~is_usable] = 1
@@ -76,8 +84,8 @@ def _shuffles(outcome: Numbers, strata: Integers, n_draws: int) -> Iterator[Colu
 
 
 @dataclass(frozen=True, eq=False)
-class _Few:
-    """Signs that few attempts decide: the places of these, and a weight for each."""
+class _SparseBlock:
+    """Signs whose sums need few attempts: the places of these, and a weight for each."""
 
     numbers: list[int]
     places: Places
@@ -102,9 +110,9 @@ class _Tests:
         squared = (self.values - self._means) ** 2
         self._variances = np.bincount(self.strata, squared) / np.maximum(self._sizes - 1, 1)
         size = max(MOST_WEIGHTS // len(outcome), 1)
-        few = self._decided_by_few() if len(signs) > size else {}
-        self._few = list(_in_blocks(few))
-        many = [number for number in range(len(signs)) if number not in few]
+        sparse = self._sparse_weights() if len(signs) > size else {}
+        self._sparse_blocks = list(_in_blocks(sparse))
+        many = [number for number in range(len(signs)) if number not in sparse]
         self._blocks = [many[first : first + size] for first in range(0, len(many), size)]
         self._computed = [self._weights(self._blocks[0])] if len(self._blocks) == 1 else None
 
@@ -114,10 +122,10 @@ class _Tests:
         computed = self._computed or map(self._weights, self._blocks)
         for block, (weights, is_usable) in zip(self._blocks, computed, strict=True):
             sums[block] = np.where(is_usable[:, None], weights @ outcomes, -np.inf)
-        for few in self._few:
-            excess = outcomes[few.places]
-            excess -= self._means[few.places, None].astype(np.float32)
-            sums[few.numbers] = np.matmul(few.weights[:, None], excess)[:, 0]
+        for sparse in self._sparse_blocks:
+            excess = outcomes[sparse.places]
+            excess -= self._means[sparse.places, None].astype(np.float32)
+            sums[sparse.numbers] = np.matmul(sparse.weights[:, None], excess)[:, 0]
         return sums
 
     def _weights(self, block: Sequence[int]) -> tuple[Columns, Flags]:
@@ -137,12 +145,15 @@ class _Tests:
         rates = np.bincount(self.strata, bears) / np.maximum(np.bincount(self.strata, known), 1)
         return np.asarray(bears - known * rates[self.strata])
 
-    def _decided_by_few(self) -> dict[int, Entries]:
-        """Signs by number with the places that decide their sums, and the weights of these."""
+    def _sparse_weights(self) -> dict[int, Entries]:
+        """Weights of signs that few attempts have, by number, without the many that are 0.
+
+        A sign has the places of the attempts whose outcomes count in its sum, and their weights.
+        """
         numbers = np.argsort(self._order, kind="stable")
-        most = FEW * len(self.values)
-        few: dict[int, Entries] = {}
-        known: Some | None = None
+        most = SPARSE_SHARE * len(self.values)
+        sparse: dict[int, Entries] = {}
+        known: Subset | None = None
         own_known = strata_known = np.empty(0, dtype=np.int64)
         for number, sign in enumerate(self._signs):
             if sign.known is not known:  # Signs of one field follow one another.
@@ -165,26 +176,26 @@ class _Tests:
             weights = np.r_[np.ones(len(places)), -np.repeat(rates[partly], n_known[partly])]
             scale = np.sqrt((n_bearing * (1 - rates) * self._variances[strata]).sum())
             if scale > LEAST_SCALE:
-                few[number] = np.concatenate([places, *others]), weights / scale
+                sparse[number] = np.concatenate([places, *others]), weights / scale
             else:
-                few[number] = places[:0], weights[:0]
-        return few
+                sparse[number] = places[:0], weights[:0]
+        return sparse
 
 
-def _in_blocks(few: Mapping[int, Entries]) -> Iterator[_Few]:
+def _in_blocks(sparse: Mapping[int, Entries]) -> Iterator[_SparseBlock]:
     """Signs of about as many places together, those of fewer filled up with weights of 0."""
     waiting = sorted(
-        (number for number in few if len(few[number][0])),
-        key=lambda number: (-len(few[number][0]), number),
+        (number for number in sparse if len(sparse[number][0])),
+        key=lambda number: (-len(sparse[number][0]), number),
     )
     while waiting:
-        longest = len(few[waiting[0]][0])
+        longest = len(sparse[waiting[0]][0])
         n = max(MOST_PLACES // longest, 1)
         block, waiting = waiting[:n], waiting[n:]
         places = np.zeros((len(block), longest), dtype=np.int32)
         weights = np.zeros((len(block), longest), dtype=np.float32)
         for row, number in enumerate(block):
-            own, factors = few[number]
+            own, factors = sparse[number]
             places[row, : len(own)] = own
             weights[row, : len(own)] = factors
-        yield _Few(block, places, weights)
+        yield _SparseBlock(block, places, weights)

@@ -35,7 +35,7 @@ from .signs import (
     of_failures,
     of_passes,
 )
-from .subsets import Flags, Some, union
+from .subsets import Flags, Subset, union
 
 MOST_COUNTED = 3
 LEAST_CONTRAST = 0.5
@@ -78,7 +78,7 @@ def same_as_score(signs: Sequence[Sign], attempts: Attempts) -> set[tuple[str, s
             of_passing[sign.name] += sign.bears.count(attempts.passes)
     has_passes, has_both = attempts.n_passes >= 3, min(attempts.n_passes, attempts.n_failures) >= 3
     fields = set()
-    n_of_runs: dict[Some, int] = {}
+    n_of_runs: dict[Subset, int] = {}
     for sign in signs:
         if sign.kind not in ("field", "check"):
             continue

@@ -21,7 +21,7 @@ from .signs import (
     groups,
     share,
 )
-from .subsets import Among, Flags
+from .subsets import Flags, Selection
 
 # Fewer failures of a run, or of all others, show nothing.
 LEAST_FAILURES = 5
@@ -54,21 +54,21 @@ def _differing_runs(signs: Sequence[Sign], attempts: Attempts) -> Iterator[Row]:
             attempts.task[attempts.fails & is_own], attempts.task[attempts.fails & ~is_own]
         )
         is_compared = attempts.fails & np.isin(attempts.task, shared)
-        compared = Among(is_compared)
+        compared = Selection(is_compared)
         # Each run is a family of tests of its own.
         level = LEVEL / n_runs
         least_p = 1 / (1 + n_permutations(compared.size))
         is_testable = n_runs > 1 and least_p < level
         if not is_testable or _least_of_both(is_own[is_compared]) < LEAST_FAILURES:
             continue
-        passing, failing = (Among(is_own & each) for each in (attempts.passes, attempts.fails))
+        passing, failing = (Selection(is_own & each) for each in (attempts.passes, attempts.fails))
         usable = [
             _among(sign, compared)
             for sign in signs
             if _is_usable(sign, compared) and not _is_manner(sign, passing, failing)
         ]
         is_run = is_own[is_compared]
-        own, others = Among(is_run), Among(~is_run)
+        own, others = Selection(is_run), Selection(~is_run)
         candidates = {
             sign
             for sign in usable
@@ -101,23 +101,23 @@ def _least_of_both(flags: Flags) -> int:
     return min(n, len(flags) - n)
 
 
-def _is_usable(sign: Sign, compared: Among) -> bool:
+def _is_usable(sign: Sign, compared: Selection) -> bool:
     """Enough of these attempts bear it, not all do, and it is no setting."""
     n_bearing = sign.bears.count(compared.flags)
     is_of_attempts = sign.scope == "rollout" or sign.kind in NEVER_SETTINGS
     return is_of_attempts and LEAST_BEARING <= n_bearing < compared.count(sign.known)
 
 
-def _among(sign: Sign, compared: Among) -> Sign:
+def _among(sign: Sign, compared: Selection) -> Sign:
     return replace(
         sign,
-        bears=compared.own(sign.bears),
-        known=compared.shared(sign.known),
+        bears=compared.part(sign.bears),
+        known=compared.cached_part(sign.known),
         first=None if sign.first is None else sign.first.among(compared),
     )
 
 
-def _is_clear(sign: Sign, own: Among, others: Among) -> bool:
+def _is_clear(sign: Sign, own: Selection, others: Selection) -> bool:
     """Half as often again as in the others, and ten points more."""
     share_own, share_others = share(sign, own), share(sign, others)
     return (
@@ -127,7 +127,7 @@ def _is_clear(sign: Sign, own: Among, others: Among) -> bool:
     )
 
 
-def _is_manner(sign: Sign, passing: Among, failing: Among) -> bool:
+def _is_manner(sign: Sign, passing: Selection, failing: Selection) -> bool:
     """Passes of the run bear it as often as its failures: it says nothing of failing."""
     is_known = passing.count(sign.known) >= LEAST_BEARING
     return is_known and share(sign, passing) >= share(sign, failing)
@@ -153,7 +153,7 @@ def _low_rewards(signs: Sequence[Sign], attempts: Attempts) -> Iterator[Row]:
     signs = _telling(signs, attempts)
     scored = ~np.isnan(attempts.reward)
     reward = attempts.reward[scored]
-    compared = Among(scored)
+    compared = Selection(scored)
     usable = [_among(sign, compared) for sign in signs if _is_usable(sign, compared)]
     p_values = max_t(usable, attempts.run[scored], -_ranks(reward))
     n_runs = len(np.unique(attempts.run[scored]))

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from .subsets import Among, Flags, Some
+from .subsets import Flags, Selection, Subset
 
 Integers = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.float64]
@@ -46,8 +46,8 @@ class Sign:
     value: str
     text: str
     scope: str
-    bears: Some
-    known: Some
+    bears: Subset
+    known: Subset
     # Of an error, where attempts first meet it.
     first: Firsts | None = None
 
@@ -61,7 +61,7 @@ class Sign:
 class Firsts:
     """Places in attempts, of those that have one."""
 
-    attempts: Some
+    attempts: Subset
     seqs: Numbers
 
     def at(self, places: Integers) -> Numbers:
@@ -72,9 +72,11 @@ class Firsts:
         numbers = np.minimum(np.searchsorted(own, places), len(own) - 1)
         return np.where(own[numbers] == places, self.seqs[numbers], np.inf)
 
-    def among(self, some: Among) -> Firsts:
+    def among(self, selection: Selection) -> Firsts:
         """As far as attempts are looked at."""
-        return Firsts(some.own(self.attempts), self.seqs[some.flags[self.attempts.places]])
+        return Firsts(
+            selection.part(self.attempts), self.seqs[selection.flags[self.attempts.places]]
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,14 +94,14 @@ class Attempts:
     numbers: dict[str, Numbers] = field(default_factory=dict)
 
     @cached_property
-    def failing(self) -> Among:
+    def failing(self) -> Selection:
         """Those that did not pass."""
-        return Among(self.fails)
+        return Selection(self.fails)
 
     @cached_property
-    def passing(self) -> Among:
+    def passing(self) -> Selection:
         """Those that passed."""
-        return Among(self.passes)
+        return Selection(self.passes)
 
     @property
     def n_failures(self) -> int:
@@ -116,9 +118,9 @@ class Attempts:
         """Too few for a test."""
         return self.n_failures < FEW_FAILURES
 
-    def n_tasks(self, some: Some) -> int:
+    def n_tasks(self, subset: Subset) -> int:
         """How many tasks these attempts are of."""
-        return len(np.unique(self.task[some.places]))
+        return len(np.unique(self.task[subset.places]))
 
     @cached_property
     def run_sizes(self) -> Integers:
@@ -126,7 +128,7 @@ class Attempts:
         return np.bincount(self.run)
 
 
-def share(sign: Sign, attempts: Among) -> float:
+def share(sign: Sign, attempts: Selection) -> float:
     """The share of these attempts that bear it, of those of which it is known; 0 of none."""
     n = attempts.count(sign.known)
     return sign.bears.count(attempts.flags) / n if n else 0.0
@@ -177,12 +179,12 @@ def groups(signs: Sequence[Sign]) -> list[tuple[Sign, tuple[str, ...]]]:
     return named
 
 
-def _is_same(some: Some, other: Some) -> bool:
+def _is_same(one: Subset, other: Subset) -> bool:
     """Whether nine in ten of the attempts of either are of both."""
-    if min(some.size, other.size) < 0.9 * max(some.size, other.size):
+    if min(one.size, other.size) < 0.9 * max(one.size, other.size):
         return False
-    n_both = some.n_shared(other)
-    return n_both >= 0.9 * (some.size + other.size - n_both)
+    n_both = one.n_shared(other)
+    return n_both >= 0.9 * (one.size + other.size - n_both)
 
 
 def first_place(sign: Sign) -> float:
@@ -288,7 +290,7 @@ def _read(block: pa.Table) -> tuple[Attempts, list[Sign]]:
             value=key[2],
             text=key[3],
             scope=key[4],
-            bears=Some(n, listed),
+            bears=Subset(n, listed),
             known=known[key[:2]],
             first=_firsts(n, listed, seq) if key[0] == "error" else None,
         )
@@ -346,24 +348,24 @@ def _places(values: npt.NDArray[Any], group_no: Integers, n_groups: int) -> list
 def _firsts(n: int, places: Integers, seqs: Numbers) -> Firsts | None:
     """Where each attempt first meets an error; None where no place is recorded."""
     is_placed = ~np.isnan(seqs)
-    return Firsts(Some(n, places[is_placed]), seqs[is_placed]) if is_placed.any() else None
+    return Firsts(Subset(n, places[is_placed]), seqs[is_placed]) if is_placed.any() else None
 
 
 def _known(
     fields: Iterable[tuple[str, ...]],
     recorded: Mapping[tuple[str, ...], Integers],
     attempts: Attempts,
-) -> Iterator[Some]:
+) -> Iterator[Subset]:
     """Of which attempts each is known: of a check who has it, of fields and calls whole runs.
 
     What is known of the same runs is one and the same, however many fields there are.
     """
     n = len(attempts.run)
-    of_runs: dict[bytes, Some] = {}
+    of_runs: dict[bytes, Subset] = {}
     expected = [places for (kind, _), places in recorded.items() if kind == "expected"]
     for kind, name in fields:
         if kind == "check":
-            yield Some(n, np.unique(recorded[kind, name]))
+            yield Subset(n, np.unique(recorded[kind, name]))
             continue
         runs = np.arange(len(attempts.run_names))
         # A tool that no attempt of a run calls may not exist there.
@@ -372,5 +374,5 @@ def _known(
         elif kind == "expected":
             runs = np.unique(attempts.run[np.concatenate(expected)])
         if runs.tobytes() not in of_runs:
-            of_runs[runs.tobytes()] = Some.of(np.isin(attempts.run, runs))
+            of_runs[runs.tobytes()] = Subset.of(np.isin(attempts.run, runs))
         yield of_runs[runs.tobytes()]

@@ -12,6 +12,7 @@ from ..warehouse import Warehouse
 from .names import Row
 
 QUERIES = read_queries(Path(__file__).with_suffix(".sql"))
+# By the number of runs, and whether a task has several repeats, so that its rate is measured.
 ASSUMPTIONS = {
     (1, True): "a candidate whose tasks pass as often as this run's, but for the change",
     (1, False): "one repeat: every task passes as often as all do, but for the change",
@@ -24,7 +25,8 @@ NO_SPREAD = 1e-12
 def plan(warehouse: Warehouse, runs: list[Row], change: float, spread: float | None = None) -> Row:
     """The current evaluation, twice its tasks or repeats, and the sizes that detect the change.
 
-    `spread` is the standard deviation of the true changes of tasks; None: estimated from two runs.
+    `spread` is the standard deviation of the true changes of tasks; None: estimated from two runs,
+    0 for one.
     """
     names = [row["run_id"] for row in runs]
     planned: Row = {

@@ -9,7 +9,7 @@ import click
 
 from ..errors import UsageError
 from ..package.sanitize import share
-from ..package.sanitize.ledger import Entry, by_kind
+from ..package.sanitize.placeholders import Entry, by_kind
 from ..package.sanitize.policy import LOG_NAME, Policy, nearest
 from ..package.sanitize.share import Survey
 from ..text import neutral

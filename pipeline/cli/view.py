@@ -12,8 +12,8 @@ import click
 
 from ..errors import UsageError
 from ..extras import install_hint
-from ..package.sanitize.ledger import Ledger, by_kind
 from ..package.sanitize.page import sanitized
+from ..package.sanitize.placeholders import Placeholders, by_kind
 from ..package.sanitize.policy import Policy, nearest
 from ..package.sanitize.share import read_policy
 from ..settings import warehouse_file
@@ -102,10 +102,10 @@ def _write_bundle(
 ) -> None:
     from ..view import bundle
 
-    policy, ledger = _policy(warehouse) if is_clean else None, Ledger()
+    policy, placeholders = _policy(warehouse) if is_clean else None, Placeholders()
 
     def clean(name: str, text: str) -> str:
-        return text if policy is None else sanitized(text, name, policy, ledger)
+        return text if policy is None else sanitized(text, name, policy, placeholders)
 
     with shown_progress() as progress:
         progress.stage("writing pages")
@@ -121,7 +121,7 @@ def _write_bundle(
             warehouse, folder, clean=clean, memory_limit=memory_limit, progress=drawn
         )
     if is_clean:
-        counts = ", ".join(f"{n} {kind}" for kind, n in by_kind(ledger.entries).items())
+        counts = ", ".join(f"{n} {kind}" for kind, n in by_kind(placeholders.entries).items())
         click.echo(f"taken out: {counts or 'nothing'}")
     size = f"{n_files:,} files, {n_bytes / 1e6:,.1f} MB"
     click.echo(neutral(f"{folder}: {size}; open {bundle.HOME}"))

@@ -1,1 +1,1 @@
-"""Any results folder -> raw.*: `discover` finds files, `formats` describes them, `load` reads."""
+"""Any results folder -> raw.*: `discover` lists files, `formats` converts, `load` reads."""

@@ -1,5 +1,6 @@
 -- Tasks that a run records under another id than its benchmark's other runs: paired by question.
--- A task has the id of the run whose ids most runs share; without an equal in it, of the next.
+-- A question has the id that it has in the run whose ids most runs share; if that run does not ask it, in the next.
+-- An id that another question has already ends in `~` and six digits of a hash.
 -- grain: run_id, task_id
 -- looks at: run
 -- kind: table
@@ -25,13 +26,13 @@ tasks as (
     select
         benchmarks.benchmark,
         run_questions.*,
-        -- What a run asks under several ids is not one to one.
-        question is not null and count(*) over (partition by run_id, question) = 1 as is_single
+        -- A question that a run asks under several ids cannot be paired.
+        question is not null and count(*) over (partition by run_id, question) = 1 as has_one_id
     from run_questions
     inner join staging.run_benchmarks as benchmarks using (run_id)
 ),
--- Questions that have several ids, and all others of their benchmarks. Two names for one question may
--- be two tasks, unless they are numbers, or a run has one of them for another question.
+-- Questions that have several ids need one, and all others of their benchmarks are listed beside them. Two names
+-- for one question may be two tasks, unless they are numbers, or a run has one of them for another question.
 questions as (
     select
         *,
@@ -40,13 +41,13 @@ questions as (
         and (
             bool_and(try_cast(task_id as bigint) is not null) over same_question
             or bool_or(is_contradicted) over same_question
-        ) as is_moved
+        ) as needs_one_id
     from (
         select
             *,
             min(question) over same_id < max(question) over same_id as is_contradicted
         from tasks
-        where is_single
+        where has_one_id
         window same_id as (partition by benchmark, task_id)
     )
     window same_question as (partition by benchmark, question)
@@ -59,19 +60,20 @@ numberings as (
     from questions
     group by run_id
 ),
--- One id per question that moved; no other question that moved has it.
+-- The id that each question should have: of the run that comes first.
 named as (
     select
         benchmark,
         question,
-        is_moved,
+        needs_one_id,
         arg_min(task_id, place) as wanted,
         min(place) as place
     from questions
     inner join numberings using (run_id)
     group by all
 ),
-moved as (
+-- Where two questions should have one id, the second has a part of its hash behind it.
+new_ids as (
     select
         benchmark,
         question,
@@ -81,33 +83,33 @@ moved as (
             else ''
         end as new_id
     from named
-    where is_moved
+    where needs_one_id
 ),
 -- A run most of whose shared questions have other ids: its ids mean nothing to the others.
 renumbered as (
     select run_id
     from questions
-    inner join moved using (benchmark, question)
+    inner join new_ids using (benchmark, question)
     group by all
-    having 2 * count(*) filter (moved.new_id <> questions.task_id) > count(*)
+    having 2 * count(*) filter (new_ids.new_id <> questions.task_id) > count(*)
 ),
 placed as (
     select
         tasks.*,
-        moved.new_id,
+        new_ids.new_id,
         renumbered.run_id is not null as is_renumbered,
         min(tasks.question) over same_id < max(tasks.question) over same_id as is_contradicted
     from tasks
-    left join moved
-        on tasks.is_single
-        and moved.benchmark = tasks.benchmark
-        and moved.question = tasks.question
+    left join new_ids
+        on tasks.has_one_id
+        and new_ids.benchmark = tasks.benchmark
+        and new_ids.question = tasks.question
     left join renumbered on renumbered.run_id = tasks.run_id
-    where tasks.benchmark in (select moved.benchmark from moved)
+    where tasks.benchmark in (select new_ids.benchmark from new_ids)
     window same_id as (partition by tasks.benchmark, tasks.task_id)
 ),
--- Tasks that keep no id of their own, because a question of their run now has it.
-crowded as (
+-- Tasks that lose their id, because another question of their run now has it.
+displaced as (
     select
         others.benchmark,
         others.run_id,
@@ -119,7 +121,7 @@ crowded as (
         and taking.new_id = others.task_id
     where others.new_id is null
 ),
-settled as (
+renamed as (
     select
         benchmark,
         run_id,
@@ -127,12 +129,12 @@ settled as (
         case
             when new_id is not null then new_id
             -- Of a run that numbers otherwise, an id that another has for another question is not its task.
-            when is_renumbered and is_single and is_contradicted
+            when is_renumbered and has_one_id and is_contradicted
                 then task_id || '~' || left(question, 6)
-            when is_single and (benchmark, question) in (select (benchmark, question) from crowded)
+            when has_one_id and (benchmark, question) in (select (benchmark, question) from displaced)
                 then task_id || '~' || left(question, 6)
             when
-                (run_id, task_id) in (select (run_id, task_id) from crowded)
+                (run_id, task_id) in (select (run_id, task_id) from displaced)
                 or (is_renumbered and question is null)
                 then task_id || '~' || left(md5(run_id), 6)
             else task_id
@@ -144,6 +146,6 @@ select
     bounded_name(new_id) as task_id,
     task_id as recorded_task_id,
     benchmark
-from settled
+from renamed
 where new_id <> task_id
 order by run_id, task_id

@@ -17,6 +17,7 @@ counted as (
     where run_id in (select run_id from scored where answer is not null)
     group by all
 ),
+-- The answers of a task as text, each as votes:right ones: `1:0 3:3` is one wrong vote and three right ones.
 ballots as (
     select
         run_id,
@@ -130,7 +131,7 @@ shortfalls as (
     from shares
     group by all
 ),
--- One attempt at the tasks with so many repeats, beside which k of them are worth something.
+-- pass@1 of the tasks with at least k repeats: what k attempts at them are compared with.
 firsts as (
     select
         run_id,

@@ -23,9 +23,10 @@ class Column:
 
 
 # Values that readers of other formats add to a row; no file contains this field.
-OWN_FIELD = "_blade"
-OWN_NAMES = ("variant", "benchmark", "order", "question", "transcript", "limit_reached")
+ADDED_FIELD = "_blade"
+ADDED_NAMES = ("variant", "benchmark", "order", "question", "transcript", "limit_reached")
 
+# Fields that Gym itself adds to a row begin with `_ng_`.
 # Scalars are read as JSON and typed in staging: a type that disagrees never fails a load.
 COLUMNS = (
     Column("task_index", "_ng_task_index"),
@@ -59,11 +60,11 @@ COLUMNS = (
     Column("trajectory", "ng_trajectory"),
     Column("model_call_capture", "ng_model_call_capture"),
     Column("agent_observations", "ng_agent_observations"),
-    *(Column(name, f"{OWN_FIELD}.{name}") for name in OWN_NAMES),
+    *(Column(name, f"{ADDED_FIELD}.{name}") for name in ADDED_NAMES),
 )
 
-# Top-level fields of the format; all other fields are kept in `verifier`.
-OWNED_FIELDS = tuple(
+# Top-level fields that Gym or blade defines; all other fields are kept in `verifier`.
+FORMAT_FIELDS = tuple(
     dict.fromkeys(
         [column.path.partition(".")[0] for column in COLUMNS]
         + ["agent_ref", "skills_ref", "response", "responses_create_params"]
@@ -87,7 +88,7 @@ TRUTH_PATTERN = (
     "|answer|answer_key|correct_answer|label|solution|target)$"
 )
 
-# Items of response.output: what is read of each, and the kind of event it becomes.
+# What is read of each item of response.output.
 ITEM_FIELDS = {
     "type": "VARCHAR",
     "role": "VARCHAR",
@@ -100,6 +101,7 @@ ITEM_FIELDS = {
 }
 # What is read of the definition of a tool, in either of its forms.
 TOOL_FIELDS = {"name": "VARCHAR", "function": {"name": "VARCHAR"}}
+# The kind of event that an item becomes, by its type.
 EVENT_KINDS = {
     "message": "message",
     "reasoning": "reasoning",
@@ -136,9 +138,9 @@ def id_names() -> list[str]:
     return [*ID_FIELDS, *nested]
 
 
-def transform_spec(fields: Iterable[str]) -> str:
+def transform_spec(others: Iterable[str]) -> str:
     """The declared columns, and further fields whole, as the structure of json_transform."""
-    spec: dict[str, Any] = dict.fromkeys(fields, "JSON")
+    spec: dict[str, Any] = dict.fromkeys(others, "JSON")
     for column in COLUMNS:
         node = spec
         *parents, leaf = column.path.split(".")
@@ -151,7 +153,7 @@ def transform_spec(fields: Iterable[str]) -> str:
     return json.dumps(spec)
 
 
-def regular(text: str) -> str:
+def repaired(text: str) -> str:
     """Repair an irregular row; returns JSON text, or raises ValueError with the reason."""
     try:
         row = json.loads(text, parse_constant=lambda _: None, parse_float=_finite)
@@ -162,7 +164,7 @@ def regular(text: str) -> str:
                 row[field] = shaped(row[field])
         if row.get("responses_create_params") is None and (question := _question(row)):
             row["responses_create_params"] = {"input": question}
-        return whole(json.dumps(row, ensure_ascii=False), mark="\\\\u")
+        return encodable(json.dumps(row, ensure_ascii=False), mark="\\\\u")
     except json.JSONDecodeError as error:
         what = error.msg.removesuffix(" at")
         raise ValueError(f"not JSON: {what} at column {error.colno}") from error
@@ -170,7 +172,7 @@ def regular(text: str) -> str:
         raise ValueError("not JSON: nested too deeply") from error
 
 
-def whole(text: str, *, mark: str = "\\u") -> str:
+def encodable(text: str, *, mark: str = "\\u") -> str:
     """Escape lone surrogates, which cannot be encoded; different texts stay different."""
     try:
         text.encode()

@@ -46,7 +46,7 @@ class Label:
 
 def read(line: str) -> Label:
     """Parse a label; ValueError if it is invalid. Unknown fields are ignored."""
-    row = json.loads(gym.regular(line))
+    row = json.loads(gym.repaired(line))
     if row.get("rename") is not None:
         if row.get("to") is None:
             raise ValueError("to is missing: the new name of the mode")

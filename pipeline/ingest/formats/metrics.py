@@ -62,7 +62,7 @@ def profile_figures(row: Any, position: int, *, agent: str | None = None) -> Ite
         raise ValueError("not a JSON object")
     sample = fields(row.get("sample"))
     index = row.get("_ng_task_index", sample.get("_ng_task_index"))
-    task = None if index is None else gym.whole(str(index))
+    task = None if index is None else gym.encodable(str(index))
     # The agent of the sample is a placeholder in aggregate files, so it comes last.
     agent = _agent(row) or agent or _agent(sample)
     for metric, value in _flat(row):
@@ -80,9 +80,9 @@ def _flat(figures: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, floa
         else:
             # Larger numbers are not measurements, and sums would overflow.
             is_figure = value is not None and abs(value) <= LARGEST_FIGURE
-            yield gym.whole(prefix + name), float(value) if is_figure else None
+            yield gym.encodable(prefix + name), float(value) if is_figure else None
 
 
 def _agent(entry: dict[str, Any]) -> str | None:
     name = get(entry, "agent_ref", "name")
-    return gym.whole(name) if isinstance(name, str) else None
+    return gym.encodable(name) if isinstance(name, str) else None

@@ -35,7 +35,7 @@ from . import (
     without_empty,
 )
 from .chat import chat, listed_messages
-from .gym import OWNED_FIELDS
+from .gym import FORMAT_FIELDS
 from .table_columns import (
     MOSTLY,
     Columns,
@@ -341,7 +341,7 @@ def _attempt(row: dict[str, Any], table: TableColumns, place: int) -> Row:
     other_columns = {
         name: value
         for name, value in row.items()
-        if name not in OWNED_FIELDS and (name,) not in moved
+        if name not in FORMAT_FIELDS and (name,) not in moved
     }
     value = {
         **other_columns,

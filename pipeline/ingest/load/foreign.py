@@ -89,7 +89,8 @@ def _lines(
         if isinstance(reading, (formats.Figure, formats.Setting, formats.Expected)):
             # Names come from untrusted files.
             values = (
-                gym.whole(one) if isinstance(one, str) else one for one in vars(reading).values()
+                gym.encodable(one) if isinstance(one, str) else one
+                for one in vars(reading).values()
             )
             into.tables[TABLES[type(reading)]].append((file_no, *values))
             continue
@@ -98,8 +99,8 @@ def _lines(
         if isinstance(reading, formats.Line):
             tally.n_blank += 1
         elif isinstance(reading, formats.Reject):
-            snippet = gym.whole(reading.snippet)[:SNIPPET_BYTES]
-            yield line_id, snippet, gym.whole(reading.reason)
+            snippet = gym.encodable(reading.snippet)[:SNIPPET_BYTES]
+            yield line_id, snippet, gym.encodable(reading.reason)
         elif len(line := _line(reading)) > max_line_bytes:
             fault = f"row is longer than {max_line_bytes} bytes"
             yield line_id, line[:SNIPPET_BYTES], fault
@@ -108,12 +109,12 @@ def _lines(
 
 
 def _line(row: formats.Row) -> str:
-    own = {name: getattr(row, name) for name in gym.OWN_NAMES}
+    own = {name: getattr(row, name) for name in gym.ADDED_NAMES}
     value = {
         **row.value,
-        gym.OWN_FIELD: {name: value_of for name, value_of in own.items() if value_of},
+        gym.ADDED_FIELD: {name: value_of for name, value_of in own.items() if value_of},
     }
-    return gym.whole(formats.as_json(value), mark="\\\\u")
+    return gym.encodable(formats.as_json(value), mark="\\\\u")
 
 
 def rows(artifact: Artifact) -> Iterator[str]:

@@ -216,7 +216,7 @@ def insert_events(fields: list[str], orders: list[list[str]], *, is_exact: bool)
 
 def _has_no_others(fields: list[str], orders: list[list[str]]) -> str:
     """Whether a row has only known fields, each once; known orders are checked at once."""
-    known = _texts((*gym.OWNED_FIELDS, *fields))
+    known = _texts((*gym.FORMAT_FIELDS, *fields))
     others = (
         f"coalesce(list_has_all({known}, keys), false) and len(list_distinct(keys)) = len(keys)"
     )
@@ -303,7 +303,7 @@ def _is_regular(*, is_exact: bool) -> str:
 
 def _verifier(fields: list[str]) -> str:
     """All fields that are not part of the format."""
-    is_other = f"not list_contains({_texts(gym.OWNED_FIELDS)}, entry.key)"
+    is_other = f"not list_contains({_texts(gym.FORMAT_FIELDS)}, entry.key)"
     return _chosen(_object(fields, keeps_null=True), is_other)
 
 
@@ -311,7 +311,7 @@ def _truth(fields: list[str]) -> str:
     """The fields that state the right answer."""
     stated = [name for name in fields if re.search(gym.TRUTH_PATTERN, name)]
     is_stated = f"regexp_matches(entry.key, {_text(gym.TRUTH_PATTERN)})"
-    is_stated += f" and (row.{gym.OWN_FIELD} is null or entry.key <> {_text(gym.EXPECTED_CALLS)})"
+    is_stated += f" and (row.{gym.ADDED_FIELD} is null or entry.key <> {_text(gym.EXPECTED_CALLS)})"
     return _chosen(_object(stated, keeps_null=False), f"entry.value is not null and {is_stated}")
 
 
@@ -330,7 +330,7 @@ def _object(names: list[str], *, keeps_null: bool) -> str:
         key = _text(json.dumps(name, ensure_ascii=False) + ":")
         value = f"row.{_quoted(name)}::varchar"
         if name == gym.EXPECTED_CALLS and not keeps_null:
-            value = f"case when row.{gym.OWN_FIELD} is null then {value} end"
+            value = f"case when row.{gym.ADDED_FIELD} is null then {value} end"
         null = f"case when list_contains(keys, {_text(name)}) then 'null' end"
         pairs.append(f"{key} || {f'coalesce({value}, {null})' if keeps_null else value}")
     return "'{' || concat_ws(',', " + ", ".join(pairs) + ") || '}'"

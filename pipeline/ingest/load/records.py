@@ -166,7 +166,7 @@ def _repair_irregular(db: duckdb.DuckDBPyConnection, tallies: dict[int, FileTall
             else:
                 try:
                     # Only some lines still have their newline.
-                    repaired.append((record_id, gym.regular(line.removesuffix("\n")), None))
+                    repaired.append((record_id, gym.repaired(line.removesuffix("\n")), None))
                 except ValueError as error:
                     rejects.append((record_id, str(error), snippet))
         append(db, "repaired", repaired)
@@ -201,15 +201,15 @@ def _known_fields(first_keys: list[list[str]]) -> list[str]:
 
     Empty names and names that differ only in case cannot be in a struct and are left out.
     """
-    others = {name for keys in first_keys for name in keys} - set(gym.OWNED_FIELDS)
+    others = {name for keys in first_keys for name in keys} - set(gym.FORMAT_FIELDS)
     names = sorted(name for name in others if name and not gym.LONE_SURROGATE.search(name))
-    folded = [name.casefold() for name in (*gym.OWNED_FIELDS, *names)]
+    folded = [name.casefold() for name in (*gym.FORMAT_FIELDS, *names)]
     return [name for name in names if folded.count(name.casefold()) == 1][:MOST_FIELDS]
 
 
 def _known_orders(first_keys: list[list[str]], fields: list[str]) -> list[list[str]]:
     """The orders of fields in the first rows of large files, which most other rows share."""
-    known = {*gym.OWNED_FIELDS, *fields}
+    known = {*gym.FORMAT_FIELDS, *fields}
     orders = dict.fromkeys(tuple(keys) for keys in first_keys if keys and known.issuperset(keys))
     return [list(keys) for keys in orders][:MOST_ORDERS]
 

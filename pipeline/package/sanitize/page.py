@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from .detect import spans
-from .ledger import Ledger
+from .placeholders import Placeholders
 from .policy import Policy
 
 TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)[^>]*>")
@@ -23,16 +23,16 @@ UNKNOWN = "[not shared: what it shows is not checked]"
 MOST_ROUNDS = 8
 
 
-def sanitized(page: str, file: str, policy: Policy, ledger: Ledger) -> str:
+def sanitized(page: str, file: str, policy: Policy, placeholders: Placeholders) -> str:
     """A page whose texts and labels say nothing private; what it embeds is left out."""
     page = EMBEDDED.sub(UNKNOWN, page)
-    page = ATTRIBUTE.sub(lambda each: each[1] + _clean(each[2], file, policy, ledger), page)
+    page = ATTRIBUTE.sub(lambda each: each[1] + _clean(each[2], file, policy, placeholders), page)
     for _ in range(MOST_ROUNDS):
         text, pieces = _text(page)
         private = spans(text, policy)
         if not private:
             break
-        shown = [ledger.put(each, file, 0, text[each.end : each.end + 1]) for each in private]
+        shown = [placeholders.put(each, file, 0, text[each.end : each.end + 1]) for each in private]
         for span, words in reversed([*zip(private, shown, strict=True)]):
             # What goes over several tags leaves its placeholder in the first piece of it.
             cut = [
@@ -69,7 +69,7 @@ def _tags(page: str) -> Iterator[tuple[int, int, str]]:
     yield len(page), len(page), ""
 
 
-def _clean(text: str, file: str, policy: Policy, ledger: Ledger) -> str:
+def _clean(text: str, file: str, policy: Policy, placeholders: Placeholders) -> str:
     for span in reversed(spans(text, policy)):
-        text = text[: span.start] + ledger.put(span, file, 0) + text[span.end :]
+        text = text[: span.start] + placeholders.put(span, file, 0) + text[span.end :]
     return text

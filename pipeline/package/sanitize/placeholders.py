@@ -1,4 +1,4 @@
-"""The placeholder of each private text, and the log of their places without the texts."""
+"""Placeholders that replace private texts, and the log of where they are, without the texts."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ from .detect import KINDS, PLACEHOLDER, Span
 HEAD = {"made_by": "blade sanitize", "schema_version": 1}
 MOST_PLACES = 20
 BLOCK = 1 << 22
+# Kinds that occur inside identifiers and file names, where brackets would break them.
 BARE_KINDS = ("name", "user", "host")
-# Also where a report has escaped the dashes.
+# A placeholder in a file, also with dashes that a report has escaped.
 SEEN = re.compile(rb"redacted\\{0,4}-([a-z]{2,10})\\{0,4}-([1-9][0-9]{0,8})")
 LONGEST_SEEN = 64
 
 
 @dataclass
 class Entry:
-    """A string that goes: its placeholder, its rule, how often it occurs, and where first."""
+    """A text that is replaced: its placeholder, its rule, how often it occurs, and where first."""
 
     placeholder: str
     kind: str
@@ -36,13 +37,13 @@ class Entry:
 
     @property
     def bare(self) -> str:
-        """As file names and identifiers have it."""
+        """The placeholder without brackets, as in file names and identifiers."""
         return self.placeholder.strip("[]")
 
 
 @dataclass
-class Ledger:
-    """What was given which number so far; the secrets are kept here alone."""
+class Placeholders:
+    """The placeholder of each private text so far. The texts are here alone, never in the log."""
 
     highest: Counter[str] = field(default_factory=Counter)
     by_secret: dict[str, Entry] = field(default_factory=dict)
@@ -71,13 +72,13 @@ class Ledger:
 
     @property
     def entries(self) -> list[Entry]:
-        """What was put anywhere, in the order in which it was met."""
+        """What was replaced in any place, in the order in which it was met."""
         return [entry for entry in self.by_secret.values() if entry.count]
 
 
 @dataclass(frozen=True)
 class Log:
-    """What was taken out of which files."""
+    """What was taken out of which files: redactions.json, without the texts themselves."""
 
     policy: Mapping[str, Any]
     redactions: tuple[Entry, ...]

@@ -13,10 +13,10 @@ from pathlib import Path, PurePosixPath
 
 from ... import files, outputs
 from ...errors import InputError, UsageError
-from . import ledger as ledgers
+from . import placeholders as logs
 from . import policy as policies
 from .detect import is_json, spans
-from .ledger import Entry, Ledger, Log
+from .placeholders import Entry, Log, Placeholders
 from .policy import FILE_NAME, LOG_NAME, Policy
 
 HEAD = 1 << 16
@@ -71,7 +71,7 @@ def read_policy(path: Path | None) -> Policy:
     if path is None:
         return Policy()
     is_log = path.name == LOG_NAME
-    return policies.of_log(ledgers.read(path).policy, path) if is_log else policies.read(path)
+    return policies.of_log(logs.read(path).policy, path) if is_log else policies.read(path)
 
 
 def survey(paths: Sequence[Path], policy: Policy) -> Survey:
@@ -93,12 +93,12 @@ def survey(paths: Sequence[Path], policy: Policy) -> Survey:
 
 def check(survey: Survey, policy: Policy) -> list[Entry]:
     """What must go; nothing is written. Of each file first its name (line 0), then its lines."""
-    ledger = Ledger()
+    placeholders = Placeholders()
     for source in survey.files:
-        _named(source.name, policy, ledger, put_as=source.name)
+        _named(source.name, policy, placeholders, put_as=source.name)
         for first, content in _blocks(source):
-            _sanitized(content, first, source.name, policy, ledger)
-    return ledger.entries
+            _sanitized(content, first, source.name, policy, placeholders)
+    return placeholders.entries
 
 
 def rewrite(paths: Sequence[Path], policy: Policy, out: Path | None = None) -> Shared:
@@ -125,22 +125,24 @@ def rewrite(paths: Sequence[Path], policy: Policy, out: Path | None = None) -> S
 def _written(folder: Path, surveyed: Survey, policy: Policy, *, is_copy: bool) -> Shared:
     """Write each file below a folder; in place only those that change, and the log."""
     log_file = surveyed.root / LOG_NAME
-    earlier = ledgers.read(log_file) if log_file.is_file() else None
+    earlier = logs.read(log_file) if log_file.is_file() else None
     # Numbers begin above all in the files, their names or their log.
     taken = [*(source.path for source in surveyed.files), *([log_file] if earlier else [])]
-    ledger = Ledger(ledgers.highest_seen(taken, " ".join(each.name for each in surveyed.files)))
+    placeholders = Placeholders(
+        logs.highest_seen(taken, " ".join(each.name for each in surveyed.files))
+    )
     names: dict[str, str] = {}
     changed = []
     for source in surveyed.files:
         if source.path.is_symlink() and not is_copy:
             hint = "Give its target, or write copies with --out."
             raise InputError(f"{source.path}: is a link, and is not rewritten.", hint=hint)
-        name = names[source.name] = _named(source.name, policy, ledger)
+        name = names[source.name] = _named(source.name, policy, placeholders)
         if is_copy and [*names.values()].count(name) > 1:
             message = f"{source.path}: would be called {name}, as another file is."
             raise UsageError(message, hint="Rename one of them, or copy them one by one.")
         if is_copy:
-            _named(source.name, policy, ledger, put_as=name)
+            _named(source.name, policy, placeholders, put_as=name)
         target = folder / (name if is_copy else source.name)
         with outputs.explained(target):
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -149,28 +151,30 @@ def _written(folder: Path, surveyed: Survey, policy: Policy, *, is_copy: bool) -
             is_changed = False
             with target.open("r+b" if source.is_cleared else "wb") as file:
                 for first, content in _blocks(source):
-                    clean = _sanitized(content, first, name, policy, ledger)
+                    clean = _sanitized(content, first, name, policy, placeholders)
                     is_changed = is_changed or clean != content
                     file.write(clean)
             if is_changed:
                 changed.append(source.name)
             elif not is_copy:
                 target.unlink()
-    if earlier is None or ledger.entries:
+    if earlier is None or placeholders.entries:
         # In place the log goes on listing files that were not given this time.
         known = earlier.files if earlier else {}
         listed = {*names.values(), *(() if is_copy else known)}
-        counts = {n: Counter(ledger.files.get(n, {})) + Counter(known.get(n, {})) for n in listed}
-        redactions = (*(earlier.redactions if earlier else ()), *ledger.entries)
+        counts = {
+            n: Counter(placeholders.files.get(n, {})) + Counter(known.get(n, {})) for n in listed
+        }
+        redactions = (*(earlier.redactions if earlier else ()), *placeholders.entries)
         unchecked = [
-            {"file": _named(each.name, policy, ledger), "reason": each.reason}
+            {"file": _named(each.name, policy, placeholders), "reason": each.reason}
             for each in surveyed.unchecked
         ]
         outputs.write(folder, {LOG_NAME: Log(policy.summary(), redactions, counts).text(unchecked)})
     elif is_copy:
         shutil.copyfile(log_file, folder / LOG_NAME)
     renamed = [name for name, shown in names.items() if name != shown]
-    return Shared(surveyed, ledger.entries, changed, renamed)
+    return Shared(surveyed, placeholders.entries, changed, renamed)
 
 
 def _blocks(source: Source) -> Iterator[tuple[int, bytes]]:
@@ -203,8 +207,10 @@ def _is_key_open(line: bytes, *, is_open: bool) -> bool:
     return max(starts) > max(ends, default=-1) if starts else is_open and not ends
 
 
-def _sanitized(content: bytes, first: int, file: str, policy: Policy, ledger: Ledger) -> bytes:
-    """A block without what must go; the ledger learns of it. The number of lines stays."""
+def _sanitized(
+    content: bytes, first: int, file: str, policy: Policy, placeholders: Placeholders
+) -> bytes:
+    """A block with placeholders for private texts, which are counted. The number of lines stays."""
     text = content.decode("utf-8", "surrogateescape")
     is_document = is_json(text)
     for _ in range(MOST_ROUNDS):
@@ -212,7 +218,7 @@ def _sanitized(content: bytes, first: int, file: str, policy: Policy, ledger: Le
         last, line = 0, first
         for span in spans(text, policy, is_json=is_document):
             line += text.count("\n", last, span.start)
-            shown = ledger.put(span, file, line, text[span.end : span.end + 1])
+            shown = placeholders.put(span, file, line, text[span.end : span.end + 1])
             n_breaks = text.count("\n", span.start, span.end)
             parts += (text[last : span.start], shown, "\n" * n_breaks)
             line += n_breaks
@@ -223,17 +229,17 @@ def _sanitized(content: bytes, first: int, file: str, policy: Policy, ledger: Le
     return text.encode("utf-8", "surrogateescape")
 
 
-def _named(name: str, policy: Policy, ledger: Ledger, *, put_as: str = "") -> str:
+def _named(name: str, policy: Policy, placeholders: Placeholders, *, put_as: str = "") -> str:
     """A file's name without what must go, in the letters that names of runs are made of."""
     parts = []
     for part in PurePosixPath(name).parts:
         clean, last = "", 0
         for span in spans(part, policy):
             joint = "_" if part[span.end : span.end + 1].isdigit() else ""
-            clean += part[last : span.start] + ledger.entry(span).bare + joint
+            clean += part[last : span.start] + placeholders.entry(span).bare + joint
             last = span.end
             if put_as:
-                ledger.put(span, put_as, 0)
+                placeholders.put(span, put_as, 0)
         parts.append(clean + part[last:])
     return "/".join(parts)
 
@@ -253,7 +259,7 @@ def _of_earlier_call(out: Path) -> set[str]:
     there = {path.relative_to(out) for path in out.rglob("*") if not path.is_dir()}
     names = {path.as_posix() for path in there if path.parts[0] != outputs.WORK_FOLDER}
     is_listed = files.is_own(out / LOG_NAME)
-    known = {*ledgers.read(out / LOG_NAME).files, LOG_NAME} if is_listed else set()
+    known = {*logs.read(out / LOG_NAME).files, LOG_NAME} if is_listed else set()
     if strange := sorted(names - known):
         message = f"{out}: holds files that are not of an earlier call, such as {strange[0]}."
         raise UsageError(
