@@ -37,6 +37,7 @@ from . import (
 from .chat import chat, listed_messages
 from .gym import FORMAT_FIELDS
 from .table_columns import (
+    IDS_OF_TASKS,
     MOSTLY,
     Columns,
     columns_of_runs,
@@ -239,6 +240,8 @@ def refused(files: Sequence[ListedFile], chosen: Mapping[str, str]) -> InputErro
     listing = ", ".join(columns[:MOST_LISTED]) + ", ..." * (len(columns) > MOST_LISTED)
     unknown = [f"{role}={name}" for role, name in chosen.items() if name not in columns]
     reason = f"no column {', '.join(unknown)}" if unknown else "no column of scores"
+    if not unknown and "score" in recognise(tables[file.name], {}):
+        reason = "scores, but neither a prompt, nor an answer, nor several rows of a task"
     scores, inverse = possible_scores(tables[file.name])
     hint = (
         "Name the column with the score (numbers, true and false, pass and fail), for "
@@ -262,13 +265,15 @@ def unscored(file: ListedFile) -> str | None:
 def _is_evaluation(table: Sequence[dict[str, Any]], columns: Columns) -> bool:
     """Whether rows are attempts: they have a prompt or an answer, or ids that pass or fail.
 
-    A list of benchmarks with their accuracies has ids and scores as well, but each id once.
+    A list of benchmarks with their accuracies has names and scores as well, but each name once.
     """
     if columns.keys() & {"prompt", "output", "messages"}:
         return True
     if "task" not in columns or len(table) < 2:
         return False
     is_verdict = all(score_of(one) in (0, 1) for one in values_of(table, columns["score"]))
+    if plain(columns["task"][-1]) in IDS_OF_TASKS:
+        return True
     named = [columns[role] for role in ("task", "model", "agent") if role in columns]
     return is_verdict or n_distinct(table, named) < len(table)
 
