@@ -394,9 +394,9 @@ def test_a_report_of_many_instances(tmp_path: Path) -> None:
         "other/all_preds.jsonl": "\n".join(predictions) + "\n",
         "other/results.json": json.dumps(report(submitted=["x"], resolved=["x"], incomplete=["y"])),
     }
-    found = analyzed(tmp_path, files)
+    results = analyzed(tmp_path, files)
     query = "select task_id, reward from rollouts where run_id = $run order by all"
-    assert [found.rows(query.replace("$run", f"'{run}'")) for run in ("run", "other")] == [
+    assert [results.rows(query.replace("$run", f"'{run}'")) for run in ("run", "other")] == [
         [("x", 1.0), ("y", 0.0), ("z", None)],
         [("x", 1.0), ("y", None), ("z", None)],
     ]

@@ -243,22 +243,34 @@ unmade as (
         if(bool_or(is_change), 'change', 'call') as reason,
         count(*) filter (where is_unmade) as n_passes,
         count(*) as n_passes_observed,
-        arg_min(run_id || '/' || task_id || ':' || rollout_index, (run_id, task_id, rollout_index))
+        -- The run that has most of them, where there are others.
+        if(
+            count(distinct run_id) > 1 and 4 * max(n_of_run) >= 3 * count(*) filter (where is_unmade),
+            arg_max(run_id, (n_of_run, run_id)),
+            null
+        ) as run_id,
+        max(n_of_run) as n_attempts,
+        arg_min(run_id || '/' || task_id || ':' || rollout_index, (-n_of_run, run_id, task_id, rollout_index))
             filter (where is_unmade) as citation,
         if(10 * count(*) filter (where is_unmade) >= count(*), -1, 16) as place
     from (
         select
-            benchmark,
-            run_id,
-            task_id,
-            rollout_index,
-            bool_and(expected_calls.status = 'never') as is_unmade,
-            bool_or(is_write) as is_change
-        from main.expected_calls
-        inner join staging.rollouts using (run_id, task_id, rollout_index)
-        inner join staging.run_benchmarks using (run_id)
-        where is_pass and expected_no is not null and coalesce(is_write, true)
-        group by all
+            *,
+            count(*) filter (where is_unmade) over (partition by benchmark, run_id) as n_of_run
+        from (
+            select
+                benchmark,
+                run_id,
+                task_id,
+                rollout_index,
+                bool_and(expected_calls.status = 'never') as is_unmade,
+                bool_or(is_write) as is_change
+            from main.expected_calls
+            inner join staging.rollouts using (run_id, task_id, rollout_index)
+            inner join staging.run_benchmarks using (run_id)
+            where is_pass and expected_no is not null and coalesce(is_write, true)
+            group by all
+        )
     )
     group by benchmark
     having count(*) >= 5 and count(*) filter (where is_unmade) >= 3 and 20 * count(*) filter (where is_unmade) >= count(*)
