@@ -680,7 +680,7 @@ from (
         min(seq) as seq,
         min(priority) as priority,
         coalesce(bool_and(is_nothing), false) as is_nothing,
-        regexp_replace(note, '^[^:=]*(: | = )', '') as words
+        regexp_replace(note, '^(\S+ has |[^:=]*(: | = ))', '') as words
     from every
     group by record_id, kind, note
     -- The words of a field that are an error, too, are shown once.

@@ -299,20 +299,30 @@ errors as (
     where source in ('tool', 'environment') and signature <> ''
     group by all
     union all by name
+    -- With its words, and by its class: one and the same fault may have many words.
     select distinct
         record_id,
         'error' as kind,
-        path as name,
-        error_signature(error_message(coalesce(traceback, value))) as value
-    from staging.entries
-    where
-        kind = 'VARCHAR'
-        and (
-            traceback is not null
-            or regexp_matches(value, '^[A-Za-z_.]*(Error|Exception)\b')
-            -- Readers of other formats put the harness's own error there, in any words.
-            or path = 'error_message' and record_id in (select record_id from rollouts where is_foreign)
-        )
+        name,
+        unnest(list_distinct([
+            signature,
+            nullif(regexp_extract(signature, '^([A-Za-z_.]*(Error|Exception))\b', 1), '')
+        ])) as value
+    from (
+        select
+            record_id,
+            path as name,
+            rtrim(error_signature(error_message(coalesce(traceback, value))), ': ') as signature
+        from staging.entries
+        where
+            kind = 'VARCHAR'
+            and (
+                traceback is not null
+                or regexp_matches(value, '^[A-Za-z_.]*(Error|Exception)\b')
+                -- Readers of other formats put the harness's own error there, in any words.
+                or path = 'error_message' and record_id in (select record_id from rollouts where is_foreign)
+            )
+    )
     union all by name
     -- Any error in a field of the row itself.
     select
