@@ -502,12 +502,24 @@ def test_what_an_output_was_taken_from_is_no_key() -> None:
     def row(place: int, verdict: bool, key: str) -> dict[str, Any]:
         return {"id": place, "question": "q", "pred": str(place), "answer": key, "correct": verdict}
 
-    written = rows_of(lambda place, verdict: row(place, verdict, f"I think it is {place}."))
-    columns = recognise(written, {})
-    assert (columns["output"], columns.get("key")) == (("answer",), None)
-    keys = rows_of(lambda place, verdict: row(place, verdict, str(place if verdict else 99)))
-    columns = recognise(keys, {})
-    assert (columns["output"], columns["key"]) == (("pred",), ("answer",))
+    thought = "First I count them, then I add what is left. So I think that it is"
+    for write in (lambda place: f"{thought} {place}.", str):
+        written = rows_of(lambda place, verdict, write=write: row(place, verdict, write(place)))
+        columns = recognise(written, {})
+        assert (columns["output"], columns.get("key")) == (("answer",), None)
+    # Another answer, several of which one was given, or mostly the same under a wrong verdict.
+    for other in (
+        lambda _: "99",
+        lambda place: f"{place}, 99",
+        lambda place: str(max(place, 3)),
+    ):
+        keys = rows_of(
+            lambda place, verdict, other=other: row(
+                place, verdict, str(place) if verdict else other(place)
+            )
+        )
+        columns = recognise(keys, {})
+        assert (columns["output"], columns["key"]) == (("pred",), ("answer",))
 
 
 @pytest.mark.parametrize(

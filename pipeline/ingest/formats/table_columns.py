@@ -241,19 +241,21 @@ def recognise(table: Table, chosen: Mapping[str, str]) -> Columns:
 def _is_whole_answer(table: Table, columns: Columns) -> bool:
     """Whether what is named like a key is what the model wrote: the output was taken from it.
 
-    A key differs from the outputs that fail, and has few of them in it.
+    A key differs from some output, and has few of those in it that fail; a short one may list
+    several answers.
     """
     if not {"score", "output"} <= columns.keys():
         return False
-    failing = [row for row in table if score_of(get(row, *columns["score"])) == 0]
-    pairs = [[text(get(row, *columns[role])) for role in ("output", "key")] for row in failing]
-    within = [
-        bool(re.search(rf"(?<!\w){re.escape(output.strip())}(?!\w)", key))
-        for output, key in pairs
-        if output and key
-    ]
-    is_longer = any(len(key) > len(output) for output, key in pairs if output and key)
-    return len(within) >= LEAST_COMPARED and is_longer and 2 * sum(within) > len(within)
+    is_same, within = [], []
+    for row in table:
+        output, whole = (text(get(row, *columns[role])) for role in ("output", "key"))
+        if output and whole:
+            is_same.append(output.strip() == whole.strip())
+            if score_of(get(row, *columns["score"])) == 0:
+                bounded = rf"(?<!\w){re.escape(output.strip())}(?!\w)"
+                within.append(len(whole) > LONGEST_VALUE and bool(re.search(bounded, whole)))
+    is_taken = all(is_same) or 2 * sum(within) > len(within)
+    return len(within) >= LEAST_COMPARED and is_taken
 
 
 def plain(name: str) -> str:
