@@ -264,9 +264,16 @@ def test_no_sign_depends_on_the_outcome(
 ) -> None:
     """With every reward turned over, the same attempts bear the same signs."""
     flipped = analyzed(tmp_path_factory.mktemp("flipped"), files(is_flipped=True), needs=["signs"])
-    query = "select * from signs where kind <> 'ungraded' order by all"
+    query = "select * exclude (is_verdict) from signs where kind <> 'ungraded' order by all"
     assert flipped.rows(query) == found.rows(query)
     assert len(flipped.rows(query)) > 80
+
+
+def test_signs_that_say_the_score_again(found: Results) -> None:
+    """`half` is 0 in four of five failures, `flag` is true in two, and no pass shows either."""
+    marked = "select distinct sign from signs where run_id = 'fields' and is_verdict order by all"
+    assert found.column(marked) == ["flag = false", "flag = true", "half = 0", "half = 1"]
+    assert not found.rows("from signs where is_verdict is null")
 
 
 # --- expected calls

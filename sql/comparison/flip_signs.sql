@@ -34,7 +34,7 @@ shown as (
         signs.value,
         signs.sign
     from sides
-    inner join main.signs using (run_id, task_id)
+    inner join staging.signs using (run_id, task_id)
     inner join staging.run_benchmarks using (run_id)
     -- What says the score again says nothing of it.
     anti join (from staging.modes where reason in ('same as score', 'part of score', 'measure')) as scores

@@ -43,7 +43,7 @@ signs as (
         name,
         value,
         seq
-    from main.signs
+    from staging.signs
     inner join staging.run_benchmarks using (run_id)
     union all by name
     -- A call that was never made is borne by those who did not make it, where the run has the tool at all.
@@ -58,8 +58,8 @@ signs as (
     from modes
     inner join staging.run_benchmarks using (benchmark)
     inner join staging.rollouts using (run_id)
-    semi join (from main.signs where kind = 'call') as tools using (run_id, name)
-    anti join (from main.signs where kind = 'call') as called
+    semi join (from staging.signs where kind = 'call') as tools using (run_id, name)
+    anti join (from staging.signs where kind = 'call') as called
         using (run_id, task_id, rollout_index, name)
     -- Who broke down left out every call after it.
     anti join staging.ungraded using (record_id)
@@ -72,14 +72,14 @@ limits as (
         task_id,
         rollout_index,
         arg_min(sign, (-n_attempts, sign)) as sign
-    from main.signs
+    from staging.signs
     inner join staging.run_benchmarks using (run_id)
     inner join (
         select
             benchmark,
             sign,
             count(*) as n_attempts
-        from main.signs
+        from staging.signs
         inner join staging.run_benchmarks using (run_id)
         where kind = 'limit'
         group by all
@@ -94,7 +94,7 @@ stated as (
         task_id,
         rollout_index,
         arg_max(sign, (length(value), sign)) as error
-    from main.signs
+    from staging.signs
     where kind = 'error' and seq is null and value <> 'recorded'
     group by all
 ),

@@ -2,7 +2,7 @@
 -- grain: benchmark, mode, reason, parent
 -- looks at: run
 -- kind: table
--- needs: main.signs
+-- needs: staging.signs
 -- computed by: pipeline.analysis.modes.computed_modes
 -- columns: benchmark, mode, reason, rank, kind, name, value, parent, members, p_adjusted
 from staging.sign_rows

@@ -37,7 +37,7 @@ forms as (
         kind,
         name,
         value
-    from main.signs
+    from staging.signs
     inner join staging.run_benchmarks using (run_id)
     where
         kind = 'answer'
@@ -109,7 +109,7 @@ select
     scope,
     true as is_borne,
     seq
-from main.signs
+from staging.signs
 inner join attempts using (run_id, task_id, rollout_index)
 anti join forms using (run_id, task_id, rollout_index, kind, name, value)
 where

@@ -102,7 +102,7 @@ bearing as (
         signs.seq
     from listed
     inner join staging.run_benchmarks using (benchmark)
-    inner join main.signs using (run_id, kind, name, value)
+    inner join staging.signs using (run_id, kind, name, value)
     left join (select distinct benchmark, mode as parent, run_id, task_id, rollout_index from staging.attempt_modes)
         as within using (benchmark, parent, run_id, task_id, rollout_index)
     where listed.parent is not null and (listed.reason = 'terminal' or within.run_id is not null)
@@ -160,7 +160,7 @@ recording as (
         rollout_index,
         kind,
         name
-    from main.signs
+    from staging.signs
     where kind = 'field' and name in (select name from listed where kind = 'field')
     union
     select distinct
@@ -196,7 +196,7 @@ known_attempts as (
         'call' as kind,
         name,
         false as is_of_attempts
-    from main.signs
+    from staging.signs
     inner join staging.run_benchmarks using (run_id)
     where kind = 'call'
 ),

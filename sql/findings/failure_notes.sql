@@ -291,7 +291,7 @@ sign_counts as (
         value,
         count(*) filter (where is_pass) as n_passes,
         count(*) as n
-    from main.signs
+    from staging.signs
     inner join staging.rollouts using (run_id, task_id, rollout_index)
     inner join staging.run_benchmarks using (run_id)
     group by all
@@ -360,7 +360,7 @@ rare_signs as (
                 value not in ('is null', 'is empty'),
                 sign
         ) as nth
-    from main.signs
+    from staging.signs
     inner join failing using (run_id, task_id, rollout_index)
     inner join sign_counts using (benchmark, kind, name, value)
     inner join totals using (benchmark)
@@ -372,7 +372,7 @@ rare_signs as (
             name,
             value,
             count(*) as n_of_task
-        from main.signs
+        from staging.signs
         inner join staging.run_benchmarks using (run_id)
         group by all
     ) as of_task using (benchmark, task_id, kind, name, value)

@@ -21,7 +21,7 @@ attempts as (
         failure_class,
         ungraded.reason,
         exists (
-            from main.signs
+            from staging.signs
             where
                 signs.kind = 'limit'
                 and signs.run_id = attempts.run_id

@@ -89,7 +89,7 @@ left join (
         and shared.rollout_index = chosen.passing_index
         and failure_notes.kind = 'expected'
         and starts_with(failure_notes.note, shared.tool || ' ')
-    anti join main.signs
+    anti join staging.signs
         on signs.run_id = chosen.run_id
         and signs.task_id = chosen.task_id
         and signs.rollout_index = chosen.passing_index

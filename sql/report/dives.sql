@@ -236,7 +236,7 @@ notes as (
         and shared.rollout_index = passing.passing_index
         and failure_notes.kind = 'expected'
         and starts_with(failure_notes.note, shared.tool || ' ')
-    anti join main.signs
+    anti join staging.signs
         on signs.run_id = passing.passing_run_id
         and signs.task_id = chosen.task_id
         and signs.rollout_index = passing.passing_index

@@ -66,7 +66,7 @@ at_limits as (
         count(distinct (run_id, task_id, rollout_index)) as n_at_limit,
         count(distinct (run_id, task_id, rollout_index)) filter (where is_pass) as n_passes_at_limit,
         list(distinct sign order by sign)[:3] as limits_reached
-    from main.signs
+    from staging.signs
     inner join rollouts using (run_id, task_id, rollout_index)
     where kind = 'limit'
     group by all
@@ -81,7 +81,7 @@ signs as (
             where kind = 'answer' and value in ('is empty', 'is missing after the last tool call', 'was not extracted')
         ) as n_empty,
         count(distinct (run_id, task_id, rollout_index)) filter (where kind = 'ungraded') as n_ungraded
-    from main.signs
+    from staging.signs
     inner join staging.run_benchmarks using (run_id)
     group by all
 ),
