@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -29,6 +30,8 @@ FEW_ROWS_BYTES = 4 << 20
 RELATIONS_MEMORY = "512MB"
 # Cached blocks are dropped from memory each time that this much has been read.
 DROP_AFTER_BYTES = 128 << 20
+# More relations wait for each other: beyond this many threads, little is gained.
+MOST_AT_ONCE = 4
 # In DuckDB 2.0.0 a join that spills between two others loses a dictionary of the first that the
 # last relies on; the error ends the database.
 LOST_DICTIONARY = "dict-surviving join"
@@ -71,7 +74,7 @@ def new_output(
 
     If the output may be reused, it is recorded what it depends on.
     """
-    n_bytes = sum(artifact.n_bytes for artifact in artifacts)
+    n_bytes = _n_bytes(artifacts)
     is_small = n_bytes < SMALL_BYTES
     with outputs.replaced(settings.out, note=note) as folder:
         path = folder / WAREHOUSE_NAME
@@ -91,6 +94,20 @@ def new_output(
         new_files = earlier.written(folder)
     if inputs:
         earlier.remember(settings.out, inputs, new_files, [sha256 for (sha256,) in hashes])
+
+
+def relations_at_once(artifacts: Sequence[Artifact], settings: Settings) -> int:
+    """How many relations are created at the same time.
+
+    Small ones take long to plan, which one thread does; large ones use all threads and the memory.
+    """
+    if settings.threads is not None or _n_bytes(artifacts) >= SMALL_BYTES:
+        return 1
+    return min(os.cpu_count() or 1, MOST_AT_ONCE)
+
+
+def _n_bytes(artifacts: Sequence[Artifact]) -> int:
+    return sum(artifact.n_bytes for artifact in artifacts)
 
 
 def without_spilling(settings: Settings, build: Callable[[Settings], T]) -> T:

@@ -107,6 +107,7 @@ def run(
                     SQL_DIR,
                     computed_relations(chosen),
                     wanted=wanted,
+                    at_once=resources.relations_at_once(artifacts, settings),
                     begin=lambda n: progress.stage(f"creating {n} relations"),
                 ),
             )

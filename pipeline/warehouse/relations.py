@@ -10,12 +10,13 @@ import json
 import re
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import contextmanager
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, TypeAlias
 
 import duckdb
 
@@ -26,6 +27,8 @@ from .reader import Warehouse
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+Create: TypeAlias = "Callable[[Relation, duckdb.DuckDBPyConnection], None]"
 
 # Folders of sql/ are subjects; only these two are schemas of their own as well.
 OWN_SCHEMAS = ("report", "assertions")
@@ -131,11 +134,13 @@ def create_relations(
     python: Iterable[Relation | Compute] = (),
     *,
     wanted: Collection[str] = (),
+    at_once: int = 1,
     begin: Callable[[int], None] = lambda _n: None,
 ) -> None:
     """Create all relations, or only the wanted ones and those that they read.
 
     Public tables are sorted by their grain, so that a plain select always has the same order.
+    Of those that do not read each other, up to `at_once` are created at the same time.
     `begin` is called with the number of relations.
     """
     every = relations(sql_dir, python)
@@ -145,20 +150,18 @@ def create_relations(
     begin(len(every))
     db.execute("set preserve_insertion_order = true")
     known = known_columns(sql_dir, every)
+    rows_of_needs: dict[str, bool] = {}
 
-    empty: set[str] = set()
+    def create(relation: Relation, db: duckdb.DuckDBPyConnection) -> None:
+        def has_rows(need: str) -> bool:
+            if need not in rows_of_needs:
+                rows_of_needs[need] = bool(db.execute(f"select 1 from {need} limit 1").fetchall())
+            return rows_of_needs[need]
 
-    @cache
-    def has_rows(need: str) -> bool:
-        return need not in empty and bool(db.execute(f"select 1 from {need} limit 1").fetchall())
-
-    # One transaction: separate ones would each wait for the disk.
-    db.execute("begin")
-    for relation in every:
         try:
             columns = known.get(relation.name)
             if columns is not None and not all(any(map(has_rows, need)) for need in relation.needs):
-                empty.add(relation.name)
+                rows_of_needs[relation.name] = False
                 db.execute(f"create table {relation.name} ({columns})")
                 _comment(db, relation, "table")
             else:
@@ -166,12 +169,84 @@ def create_relations(
         except duckdb.Error as error:
             error.add_note(f"in {relation.name}")
             raise
-    if not known and not wanted:
-        _remember_columns(db, sql_dir, every)
+
+    # Separate transactions would each wait for the disk; those of small files have little to write.
+    with _at_once(db, every, create, at_once) if at_once > 1 else _in_order(db, every, create):
+        if not known and not wanted:
+            _remember_columns(db, sql_dir, every)
+        for relation in every:
+            if relation.is_step and not wanted:
+                db.execute(f"drop table {relation.name}")
+
+
+@contextmanager
+def _in_order(
+    db: duckdb.DuckDBPyConnection, every: Iterable[Relation], create: Create
+) -> Iterator[None]:
+    """One relation after the other, in one transaction that ends with the context."""
+    db.execute("begin")
     for relation in every:
-        if relation.is_step and not wanted:
-            db.execute(f"drop table {relation.name}")
+        create(relation, db)
+    yield
     db.execute("commit")
+
+
+@contextmanager
+def _at_once(
+    db: duckdb.DuckDBPyConnection, every: Iterable[Relation], create: Create, n_threads: int
+) -> Iterator[None]:
+    """Each relation as soon as all that it reads exist; after an error there is none of them."""
+    place = {relation.name: number for number, relation in enumerate(every)}
+    sorter = TopologicalSorter({relation.name: _comes_after(relation, place) for relation in every})
+    sorter.prepare()
+    by_name = {relation.name: relation for relation in every}
+    cursors: SimpleQueue[duckdb.DuckDBPyConnection] = SimpleQueue()
+    for _ in range(n_threads):
+        cursors.put(_cursor(db))
+
+    def make(relation: Relation) -> None:
+        cursor = cursors.get()
+        try:
+            create(relation, cursor)
+        finally:
+            cursors.put(cursor)
+
+    begun: dict[Future[None], str] = {}
+    pool = ThreadPoolExecutor(n_threads)
+    try:
+        while sorter.is_active():
+            for name in sorted(sorter.get_ready(), key=place.__getitem__):
+                begun[pool.submit(make, by_name[name])] = name
+            done, _ = wait(begun, return_when=FIRST_COMPLETED)
+            # Of several errors the same one is raised each time.
+            for future in sorted(done, key=lambda each: place[begun[each]]):
+                future.result()
+                sorter.done(begun.pop(future))
+    except BaseException:
+        pool.shutdown(cancel_futures=True)
+        for relation in every:
+            kind = "table" if relation.is_table else "view"
+            with suppress(duckdb.Error):
+                db.execute(f"drop {kind} if exists {relation.name}")
+        raise
+    pool.shutdown()
+    while not cursors.empty():
+        cursors.get().close()
+    yield
+
+
+def _comes_after(relation: Relation, names: Collection[str]) -> set[str]:
+    """What a relation reads, and what its needs ask."""
+    needs = {need.split()[0] for line in relation.needs for need in line}
+    return (needs & set(names)).union(relation.reads)
+
+
+def _cursor(db: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
+    """Another connection to the same database, with the settings of this one."""
+    cursor = db.cursor()
+    (name,) = db.execute("select current_database()").fetchall()[0]
+    cursor.execute(f"use {name}; set enable_progress_bar = false")
+    return cursor
 
 
 def known_columns(sql_dir: Path, every: Iterable[Relation]) -> dict[str, str]:
