@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -537,6 +537,124 @@ def test_the_only_verdict_that_is_named_like_a_score(
         }
     )
     assert recognise(table, {}).get("score") == column
+
+
+@pytest.mark.parametrize(
+    ("n_apart", "column"), [(0, ("tests_passed",)), (1, None)], ids=["a part", "apart"]
+)
+def test_of_several_verdicts_the_one_that_is_true_where_all_are(
+    tmp_path: Path, n_apart: int, column: tuple[str, ...] | None
+) -> None:
+    """It is the whole; one row in a later part of the table contradicts it."""
+    rows = [
+        {"task_id": place, "build_passed": place % 4 > 0, "tests_passed": place % 4 > 1}
+        for place in range(300)
+    ]
+    rows += [{"task_id": 300, "build_passed": False, "tests_passed": True}] * n_apart
+    write_lines(tmp_path / "all.jsonl", rows)
+    if column is None:
+        with pytest.raises(InputError, match=r"score \(build_passed, tests_passed\)"):
+            read(tmp_path)
+    else:
+        assert sum(row["reward"] for row in attempts(tmp_path)) == 150
+
+
+def read_as(folder: Path, **chosen: str) -> dict[str, str]:
+    """How each table of a folder is read."""
+    artifacts = discover.artifacts((folder,), table_fields=chosen)
+    tables = [one for one in artifacts if one.format == "own_table"]
+    return {
+        name: description
+        for description, names in own_table.readings(tables).items()
+        for name in names
+    }
+
+
+def test_columns_are_the_same_in_all_tables_that_have_them(tmp_path: Path) -> None:
+    """A verdict that is the only one to vary in one table is a part in another."""
+    for name, apart in (("a", False), ("b", True)):
+        rows = [
+            {"task_id": place, "first_passed": not apart or place > 2, "last_passed": place > 1}
+            for place in range(6)
+        ]
+        write_lines(tmp_path / f"{name}.jsonl", rows)
+    with pytest.raises(InputError, match="several columns that may be the score"):
+        discover.artifacts((tmp_path,))
+    assert set(read_as(tmp_path, score="last_passed")) == {"a.jsonl", "b.jsonl"}
+
+
+def test_a_table_without_any_verdict_is_read_like_its_siblings(tmp_path: Path) -> None:
+    """Its attempts are unscored."""
+    for name, verdict in (("a", True), ("b", None)):
+        rows = [{"task_id": place, "passed": verdict, "error": "x"} for place in range(4)]
+        write_lines(tmp_path / f"{name}.jsonl", rows)
+    assert set(read_as(tmp_path)) == {"a.jsonl", "b.jsonl"}
+
+
+def timed(model: str, places: Iterable[int]) -> list[dict[str, Any]]:
+    """Attempts of two levels with five rounds each, and when they were made."""
+    return [
+        {"model": model, "level": place // 5, "round": place % 5, "passed": place > 3}
+        | {"tokens": 99 * len(model) + place, "elapsed_seconds": place + len(model) / 7}
+        | {"at": f"2026-01-0{len(model)}T10:00:{place:02}Z"}
+        for place in places
+    ]
+
+
+def test_several_columns_are_the_task(tmp_path: Path) -> None:
+    """The fewest that identify a row of each model; a time identifies none."""
+    write_lines(tmp_path / "all.jsonl", [*timed("ash", range(10)), *timed("maple", range(10))])
+    assert "task = level, round, score" in read_as(tmp_path)["all.jsonl"]
+    tasks = [f"{place // 5}/{place % 5}" for place in range(10)]
+    runs = runs_of(tmp_path)
+    assert [[task for task, _ in runs[model]] for model in ("ash", "maple")] == [tasks, tasks]
+    assert attempts(tmp_path)[7]["round"] == 2
+
+
+def test_a_time_is_no_task(tmp_path: Path) -> None:
+    """Of one model alone nothing says what identifies a task."""
+    write_lines(tmp_path / "all.jsonl", timed("ash", range(10)))
+    assert "task" not in recognise(timed("ash", range(10)), {})
+
+
+def test_single_rows_of_another_table_are_counted_once(tmp_path: Path) -> None:
+    """Each is a reject that names the row, though that has more columns: their times are equal."""
+    rows = [{**row, "task_id": place} for place, row in enumerate(timed("ash", range(14)))]
+    write_lines(tmp_path / "all.jsonl", [{**row, "mode": "tool"} for row in rows[:10]])
+    write_lines(tmp_path / "early.jsonl", rows[2:])
+    write_lines(tmp_path / "part.jsonl", rows[:3])
+    artifacts = discover.artifacts((tmp_path,))
+    kinds = {one.name: one.kind for one in artifacts}
+    assert kinds["part.jsonl"] is Kind.SKIPPED
+    (early,) = (one for one in artifacts if one.name == "early.jsonl")
+    found = [one for one in own_table.read(early) if isinstance(one, Row | Reject)]
+    assert [type(one) for one in found] == [Reject] * 8 + [Row] * 4
+    assert found[0] == Reject("repeats the row all.jsonl:3")
+
+
+def test_a_condition_of_some_models(tmp_path: Path) -> None:
+    """A model may have one condition alone; where it has two, its tasks have both."""
+    rows = [
+        {"task_id": f"t{place}", "model": model, "mode": mode, "passed": place > 2}
+        for model, mode in (("ash", "tool"), ("ash", "text"), ("oak", "tool"))
+        for place in range(6)
+    ]
+    write_lines(tmp_path / "all.jsonl", rows)
+    assert set(runs_of(tmp_path)) == {"ash tool", "ash text", "oak tool"}
+
+
+def test_names_of_prompts_are_conditions(tmp_path: Path) -> None:
+    """Words that recur for every task are no question; repeats are numbered for each of them."""
+    rows = [
+        {"problem": f"p{place}", "prompt": prompt, "sample": repeat, "verified": place > 1}
+        for prompt in ("base", "few-shot")
+        for place in range(4)
+        for repeat in range(2)
+    ]
+    write_lines(tmp_path / "all.jsonl", rows)
+    assert read_as(tmp_path)["all.jsonl"] == (
+        "task = problem, score = verified (boolean), repeat = sample, one run per prompt"
+    )
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,9 @@ from ...artifact import Artifact, Kind, ListedFile
 from ...errors import InputError
 from . import (
     Claim,
+    Line,
     Reading,
+    Reject,
     Row,
     Setting,
     as_json,
@@ -37,13 +40,20 @@ from . import (
 from .chat import chat, listed_messages
 from .gym import FORMAT_FIELDS
 from .table_columns import (
+    EQUALS_KEY,
     IDS_OF_TASKS,
     MOSTLY,
     Columns,
     columns_of_runs,
+    composed_task,
     described,
+    ends_like_score,
+    is_duration,
     is_numbering,
     is_score_name,
+    is_task_name,
+    is_time,
+    is_whole,
     messages_of,
     n_distinct,
     paths,
@@ -52,9 +62,10 @@ from .table_columns import (
     question,
     recognise,
     repeat_of,
+    roles_of,
     score_of,
     values_of,
-    with_verdict,
+    with_computed,
 )
 from .table_rows import SAMPLED_ROWS, ending, entries, sample, starts_list
 
@@ -99,21 +110,49 @@ def claims(
     The documents of a folder that are one attempt each are one table.
     """
     documents = defaultdict(list)
-    tables = {}
+    samples = {}
     for file in files:
         table = sample(file.path)
-        columns = recognise(table, chosen)
-        table = [with_verdict(row, columns) for row in table]
         if _is_one_attempt(file.path, table):
-            documents[file.folder].append((file, table[0]))
-        elif _is_scored(table, columns, is_named=is_named):
-            tables[file] = _rows_of_values(table), values_of(table, columns["score"])
+            row = with_computed(table[0], recognise(table, chosen))
+            documents[file.folder].append((file, row))
+        else:
+            samples[file] = table
+    fields = tuple(sorted(chosen.items()))
+    tables, beside, copied = {}, {}, {}
+    for group in _groups(samples):
+        paths = tuple(file.path for file in group)
+        together = _together(paths, fields)
+        computed = {
+            file: [with_computed(row, together.columns[file.path]) for row in samples[file]]
+            for file in group
+        }
+        scored = {
+            _names(table)
+            for file, table in computed.items()
+            if _is_scored(table, together.columns[file.path], is_named=is_named)
+        }
+        for file, table in computed.items():
+            columns = together.columns[file.path]
+            if "score" in columns and _names(table) in scored:
+                tables[file] = _rows_of_values(table), values_of(table, columns["score"])
+                beside[file] = paths if len(paths) > 1 else ()
+                copied[file] = together.is_copied(file.path)
     parts = set() if is_named else _parts(tables)
     for file in tables:
-        stem, fields = NAMES.sub("", file.base), tuple(sorted(chosen.items()))
+        stem = NAMES.sub("", file.base)
         is_summary = not is_named and (_is_summary(file, tables) or _is_copy(file, tables))
-        reason = "repeats rows of a table beside it" if is_summary or file in parts else None
-        yield Claim(file, Kind.ROLLOUTS, file.folder, stem, fields=fields, skipped=reason)
+        is_repeated = is_summary or file in parts or copied[file]
+        reason = "repeats rows of a table beside it" if is_repeated else None
+        yield Claim(
+            file,
+            Kind.ROLLOUTS,
+            file.folder,
+            stem,
+            beside=beside[file],
+            fields=fields,
+            skipped=reason,
+        )
     for folder, attempts in documents.items():
         rows = [row for _, row in attempts]
         columns = recognise(rows[:SAMPLED_ROWS], chosen)
@@ -126,6 +165,185 @@ def claims(
                     values_of([row], columns[role]) for role in ("score", "task") if role in columns
                 ):
                     yield Claim(file, Kind.ROLLOUTS, above, stem, fields=fields)
+
+
+def _names(table: Sequence[dict[str, Any]]) -> frozenset[str]:
+    return frozenset(name for row in table for name in row)
+
+
+def _groups(samples: Mapping[ListedFile, list[dict[str, Any]]]) -> list[list[ListedFile]]:
+    """The tables of a folder that have the same columns, or one all columns of another."""
+    groups: list[tuple[str, set[frozenset[str]], list[ListedFile]]] = []
+    for file, table in samples.items():
+        own = _names(table)
+        near = [
+            group
+            for group in groups
+            if group[0] == file.folder
+            if own in group[1] or any(own <= other or other <= own for other in group[1])
+        ]
+        names = {own}.union(*(group[1] for group in near))
+        files = [*itertools.chain.from_iterable(group[2] for group in near), file]
+        groups = [group for group in groups if group not in near]
+        groups.append((file.folder, names, files))
+    return [sorted(files, key=lambda file: file.name) for _, _, files in groups]
+
+
+@dataclass(frozen=True)
+class Together:
+    """What tables with the same columns are read as, and their rows that repeat another's."""
+
+    columns: dict[Path, Columns]
+    copies: dict[Path, dict[int, str]]
+
+    def is_copied(self, path: Path) -> bool:
+        """Whether every row repeats one of another table."""
+        copies = self.copies.get(path, {})
+        return bool(copies) and all(
+            place in copies or isinstance(entry, Line) for place, entry in enumerate(entries(path))
+        )
+
+
+def _together(tables: Sequence[Path], chosen: tuple[tuple[str, str], ...]) -> Together:
+    """What is decided over several tables, once for as long as they stay the same."""
+    return _decided(tuple((path, *_state(path)) for path in tables), chosen)
+
+
+def _state(path: Path) -> tuple[int, int]:
+    try:
+        known = path.stat()
+    except OSError:  # reading it makes the reject
+        return 0, 0
+    return known.st_size, known.st_mtime_ns
+
+
+@lru_cache(maxsize=256)
+def _decided(
+    files: tuple[tuple[Path, int, int], ...], chosen: tuple[tuple[str, str], ...]
+) -> Together:
+    tables = {path: sample(path) for path, _, _ in files}
+    columns = _columns_of(tables, dict(chosen))
+    copies = _copies(tables)
+    if "task" not in dict(chosen) and not any(map(_names_tasks, columns.values())):
+        rows = [
+            ((str(path), *_run_of(row, columns[path])), row)
+            for path in tables
+            for place, row in _placed(path, SAMPLED_ROWS)
+            if place not in copies.get(path, {})
+        ]
+        taken = {
+            known
+            for by_role in columns.values()
+            for role, known in by_role.items()
+            if role != "task"
+        }
+        if task := composed_task(rows, taken):
+            columns = {path: {**by_role, "task": task} for path, by_role in columns.items()}
+    return Together(columns, copies)
+
+
+def _names_tasks(columns: Columns) -> bool:
+    """Whether a prompt, or a column that is named so, identifies the task."""
+    return bool(columns.keys() & {"prompt", "messages"}) or (
+        "task" in columns and is_task_name(columns["task"])
+    )
+
+
+def _run_of(row: dict[str, Any], columns: Columns) -> list[Any]:
+    roles = ("benchmark", "model", "agent")
+    return [as_json(get(row, *columns[role])) for role in roles if role in columns]
+
+
+def _placed(path: Path, n_entries: int | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The rows of a table with their places, until it is damaged."""
+    with suppress(OSError, ValueError, EOFError):
+        for place, entry in enumerate(itertools.islice(entries(path), n_entries)):
+            if isinstance(entry, dict):
+                yield place, entry
+
+
+def _columns_of(
+    tables: Mapping[Path, list[dict[str, Any]]], chosen: Mapping[str, str]
+) -> dict[Path, Columns]:
+    """The columns of each table: where tables disagree, as all their rows say."""
+    columns = {path: roles_of(table, chosen) for path, table in tables.items()}
+    if _is_disputed(tables, columns):
+        rows = list(itertools.chain.from_iterable(tables.values()))
+        of_all = roles_of(rows, chosen, is_of_several=True)
+        columns = {
+            path: {
+                role: column
+                for role, column in of_all.items()
+                if role in chosen or column == (EQUALS_KEY,) or values_of(table, column)
+            }
+            for path, table in tables.items()
+        }
+    scores = {by_role["score"] for by_role in columns.values() if "score" in by_role}
+    if "score" in chosen or len(scores) != 1:
+        return columns
+    (score,) = scores
+    every_row = (row for path in tables for _, row in _placed(path))
+    if ends_like_score(score[-1]) and not is_score_name(score) and not is_whole(every_row, score):
+        for by_role in columns.values():
+            by_role.pop("score", None)
+        return columns
+    for path, table in tables.items():
+        # Where no attempt has a verdict, the other tables say which column has it.
+        if score in paths(table) and not values_of(table, score):
+            columns[path]["score"] = score
+    return columns
+
+
+def _is_disputed(
+    tables: Mapping[Path, list[dict[str, Any]]], columns: Mapping[Path, Columns]
+) -> bool:
+    """Whether a column has a role in one table, and values and another role in a second one."""
+    known = {one for by_role in columns.values() for one in by_role.items() if one[0] != "repeat"}
+    return any(
+        columns[path].get(role) != column and bool(values_of(table, column))
+        for path, table in tables.items()
+        for role, column in sorted(known)
+    )
+
+
+def _copies(tables: Mapping[Path, list[dict[str, Any]]]) -> dict[Path, dict[int, str]]:
+    """By place the rows that repeat one of another table, and which one that is.
+
+    Each value is the same there, and among them a time that no other row of its table has: verdicts
+    and answers alone may be those of another run.
+    """
+    if len(tables) < 2 or sum(_state(path)[0] for path in tables) > LARGEST_COMPARED:
+        return {}
+    copies: dict[Path, dict[int, str]] = {}
+    rows_at: dict[Any, tuple[frozenset[Any], str]] = {}
+    # The table with the most columns has the originals; of those the largest.
+    ordered = sorted(tables, key=lambda path: (-len(_names(tables[path])), -_state(path)[0], path))
+    for path in ordered:
+        rows = [
+            (place, frozenset(measured), tuple(one for one in measured if one[2]))
+            for place, row in _placed(path)
+            if (measured := list(_compared_values(row)))
+        ]
+        n_rows_at = Counter(time for _, _, times in rows for time in times)
+        own: dict[Any, tuple[frozenset[Any], str]] = {}
+        for place, values, times in rows:
+            single = [time for time in times if n_rows_at[time] == 1]
+            same = (rows_at[time] for time in single if time in rows_at)
+            original = next((name for others, name in same if values <= others), None)
+            if original:
+                copies.setdefault(path, {})[place] = original
+            else:
+                own |= dict.fromkeys(single, (values, f"{path.name}:{place + 1}"))
+        rows_at = {**own, **rows_at}
+    return copies
+
+
+def _compared_values(row: dict[str, Any]) -> Iterator[tuple[str, int, bool]]:
+    """The columns of a row with their values as hashes, and whether these are measured times."""
+    for name, value in row.items():
+        if value not in (None, ""):
+            is_fraction = isinstance(value, float) and bool(value % 1) and is_duration(name)
+            yield name, hash(as_json(value)), is_fraction or is_time(value)
 
 
 def _parts(files: Iterable[ListedFile]) -> set[ListedFile]:
@@ -226,23 +444,26 @@ def _is_of_gym(row: dict[str, Any]) -> bool:
 def refused(files: Sequence[ListedFile], chosen: Mapping[str, str]) -> InputError:
     """Why none of these tables is read, with the columns of one, and what would help.
 
-    The one is the first that looks most like an evaluation: several rows, and a column that could
-    be the score.
+    The one looks most like an evaluation: several rows, and a column that could be the score; of
+    several such tables it is the largest.
     """
     tables = {file.name: sample(file.path) for file in files}
 
-    def rank(file: ListedFile) -> tuple[bool, bool]:
+    def rank(file: ListedFile) -> tuple[bool, bool, int]:
         table = tables[file.name]
-        return len(table) < 2, not any(possible_scores(table))
+        return len(table) < 2, not any(possible_scores(table)), -_state(file.path)[0]
 
     file = min(files, key=rank)
     columns = column_names(file.path)
     listing = ", ".join(columns[:MOST_LISTED]) + ", ..." * (len(columns) > MOST_LISTED)
     unknown = [f"{role}={name}" for role, name in chosen.items() if name not in columns]
     reason = f"no column {', '.join(unknown)}" if unknown else "no column of scores"
-    if not unknown and "score" in recognise(tables[file.name], {}):
-        reason = "scores, but neither a prompt, nor an answer, nor several rows of a task"
     scores, inverse = possible_scores(tables[file.name])
+    several = [name for name in scores if ends_like_score(name)]
+    if not unknown and len(several) > 1:
+        reason = f"several columns that may be the score ({', '.join(several)})"
+    elif not unknown and "score" in recognise(tables[file.name], {}):
+        reason = "scores, but neither a prompt, nor an answer, nor several rows of a task"
     hint = (
         "Name the column with the score (numbers, true and false, pass and fail), for "
         f"example: --field score={scores[0] if scores else 'COLUMN'}"
@@ -288,32 +509,40 @@ def readings(artifacts: Iterable[Artifact]) -> dict[str, list[str]]:
 
 @dataclass(frozen=True)
 class TableColumns:
-    """How a table is read: the column of each role, and those whose values are separate runs."""
+    """How a table is read: the column of each role, those of runs, rows that repeat another's."""
 
     by_role: Columns
     of_runs: list[tuple[str, ...]]
     description: str
+    copies: dict[int, str]
 
 
 def _columns(artifact: Artifact) -> TableColumns:
     """The columns by the first rows, and by what holds in all of them.
 
-    A column numbers repeats only if no later row repeats a number as well.
+    A column numbers repeats only if no later row of the run repeats a number as well.
     """
-    table = sample(artifact.path)
-    columns = recognise(table, dict(artifact.fields))
-    of_runs = []
-    with suppress(OSError, ValueError, EOFError):  # reading it all makes the reject
-        is_guess = "repeat" in columns and "repeat" not in dict(artifact.fields)
-        if is_guess and len(table) == SAMPLED_ROWS and not is_numbering(_rows(artifact), columns):
+    together = _together(artifact.beside or (artifact.path,), artifact.fields)
+    columns = dict(together.columns[artifact.path])
+    table = [with_computed(row, columns) for row in sample(artifact.path)]
+    is_guess = "repeat" in columns and "repeat" not in dict(artifact.fields)
+    of_runs: list[tuple[str, ...]] = []
+    try:
+        of_runs = columns_of_runs(_rows(artifact, columns), columns)
+        if is_guess and not is_numbering(_rows(artifact, columns), columns, of_runs):
             del columns["repeat"]
-        of_runs = columns_of_runs(_rows(artifact), columns)
-    table = [with_verdict(row, columns) for row in table]
-    return TableColumns(columns, of_runs, described(columns, of_runs, table))
+            of_runs = columns_of_runs(_rows(artifact, columns), columns)
+    except (OSError, ValueError, EOFError):  # reading it all makes the reject
+        if is_guess and "repeat" in columns and not is_numbering(table, columns):
+            del columns["repeat"]
+    copies = together.copies.get(artifact.path, {})
+    return TableColumns(columns, of_runs, described(columns, of_runs, table), copies)
 
 
-def _rows(artifact: Artifact) -> Iterator[dict[str, Any]]:
-    return (entry for entry in entries(artifact.path) if isinstance(entry, dict))
+def _rows(artifact: Artifact, columns: Columns) -> Iterator[dict[str, Any]]:
+    return (
+        with_computed(entry, columns) for entry in entries(artifact.path) if isinstance(entry, dict)
+    )
 
 
 def column_names(path: Path) -> list[str]:
@@ -326,13 +555,16 @@ def read(artifact: Artifact) -> Iterator[Reading]:
     columns = _columns(artifact)
     yield Setting("read_as", columns.description)
     for place, entry in enumerate(entries(artifact.path)):
-        yield _attempt(entry, columns, place) if isinstance(entry, dict) else entry
+        if original := columns.copies.get(place):
+            yield Reject(f"repeats the row {original}")
+        else:
+            yield _attempt(entry, columns, place) if isinstance(entry, dict) else entry
 
 
 def _attempt(row: dict[str, Any], table: TableColumns, place: int) -> Row:
     """A row of the table as a row of Gym."""
     columns = table.by_role
-    row = with_verdict(row, columns)
+    row = with_computed(row, columns)
     cells = {role: get(row, *path) for role, path in columns.items()}
     request, response_items = _transcript(row, cells)
     model, agent = text(cells.get("model")), text(cells.get("agent"))

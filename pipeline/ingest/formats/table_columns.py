@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,6 +41,15 @@ LEAST_CROSSED = 5
 # Names of single rows are no benchmarks.
 LEAST_OF_BENCHMARK = 3
 MOST_VALUES = 12
+# Columns that together are one task, and how they are named.
+MOST_PARTS = 3
+SEPARATOR = ", "
+FEW_WORDS = re.compile(r"[A-Za-z][\w.:/-]*( [\w.:/-]+){0,2}")
+CLOCK = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d")
+DURATION = re.compile(
+    r"(^|_)(runtime|time|duration|elapsed|latency|wall|took|seconds)"
+    r"(_(clock|time|s|sec|secs|seconds|ms|msec|millis|milliseconds))*$"
+)
 LONGEST_VALUE = 60
 PASSING = frozenset("true yes pass passed correct right success successful solved resolved".split())
 FAILING = frozenset("false no fail failed incorrect wrong failure unsolved unresolved".split())
@@ -98,6 +107,32 @@ def _is_of_questions(path: tuple[str, ...], values: Values) -> bool:
     """Whether a column has what was asked; inside an object only if it is sentences."""
     is_sentences = all(isinstance(value, str) and " " in value.strip() for value in values)
     return not _is_of_names(path, values) and (len(path) == 1 or is_sentences)
+
+
+def _is_of_conditions(table: Table, path: tuple[str, ...]) -> bool:
+    """Whether a few words, such as the name of a prompt, recur for several named tasks each."""
+    values = values_of(table, path)
+    if not all(_is_word(value) and FEW_WORDS.fullmatch(value) for value in values):
+        return False
+    others = [
+        other
+        for other in paths(table)
+        if other != path and plain(other[-1]) in NAMES_OF["task"]
+        if all(map(_is_word, values_of(table, other)))
+    ]
+    return any(_are_crossed(table, path, other) for other in others)
+
+
+def _are_crossed(table: Table, path: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Whether each value of a column has several of another, and most of these have several."""
+    beside: tuple[dict[str, set[str]], dict[str, set[str]]] = ({}, {})
+    for row in table:
+        here, there = (as_json(get(row, *one)) for one in (path, other))
+        beside[0].setdefault(here, set()).add(there)
+        beside[1].setdefault(there, set()).add(here)
+    n_several = sum(len(values) > 1 for values in beside[1].values())
+    is_recurring = all(len(values) > 1 for values in beside[0].values())
+    return is_recurring and 2 * n_several > len(beside[1])
 
 
 def _is_content(value: Any) -> bool:
@@ -206,6 +241,17 @@ def values_of(table: Table, path: tuple[str, ...]) -> list[Any]:
 
 def recognise(table: Table, chosen: Mapping[str, str]) -> Columns:
     """The column of each role that has one; the user's choice comes first."""
+    columns = roles_of(table, chosen)
+    if "repeat" in columns and "repeat" not in chosen and not is_numbering(table, columns):
+        del columns["repeat"]
+    return columns
+
+
+def roles_of(table: Table, chosen: Mapping[str, str], *, is_of_several: bool = False) -> Columns:
+    """The column of each role; whether one numbers repeats is seen only in all rows of a run.
+
+    The rows of several tables are of several runs: they do not show what identifies a row.
+    """
     columns = {role: tuple(written.split(".")) for role, written in chosen.items()}
     by_name: dict[str, list[tuple[str, ...]]] = {}
     for path in paths(table):
@@ -221,11 +267,14 @@ def recognise(table: Table, chosen: Mapping[str, str]) -> Columns:
             if len(path) == 1 or role.name in NESTED
             if path not in columns.values() and _fits(role, values_of(table, path))
             if role.name != "prompt" or _is_of_questions(path, values_of(table, path))
+            if role.name != "prompt" or not _is_of_conditions(table, path)
+            if role.name != "task" or not all(map(is_time, values_of(table, path)))
         ]
         best = _task(table, fitting, columns) if role.name == "task" else next(iter(fitting), None)
         if role.name == "score":
             best = _score(table, fitting) or _comparison(table) or _only_verdict(table)
-        if role.name == "task" and not fitting and not columns.keys() & {"prompt", "messages"}:
+        is_unnamed = role.name == "task" and not fitting and not is_of_several
+        if is_unnamed and not columns.keys() & {"prompt", "messages"}:
             best = _id_of_rows(table, columns)
         if best is not None:
             columns[role.name] = best
@@ -233,8 +282,6 @@ def recognise(table: Table, chosen: Mapping[str, str]) -> Columns:
         columns |= {**classes, "score": (EQUALS_KEY,)}
     if "key" in columns and "key" not in chosen and _is_whole_answer(table, columns):
         columns["output"] = columns.pop("key")
-    if "repeat" in columns and "repeat" not in chosen and not is_numbering(table, columns):
-        del columns["repeat"]
     return columns
 
 
@@ -287,14 +334,36 @@ def _score(table: Table, candidates: Sequence[tuple[str, ...]]) -> tuple[str, ..
 def _only_verdict(table: Table) -> tuple[str, ...] | None:
     """The one column whose name ends like a score, as `original_reward`, and that is 0 or 1.
 
-    None if several are: nothing says which of them is meant.
+    Of several the one that is true only where all others are. None without it: nothing says which
+    of them is meant.
     """
     verdicts = [
         path
         for path in (tuple(name.split(".")) for name in possible_scores(table)[0])
-        if len(path) == 1 and plain(path[0]).rpartition("_")[2] in ENDS_OF_SCORES
+        if len(path) == 1 and ends_like_score(path[0])
     ]
-    return verdicts[0] if len(verdicts) == 1 else None
+    wholes = verdicts if len(verdicts) == 1 else [one for one in verdicts if is_whole(table, one)]
+    return next(iter(wholes), None)
+
+
+def ends_like_score(name: str) -> bool:
+    """Whether the last word of a name says that a column may be a score."""
+    return plain(name).rpartition("_")[2] in ENDS_OF_SCORES
+
+
+def is_whole(rows: Iterable[Mapping[str, Any]], verdict: tuple[str, ...]) -> bool:
+    """Whether no other verdict of a like name is false where this one is true."""
+    seen: dict[str, set[float | None]] = {}
+    contradicting = set()
+    for row in rows:
+        is_true = score_of(get(row, *verdict)) == 1
+        for name, value in row.items():
+            if (name,) != verdict and value not in (None, "") and ends_like_score(name):
+                score = score_of(value)
+                seen.setdefault(name, set()).add(score)
+                if is_true and score == 0:
+                    contradicting.add(name)
+    return not any(seen[name] == {0.0, 1.0} for name in contradicting)
 
 
 def _comparison(table: Table) -> tuple[str, ...] | None:
@@ -362,9 +431,72 @@ def _id_of_rows(table: Table, columns: Columns) -> tuple[str, ...] | None:
         for path in paths(table)
         if len(path) == 1 and path not in columns.values() and plain(path[0]) not in NOT_TASKS
         if all(_is_name(get(row, *path)) for row in table)
+        if not all(map(is_time, values_of(table, path)))
         if 1 < len(table) == n_distinct(table, [*named, path])
     ]
     return min(identifying, key=lambda path: n_distinct(table, [path]), default=None)
+
+
+def composed_task(
+    rows: Sequence[tuple[Any, Mapping[str, Any]]], taken: Collection[tuple[str, ...]]
+) -> tuple[str, ...] | None:
+    """The fewest columns whose values together identify a row of its run, and recur in other runs.
+
+    Rows come with what identifies their run. Few rows may be tried twice.
+    """
+    runs = {run for run, _ in rows}
+    if len(runs) < 2:
+        return None
+    recurring = [
+        path
+        for path in paths([row for _, row in rows])
+        if len(path) == 1 and path not in taken and not is_score_name(path)
+        if not ends_like_score(path[0]) and plain(path[0]) not in NOT_TASKS
+        if all(_is_part_of_id(get(row, *path)) for _, row in rows)
+        if _recurs(rows, (path,))
+    ][:MOST_OTHERS]
+    for n_columns in range(1, MOST_PARTS + 1):
+        identifying = [
+            (len({_joined(row, parts) for _, row in rows}), place, parts)
+            for place, parts in enumerate(itertools.combinations(recurring, n_columns))
+            if len({(run, _joined(row, parts)) for run, row in rows}) >= MOSTLY * len(rows)
+            if _recurs(rows, parts)
+        ]
+        if identifying:
+            return (SEPARATOR.join(part[0] for part in min(identifying)[2]),)
+    return None
+
+
+def _recurs(
+    rows: Sequence[tuple[Any, Mapping[str, Any]]], parts: Sequence[tuple[str, ...]]
+) -> bool:
+    """Whether there are several values, and most of them in several runs."""
+    runs_of: dict[str | None, set[Any]] = {}
+    for run, row in rows:
+        runs_of.setdefault(_joined(row, parts), set()).add(run)
+    n_recurring = sum(len(runs) > 1 for runs in runs_of.values())
+    return len(runs_of) > 1 and 2 * n_recurring > len(runs_of)
+
+
+def _joined(row: Mapping[str, Any], parts: Sequence[tuple[str, ...]]) -> str | None:
+    written = [text(get(row, *part)) for part in parts]
+    return "/".join(map(str, written)) if all(one is not None for one in written) else None
+
+
+def _is_part_of_id(value: Any) -> bool:
+    is_short = _is_id(value) and len(str(value)) <= LONGEST_VALUE
+    return is_short and not isinstance(value, bool | float) and not is_time(value)
+
+
+def is_time(value: Any) -> bool:
+    """Whether it is written as a date and a time with seconds."""
+    return isinstance(value, str) and bool(CLOCK.match(value))
+
+
+def is_task_name(path: tuple[str, ...]) -> bool:
+    """Whether a column is named like a task."""
+    name = plain(path[-1])
+    return name in NAMES_OF["task"] or (name.endswith("_id") and name not in NOT_TASKS)
 
 
 def _is_name(value: Any) -> bool:
@@ -388,8 +520,10 @@ def _classes(table: Table) -> Columns:
     return columns if is_few and n_of_key >= MOSTLY * len(outputs) > 0 else {}
 
 
-def with_verdict(row: dict[str, Any], columns: Columns) -> dict[str, Any]:
-    """The row, and whether its answer is the key, where that is all there is of a score."""
+def with_computed(row: dict[str, Any], columns: Columns) -> dict[str, Any]:
+    """The row with its task, if several columns identify it, and whether its answer is the key."""
+    if (name := columns.get("task", ("",))[0]) not in row and SEPARATOR in name:
+        row = {**row, name: _joined(row, [(part,) for part in name.split(SEPARATOR)])}
     if columns.get("score") != (EQUALS_KEY,):
         return row
     output, key = (_as_class(get(row, *columns[role])) for role in ("output", "key"))
@@ -404,16 +538,18 @@ def _as_class(value: Any) -> str | None:
 def columns_of_runs(rows: Iterable[Mapping[str, Any]], columns: Columns) -> list[tuple[str, ...]]:
     """The columns that distinguish runs: that of several benchmarks, and conditions.
 
-    Every task has as many rows of each condition; an outcome has another share in every task.
+    Under each of its conditions a model has every task as often; an outcome has another share in
+    every task. A model may have one condition alone.
     """
     roles = ("benchmark", "model", "agent", "repeat", "task" if "task" in columns else "prompt")
     named = [columns[role] for role in roles if role in columns]
+    of_model = [columns[role] for role in roles[:3] if role in columns]
     taken = set(columns.values())
-    # Of each value how many rows have it, and the sum of the hashes of their tasks: equal for all
-    # values of a column only if they are of the same tasks. Whole tables would fill the memory.
-    sums: dict[tuple[str, ...], dict[str, list[int]]] = {}
+    # Of each value how many rows of a model have it, and the sum of the hashes of their tasks:
+    # equal for all values only if they are of the same tasks. Whole tables would fill the memory.
+    sums: dict[tuple[str, ...], dict[str, dict[int, list[int]]]] = {}
     dropped: set[tuple[str, ...]] = set()
-    first_tasks: set[int] = set()
+    first_tasks: dict[int, set[int]] = {}
     benchmarks: set[int] = set()
     n_rows = 0
     for row in rows:
@@ -421,8 +557,10 @@ def columns_of_runs(rows: Iterable[Mapping[str, Any]], columns: Columns) -> list
         if "benchmark" in columns:
             benchmarks.add(hash(text(get(row, *columns["benchmark"]))))
         task = hash(as_json([get(row, *path) for path in named]))
-        if len(first_tasks) < LEAST_CROSSED:
-            first_tasks.add(task)
+        model = hash(as_json([get(row, *path) for path in of_model]))
+        tasks = first_tasks.setdefault(model, set())
+        if len(tasks) < LEAST_CROSSED:
+            tasks.add(task)
         for name, value in row.items():
             path = (name,)
             if path in taken or path in dropped:
@@ -433,19 +571,33 @@ def columns_of_runs(rows: Iterable[Mapping[str, Any]], columns: Columns) -> list
                 dropped.add(path)
                 del sums[path]
                 continue
-            known = values.setdefault(value, [0, 0])
+            known = values.setdefault(value, {}).setdefault(model, [0, 0])
             known[0] += 1
             known[1] += task
     is_several = len(benchmarks) > 1 and n_rows >= LEAST_OF_BENCHMARK * len(benchmarks)
     of_runs = [columns["benchmark"]] if is_several else []
-    if len(first_tasks) < LEAST_CROSSED:
-        return of_runs
     return of_runs + [
         path
         for path, values in sums.items()
-        if len(values) > 1 and len({tuple(known) for known in values.values()}) == 1
-        if sum(n_of_value for n_of_value, _ in values.values()) == n_rows
+        if sum(known[0] for models in values.values() for known in models.values()) == n_rows
+        if _is_condition(list(values.values()), first_tasks)
     ]
+
+
+def _is_condition(
+    values: Sequence[Mapping[int, list[int]]], tasks: Mapping[int, Collection[int]]
+) -> bool:
+    """Whether nearly all rows of models with several values are of models with equal tasks."""
+    n_crossed, n_rows, n_tasks = 0, 0, 0
+    for model, first_tasks in tasks.items():
+        counts = [models[model] for models in values if model in models]
+        if len(counts) > 1:
+            n_of_model = sum(n_of_value for n_of_value, _ in counts)
+            n_rows += n_of_model
+            if len(set(map(tuple, counts))) == 1:
+                n_crossed += n_of_model
+                n_tasks += len(first_tasks)
+    return n_tasks >= LEAST_CROSSED and n_crossed >= MOSTLY * n_rows
 
 
 def _question(row: Mapping[str, Any], columns: Columns) -> Any:
@@ -471,10 +623,14 @@ def possible_scores(table: Table) -> tuple[list[str], list[str]]:
     return scores, inverse
 
 
-def is_numbering(rows: Iterable[Mapping[str, Any]], columns: Columns) -> bool:
+def is_numbering(
+    rows: Iterable[Mapping[str, Any]],
+    columns: Columns,
+    of_runs: Sequence[tuple[str, ...]] = (),
+) -> bool:
     """Whether a column numbers the repeats of tasks: there are some, and each has its number."""
     roles = ("benchmark", "model", "agent", "task" if "task" in columns else "prompt")
-    named = [columns[role] for role in roles if role in columns]
+    named = [*of_runs, *(columns[role] for role in roles if role in columns)]
     # Of many rows their hashes: whole texts would fill the memory.
     attempts, numbered = set(), set()
     for row in rows:
@@ -490,6 +646,11 @@ def is_numbering(rows: Iterable[Mapping[str, Any]], columns: Columns) -> bool:
 def n_distinct(table: Table, wanted: Sequence[tuple[str, ...]]) -> int:
     """How many combinations of values the columns have."""
     return len({as_json([get(row, *path) for path in wanted]) for row in table})
+
+
+def is_duration(name: str) -> bool:
+    """Whether a column is named like a measured time."""
+    return bool(DURATION.search(plain(name)))
 
 
 def is_score_name(path: tuple[str, ...]) -> bool:
