@@ -430,6 +430,35 @@ def test_other_spellings(tmp_path: Path) -> None:
     assert first["response"]["usage"] == {"input_tokens": 7}
 
 
+@pytest.mark.parametrize(
+    ("measured", "usage", "seconds"),
+    [
+        (
+            {"runtime_sec": 2.5, "use": {"plan_prompt_tokens": 3, "act_prompt_tokens": 4}},
+            {"input_tokens": 7},
+            2.5,
+        ),
+        (
+            {"totalLatencyMs": 500, "total_output_tokens": 9, "plan_output_tokens": 3},
+            {"output_tokens": 9},
+            0.5,
+        ),
+        ({"timeout_sec": 60, "max_output_tokens": 100, "cached_input_tokens": 5}, None, None),
+        ({"first_token_latency_ms": 5}, None, None),
+    ],
+    ids=["parts", "total", "limits", "a part of the time"],
+)
+def test_what_is_measured_by_the_last_words_of_names(
+    tmp_path: Path, measured: dict[str, Any], usage: dict[str, int] | None, seconds: float | None
+) -> None:
+    """Tokens of parts add up without a total; a limit is not measured, nor is one part the time."""
+    rows = [{"id": place, "passed": True, **measured} for place in range(3)]
+    write_lines(tmp_path / "x.jsonl", rows)
+    first = attempts(tmp_path)[0]
+    assert first.get("total_run_time") == seconds
+    assert first["response"].get("usage") == usage
+
+
 def test_tables_without_scores_are_warned_of_once(tmp_path: Path) -> None:
     """One line for all of them, with the first."""
     write_lines(

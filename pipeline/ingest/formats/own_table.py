@@ -98,6 +98,12 @@ SECONDS = (
 STOP_REASONS = ("finish_reason", "stop_reason")
 INPUT_TOKENS = "input_tokens prompt_tokens tokens_in".split()
 OUTPUT_TOKENS = "output_tokens completion_tokens tokens_out".split()
+# Limits and averages are no counts, and these tokens are in others already.
+PARTS_OF_TOKENS = frozenset(
+    "max min limit budget avg mean per cost price cache cached reasoning".split()
+)
+UNITS_OF_MILLISECONDS = frozenset("ms msec millis milliseconds".split())
+UNITS = UNITS_OF_MILLISECONDS | frozenset("s sec secs seconds".split())
 # Roles whose columns are elsewhere in the row that is made; the others stay columns as well.
 MOVED = ("task", "prompt", "messages", "output", "key", "score")
 
@@ -652,13 +658,49 @@ def _answer(row: dict[str, Any]) -> str | None:
 
 
 def _usage(row: dict[str, Any]) -> dict[str, Any]:
-    usage = {"input_tokens": _first(row, INPUT_TOKENS), "output_tokens": _first(row, OUTPUT_TOKENS)}
+    usage = {
+        "input_tokens": _tokens(row, INPUT_TOKENS),
+        "output_tokens": _tokens(row, OUTPUT_TOKENS),
+    }
     return without_empty(usage)
 
 
+def _tokens(row: dict[str, Any], names: Sequence[str]) -> float | None:
+    """The tokens under one of these names, else the sum of those with words before it."""
+    known = _first(row, names)
+    if known is not None:
+        return known
+    for place in (row, *(value for value in row.values() if isinstance(value, dict))):
+        parts = {
+            plain(name): count
+            for name, value in place.items()
+            if plain(name).endswith(tuple(f"_{name}" for name in names))
+            if PARTS_OF_TOKENS.isdisjoint(plain(name).split("_"))
+            if (count := number(value)) is not None
+        }
+        totals = [count for name, count in parts.items() if "total" in name.split("_")]
+        if parts:
+            return totals[0] if totals else sum(parts.values())
+    return None
+
+
 def _seconds(row: dict[str, Any]) -> float | None:
+    """The time an attempt took; a word before it, as `first_token_latency`, makes it a part."""
     milliseconds = _first(row, MILLISECONDS)
-    return _first(row, SECONDS) if milliseconds is None else milliseconds / 1000
+    seconds = _first(row, SECONDS) if milliseconds is None else milliseconds / 1000
+    if seconds is not None:
+        return seconds
+    units = [
+        (plain(name).rpartition("_")[2], number(value))
+        for name, value in row.items()
+        if is_duration(name, is_whole=True)
+    ]
+    in_seconds = [
+        value / (1000 if unit in UNITS_OF_MILLISECONDS else 1)
+        for unit, value in units
+        if value is not None and unit in UNITS
+    ]
+    return in_seconds[0] if len(in_seconds) == 1 else None
 
 
 def _first(row: dict[str, Any], names: Sequence[str]) -> float | None:

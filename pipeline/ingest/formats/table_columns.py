@@ -648,9 +648,12 @@ def n_distinct(table: Table, wanted: Sequence[tuple[str, ...]]) -> int:
     return len({as_json([get(row, *path) for path in wanted]) for row in table})
 
 
-def is_duration(name: str) -> bool:
-    """Whether a column is named like a measured time."""
-    return bool(DURATION.search(plain(name)))
+def is_duration(name: str, *, is_whole: bool = False) -> bool:
+    """Whether a column is named like a measured time, or one of all that was done."""
+    found = DURATION.search(plain(name))
+    return found is not None and not (
+        is_whole and plain(name)[: found.start()] not in ("", "total")
+    )
 
 
 def is_score_name(path: tuple[str, ...]) -> bool:
