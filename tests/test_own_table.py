@@ -460,19 +460,21 @@ def test_what_is_measured_by_the_last_words_of_names(
 
 
 def test_tables_without_scores_are_warned_of_once(tmp_path: Path) -> None:
-    """One line for all of them, with the first."""
+    """One line for all of them, with the largest."""
     write_lines(
         tmp_path / "results.jsonl", rows_of(lambda place, verdict: {"id": place, "passed": verdict})
     )
     for name in ("log_a", "log_b", "log_c"):
-        write_lines(tmp_path / f"{name}.jsonl", [{"line": "one"}, {"line": "two"}])
+        write_lines(tmp_path / f"{name}.jsonl", [{"line": "one"}] * (5 if name == "log_b" else 2))
     with only(*CHECKED):
         notices = pipeline.analyze(tmp_path, out=tmp_path / "out").warnings
     (message,) = (notice.message for notice in notices if "not read" in notice.message)
     assert message == (
         "not read: it is a table without a column of scores; "
-        "name it with --field score=COLUMN (and 2 other files)"
+        "name it with --field score=COLUMN (and 2 other files, 144 bytes in all)"
     )
+    (subject,) = (notice.subject for notice in notices if "not read" in notice.message)
+    assert subject == "log_b.jsonl"
 
 
 def test_a_table_without_scores_beside_others(tmp_path: Path) -> None:

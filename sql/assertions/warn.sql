@@ -163,12 +163,13 @@ from (
     where n_rejects > 0 and kind <> 'skipped'
     union all
     select
-        min(path),
+        -- The largest, so that a main file is not missed.
+        list(path order by n_bytes desc, path)[1],
         'not read: it ' || reason || case count(*)
             when 1 then ''
-            when 2 then ' (and 1 other file)'
-            else ' (and ' || count(*) - 1 || ' other files)'
-        end
+            when 2 then ' (and 1 other file, '
+            else ' (and ' || count(*) - 1 || ' other files, '
+        end || if(count(*) = 1, '', formatReadableDecimalSize(sum(n_bytes)::bigint) || ' in all)')
     from main.rejects
     inner join main.artifacts on artifacts.path = rejects.source_file
     where kind = 'skipped'
