@@ -650,9 +650,9 @@ def n_distinct(table: Table, wanted: Sequence[tuple[str, ...]]) -> int:
 
 def is_duration(name: str, *, is_whole: bool = False) -> bool:
     """Whether a column is named like a measured time, or one of all that was done."""
-    found = DURATION.search(plain(name))
-    return found is not None and not (
-        is_whole and plain(name)[: found.start()] not in ("", "total")
+    match = DURATION.search(plain(name))
+    return match is not None and not (
+        is_whole and plain(name)[: match.start()] not in ("", "total")
     )
 
 
