@@ -187,12 +187,13 @@ def denominators(run: Run) -> dict[str, dict[str, Any]]:
                 Fraction(n_passed.get(t, 0) + len(keys) - len(counted[t]), len(keys))
                 for t, keys in cells.items()
             ]
+            is_bounded = run.expected is not None or figures["n_left_out"] > 0
             figures |= {
                 "n_passed": sum(n_passed.values()),
                 "pass_at_1": mean([Fraction(n_passed[t], len(tasks[t])) for t in tasks]),
                 "rollout_pass_rate": ratio(sum(n_passed.values()), n_counted),
-                "pass_at_1_worst": None if run.expected is None else mean(worst),
-                "pass_at_1_best": None if run.expected is None else mean(best),
+                "pass_at_1_worst": mean(worst) if is_bounded else None,
+                "pass_at_1_best": mean(best) if is_bounded else None,
             }
         by_policy[policy] = figures
     return by_policy

@@ -49,6 +49,24 @@ def test_long_texts_by_where_they_differ_or_end() -> Batch:
 
 
 @together
+def test_checks_of_several_groups() -> Batch:
+    """Each group is counted, and what fails of the smaller one is named first."""
+    rows = [
+        rollout(
+            task,
+            0,
+            reward=float(is_fixed),
+            to_keep=[{"name": f"keep_{task}_{letter}", "status": "passed"} for letter in "abcdefg"],
+            to_fix=[{"name": f"fix_{task}", "status": "passed" if is_fixed else "failed"}],
+        )
+        for task, is_fixed in enumerate([False, True, False, True])
+    ]
+    results = yield rows
+    note = "to_fix 0 of 1, to_keep 7 of 7 checks met, fails fix_0"
+    assert notes(results)["0"] == [note]
+
+
+@together
 def test_a_slice_that_a_run_is_weak_in() -> Batch:
     """The passes of a slice beside those of all others, where its interval is apart from theirs."""
     rows = [

@@ -54,3 +54,27 @@ def test_solutions(tmp_path: Path, name: str, run: str) -> None:
     ]
     assert [row["n_base_fail_tests"] for row in rows if "n_base_fail_tests" in row] == [2]
     assert rows[1]["scores"] == [{"name": "base", "score": 1}]
+
+
+def test_lists_of_older_versions(tmp_path: Path) -> None:
+    """A task has a list of each kind of test; its answers are the samples, in their order."""
+    tasks = {
+        "HumanEval/0": {
+            "nfiles": 3,
+            "base": [["success", [1, 1]], ["success", [1, 1]], ["failed", [0]]],
+            "plus": [["success", [1]], ["failed", [1]], ["failed", []]],
+        },
+        "HumanEval/1": {"nfiles": 1, "base": [["success", [1]]], "plus": []},
+    }
+    results = {"date": "2024-01-29 14:47", "hash": "84f4", "eval": tasks}
+    (tmp_path / "m_samples_eval_results.json").write_text(json.dumps(results))
+    samples = [("HumanEval/0", "a"), ("HumanEval/1", "b"), ("HumanEval/0", "c")]
+    lines = [json.dumps({"task_id": task, "completion": answer}) for task, answer in samples]
+    (tmp_path / "m_samples.jsonl").write_text("\n".join(lines))
+    artifacts = {one.name: one for one in discover.artifacts((tmp_path,))}
+    assert [one.kind for one in artifacts.values()] == [Kind.OTHER, Kind.ROLLOUTS]
+    entries = evalplus.read(artifacts["m_samples_eval_results.json"])
+    rows = [one.value for one in entries if isinstance(one, Row)]
+    answers = [row["response"]["output"] for row in rows]
+    assert [row["reward"] for row in rows] == [1, 0, 0, 1]
+    assert [one[0]["content"] if one else None for one in answers] == ["a", "c", None, "b"]

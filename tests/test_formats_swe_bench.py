@@ -402,6 +402,47 @@ def test_a_report_of_many_instances(tmp_path: Path) -> None:
     ]
 
 
+def test_a_document_per_prediction(tmp_path: Path) -> None:
+    """Each is an attempt, graded where its patch, or part of its files, was applied."""
+    fixes = "diff --git a/x b/x\n+1\n"
+    patches = {
+        "fixed": f"{fixes}diff --git a/test_x b/test_x\n+2\n",
+        "broken": fixes,
+        "empty": "",
+        "refused": "diff --git a/y b/y\n+3\n",
+        "unknown": "diff --git a/z b/z\n+4\n",
+    }
+    evaluated = "logs/run_evaluation/r1/other_name"
+    files: dict[str, Any] = {
+        f"predictions/m/{one}.json": json.dumps(prediction(one, patch))
+        for one, patch in patches.items()
+    }
+    for one in ("fixed", "broken"):
+        verdict = graded(one, is_resolved=one == "fixed")
+        files[f"{evaluated}/{one}/report.json"] = json.dumps(verdict)
+        files[f"{evaluated}/{one}/patch.diff"] = fixes
+    log = "INFO - >>>>> Patch Apply Failed:\nHunk #2 FAILED at 239.\n"
+    files[f"{evaluated}/refused/run_instance.log"] = log
+    results = analyzed(tmp_path, files, needs=NEEDS)
+    assert results.rows("select task_id, reward, model from rollouts order by task_id") == [
+        ("broken", 0.0, "org/m"),
+        ("empty", 0.0, "org/m"),
+        ("fixed", 1.0, "org/m"),
+        ("refused", 0.0, "org/m"),
+        ("unknown", None, "org/m"),
+    ]
+
+
+def test_predictions_that_nobody_evaluated(tmp_path: Path) -> None:
+    """An empty patch is no failure where nothing was evaluated."""
+    files = {"preds.json": json.dumps({"x": prediction("x", ""), "y": prediction("y")})}
+    results = analyzed(tmp_path, files)
+    assert results.rows("select task_id, reward from rollouts order by all") == [
+        ("x", None),
+        ("y", None),
+    ]
+
+
 @pytest.mark.slow
 def test_equal_summaries_of_other_attempts_are_no_copies(tmp_path: Path) -> None:
     """Two of three runs are copies: reports of instances are of the attempts, too."""

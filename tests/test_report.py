@@ -400,7 +400,7 @@ def test_metrics_of_all_runs(demo: Path) -> None:
             },
             [
                 "`a` passes 50.0% of scored attempts",
-                "over 4 tasks; 4 attempts scored, 8 not.",
+                "over 4 tasks; 4 attempts scored, 8 not; 16.7% with those counted as failures.",
                 'most attempts are lost at "recorded": 8 of 12 (66.7%).',
                 "2 tasks of `a` failed in the only scored attempt",
             ],

@@ -73,6 +73,35 @@ cases as (
     )
     group by all
 ),
+-- How many checks of each group are met: one of few checks may decide as much as one of many.
+groups as (
+    select
+        run_id,
+        task_id,
+        rollout_index,
+        source,
+        sum(n_checks) as n_of_source,
+        sum(n_met) as n_met_of_source
+    from cases
+    group by all
+),
+grouped as (
+    select
+        run_id,
+        task_id,
+        rollout_index,
+        string_agg(
+            split_part(source, '.', -1) || ' ' || n_met_of_source || ' of ' || n_of_source, ', '
+            order by n_of_source, source
+        ) as met_by_group
+    from groups
+    group by all
+    having
+        count(*) between 2 and 3
+        -- A total hides few checks among many.
+        and max(n_of_source) > 4 * min(n_of_source)
+        and bool_and(coalesce(source, '') not in ('', 'log'))
+),
 attempt_checks as (
     select
         run_id,
@@ -85,7 +114,7 @@ attempt_checks as (
         sum(n_failed) as n_failed,
         count(*) filter (where n_failed > 0) as n_failed_tests,
         min_by(
-            if(n_failed > 1, n_failed || ' cases of ' || case_base(label), label), (is_score, source, test), 3
+            if(n_failed > 1, n_failed || ' cases of ' || case_base(label), label), (is_score, n_of_source, source, test), 3
         ) filter (where n_failed > 0) as failed,
         min_by(
             if(n_failed_beside > 1, n_failed_beside || ' cases of ' || case_base(label_beside), label_beside),
@@ -93,6 +122,7 @@ attempt_checks as (
             3
         ) filter (where n_failed_beside > 0) as failed_beside
     from cases
+    inner join groups using (run_id, task_id, rollout_index, source)
     group by all
     -- What only says the score again says nothing of it.
     having sum(n_telling) > 0
@@ -107,12 +137,14 @@ checked as (
             -- Of more than 500 only some are listed.
             when n_checks_total > 500 then n_checks_met || ' of ' || n_checks_total || ' checks met, '
             when n_checks >= 500 then ''
+            when met_by_group is not null then met_by_group || ' checks met, '
             else n_met || ' of ' || n_checks || ' checks met, '
         end || 'fails ' || array_to_string(failed, ', ')
         || if(n_failed_tests > 3, ', …', '')
         || coalesce('; not part of the reward: ' || array_to_string(failed_beside, ', '), '') as note
     from attempt_checks
     inner join failing using (run_id, task_id, rollout_index)
+    left join grouped using (run_id, task_id, rollout_index)
     where n_failed > 0
 ),
 -- Where all that is counted is met, or fails in passes too: what no pass fails, by its name.

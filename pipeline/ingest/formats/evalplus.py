@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from ...artifact import Artifact, Kind, ListedFile
@@ -17,52 +20,67 @@ from . import (
     head,
     items,
     message,
+    objects,
     packed,
     settings,
     text,
 )
 
 TITLE = "EvalPlus"
-FILES = "`eval_results.json`, `*_eval_results.json`"
+FILES = "`eval_results.json`, `*_eval_results.json`, with their samples (`*.jsonl`) beside them"
 GIVES = "checks transcript"
 SCORE = "1 if a solution passes the base tests and the extra ones; the base tests are a check"
 NOTES = "One run per file. The prompts are not recorded: tasks are compared by their ids."
-NAMES = re.compile(r"(^|[/_.-])eval_results\.json$")
+NAMES = re.compile(r"((^|[/_.-])eval_results\.json|\.jsonl)$")
+RESULTS = "_eval_results.json"
 SETTINGS = {"hash": "dataset_hash"}
-PASSED = "pass"
+# Before version 0.3 the word was another, and the lists of a task had one element per solution.
+PASSED = ("pass", "success")
+OLDER = re.compile(rb'"nfiles"\s*:\s*\d+\s*,\s*"base"\s*:\s*\[')
 BASE, BOTH = "base", "base and extra"
 
 
 def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
     """The results, which are named like their samples or lie in a folder of them."""
+    named = {file.name: file for file in files}
     for file in files:
-        if b'"base_status"' in head(file.path):
-            stem = NAMES.sub("", file.base)
-            folder, _, name = file.folder.rpartition("/")
-            run = (file.folder, stem) if stem else (folder, name or "evalplus")
-            yield Claim(file, Kind.ROLLOUTS, *run)
+        if file.base.endswith(".jsonl"):
+            continue
+        begun = head(file.path)
+        if b'"base_status"' not in begun and not OLDER.search(begun):
+            continue
+        stem = NAMES.sub("", file.base)
+        folder, _, name = file.folder.rpartition("/")
+        run = (file.folder, stem) if stem else (folder, name or "evalplus")
+        samples = named.get(f"{file.name.removesuffix(RESULTS)}.jsonl")
+        beside = (samples.path,) if samples else ()
+        yield Claim(file, Kind.ROLLOUTS, *run, beside=beside)
+        if samples:
+            yield Claim(samples, Kind.OTHER, *run)
 
 
 def read(artifact: Artifact) -> Iterator[Reading]:
     """An attempt per solution."""
+    answers = _answers(artifact.beside)
     for name, value in packed.fields(artifact.path, "eval"):
-        if not isinstance(value, list):
+        solutions = _older(value) if isinstance(value, dict) else value
+        if not isinstance(solutions, list):
             yield from settings({SETTINGS.get(name, name): value})
             continue
-        for repeat, solution in enumerate(items(value)):
+        for repeat, solution in enumerate(solutions):
             status = text(get(solution, "base_status"))
             if status is None:
                 yield Reject("no base_status: not a result of EvalPlus")
                 continue
             extra = text(get(solution, "plus_status"))
-            scores = {BASE: float(status == PASSED)}
+            scores = {BASE: float(status in PASSED)}
             if extra is not None:
-                scores[BOTH] = float(status == extra == PASSED)
-            answer = text(get(solution, "solution"))
+                scores[BOTH] = float(status in PASSED and extra in PASSED)
+            answer = text(get(solution, "solution")) or get(answers.get(name), repeat)
             row = attempt(
                 name,
                 None,
-                [message(answer)] if answer else [],
+                [message(answer)] if answer else [] if answers or "solution" in solution else None,
                 scores,
                 BOTH if extra is not None else BASE,
                 _ng_rollout_index=repeat,
@@ -71,6 +89,29 @@ def read(artifact: Artifact) -> Iterator[Reading]:
                 **_failing_tests(solution),
             )
             yield Row(row, benchmark=name.partition("/")[0], question=name)
+
+
+def _older(task: dict[str, Any]) -> list[dict[str, Any]]:
+    """The solutions of a task, of which older results hold a list of each kind of test.
+
+    What they hold beside the word is which tests were run, not which of them failed.
+    """
+    base, extra = items(task.get("base")), items(task.get("plus"))
+    return [
+        {"base_status": get(one, 0), "plus_status": get(extra, place, 0)}
+        for place, one in enumerate(base)
+    ]
+
+
+def _answers(samples: Iterable[Path]) -> dict[str, list[str | None]]:
+    """The samples of each task, in the order in which they were evaluated."""
+    answers = defaultdict(list)
+    for path in samples:
+        with suppress(OSError):  # listing it makes the reject
+            for row in objects(path):
+                if isinstance(row, dict) and (task := text(row.get("task_id"))):
+                    answers[task].append(text(row.get("solution")) or text(row.get("completion")))
+    return answers
 
 
 def _failing_tests(solution: Any) -> dict[str, Any]:

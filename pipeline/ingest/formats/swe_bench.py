@@ -39,15 +39,16 @@ from .swe_transcripts import openhands, trajectory
 
 TITLE = "SWE-bench"
 FILES = (
-    "predictions (`all_preds.jsonl`, `preds.json`), reports of runs (`<model>.<run>.json`, "
-    "`results/results.json`) and instances (`<instance>/report.json`), `*.traj` of SWE-agent, "
-    "`*.traj.json` of mini-swe-agent, `output.jsonl` of OpenHands"
+    "predictions (`all_preds.jsonl`, `preds.json`, or a document per instance), reports of runs "
+    "(`<model>.<run>.json`, `results/results.json`) and instances (`<instance>/report.json`), "
+    "`*.traj` of SWE-agent, `*.traj.json` of mini-swe-agent, `output.jsonl` of OpenHands"
 )
 GIVES = "checks transcript tokens durations"
 SCORE = (
     "`resolved` of the instance's report, else the list of the run's report: `resolved_ids` 1, "
-    "`unresolved_ids` and `empty_patch_ids` 0; unscored if the evaluation broke down (`error_ids`) "
-    "or no report names the instance. Tests are checks"
+    "`unresolved_ids` and `empty_patch_ids` 0. Without either, 0 if the patch is empty, which the "
+    "harness does not run, or if its log says that the patch does not apply; unscored if the "
+    "evaluation broke down (`error_ids`) or nothing says how it ended. Tests are checks"
 )
 NOTES = (
     "One run per file of predictions, with the evaluation of its instances beside it, the only one "
@@ -67,8 +68,10 @@ INNER_PREDICTED = {"predictions", "preds"}
 SPLIT = re.compile(r"/evaluation/([\w-]+)/[^/]+/")
 FEW_BYTES = 400
 INSTANCE = re.compile(rb'^\s*\{\s*"([^"\\]+)"\s*:\s*\{')
+# A document of one prediction begins with one of its own fields, one of many with an instance.
+ONE = re.compile(rb'^\s*\{\s*"(instance_id|model_name_or_path|model_patch)"\s*:\s*("|null)')
 MODEL = re.compile(rb'"model_name_or_path"\s*:\s*"([^"\\]+)"')
-PREDICTED = ("output", "predictions")
+PREDICTED = ("output", "predictions", "prediction")
 LISTING = ("report", "results")
 LISTINGS = ("results.json", "report.json")
 ROLES = (*PREDICTED, *LISTING, "graded", "trajectory")
@@ -84,12 +87,16 @@ VERDICTS: tuple[Verdict, ...] = (
 )
 LISTS = {name: reward for reward, names in VERDICTS for name in names.split()}
 RESOLVED_ALONE = "lists resolved instances alone; the predictions that it grades are not beside it"
+# The log that the harness leaves of an instance, and its words for a patch that does not apply.
+LOG = "run_instance.log"
+NOT_APPLIED = b">>>>> Patch Apply Failed"
 TESTS_OF_REPORT = "tests_status"
 TESTS = ("FAIL_TO_PASS", "PASS_TO_PASS")
 MOST_TESTS = 500
 LONGEST_PATCH = 20_000
 LARGEST_PATCH = 1 << 20
 MOSTLY_APPLIED = 0.9
+EACH_FILE = re.compile(r"^(?=diff --git )", re.MULTILINE)
 
 
 def _role(path: Path) -> str:
@@ -115,13 +122,24 @@ def _role(path: Path) -> str:
     # The lists are long: what was resolved may come after what is looked at here.
     if name in LISTINGS and has("no_generation") and (has("resolved") or has("generated")):
         return "results"
+    if ONE.search(begun):
+        return "prediction" * (_prediction(path) is not None)
     return "predictions" * (is_prediction and "pred" in name)
+
+
+def _prediction(path: Path) -> dict[str, Any] | None:
+    """The one prediction that a document is."""
+    one = fields(next(documents([path]), None))
+    is_one = text(one.get("instance_id")) and {"model_name_or_path", "model_patch"} <= one.keys()
+    return one if is_one else None
 
 
 def _instance(path: Path, role: str) -> str:
     """The instance that a file is of; empty if it is of many."""
     if role == "trajectory":
         return ENDING.sub("", path.name)
+    if role == "prediction":
+        return str(get(_prediction(path), "instance_id") or "")
     if role != "graded":
         return ""
     begun = INSTANCE.match(head(path, FEW_BYTES))
@@ -193,7 +211,10 @@ def _join(groups: dict[tuple[str, str], list[ListedFile]], roles: Mapping[str, s
 def _join_by_patch(
     groups: dict[tuple[str, str], list[ListedFile]], roles: Mapping[str, str]
 ) -> None:
-    """Add evaluations to the only predictions, in any folder, whose patches they applied."""
+    """Add evaluations to the only predictions, in any folder, whose patches they applied.
+
+    Some drop files of a patch before it is evaluated, tests for example: the rest is the same.
+    """
     graded = [
         at
         for at, files in groups.items()
@@ -204,7 +225,7 @@ def _join_by_patch(
         return
     predicted = {
         at: {
-            str(get(row, "instance_id")): str(get(row, "model_patch")).strip()
+            str(get(row, "instance_id")): _by_file(str(get(row, "model_patch")))
             for row in _predictions_of(files, roles)
         }
         for at, files in groups.items()
@@ -216,7 +237,9 @@ def _join_by_patch(
             one
             for one, patches in predicted.items()
             if applied
-            and sum(patches.get(name) == patch for name, patch in applied.items())
+            and sum(
+                patch <= patches.get(name, frozenset()) for name, patch in applied.items() if patch
+            )
             >= MOSTLY_APPLIED * len(applied)
         ]
         if len(same) == 1:
@@ -230,13 +253,18 @@ def _join_by_patch(
 def _predictions_of(files: Iterable[ListedFile], roles: Mapping[str, str]) -> list[Any]:
     rows: list[Any] = []
     for file in files:
-        if roles[file.name] == "predictions":
+        if roles[file.name] in ("predictions", "prediction"):
             with contextlib.suppress(OSError, ValueError):  # reading it makes the reject
                 rows += _predictions(file.path)
     return rows
 
 
-def _applied(files: Iterable[ListedFile]) -> Iterator[tuple[str, str]]:
+def _by_file(patch: str) -> frozenset[str]:
+    """The parts of a patch, one per file that it changes."""
+    return frozenset(part.strip() for part in EACH_FILE.split(patch) if part.strip())
+
+
+def _applied(files: Iterable[ListedFile]) -> Iterator[tuple[str, frozenset[str]]]:
     """The patch that the harness wrote beside the report of an instance."""
     for file in files:
         path = file.path.parent / "patch.diff"
@@ -246,7 +274,7 @@ def _applied(files: Iterable[ListedFile]) -> Iterator[tuple[str, str]]:
             and path.stat().st_size <= LARGEST_PATCH
         ):
             written = path.read_text(encoding="utf-8", errors="replace")
-            yield _instance(file.path, "graded"), written.strip()
+            yield _instance(file.path, "graded"), _by_file(written)
 
 
 def _join_below(groups: dict[tuple[str, str], list[ListedFile]], roles: Mapping[str, str]) -> None:
@@ -329,14 +357,14 @@ def _place(file: ListedFile, role: str) -> tuple[str, str]:
     folders = file.folder.split("/") if file.folder else []
     instance, stem = _instance(file.path, role), file.base.partition(".json")[0]
     is_plain = stem == "report" or stem.startswith("output") or role not in (*PREDICTED, "report")
-    if role in PREDICTED:
+    if role in PREDICTED and not instance:
         outer = folders[:-1] if INNER_PREDICTED.intersection(folders[-1:]) else folders
         return "/".join(outer), stem * (not is_plain)
     if role == "graded" and (run := EVALUATED.match(file.folder)):
         return run[1] or "", f"{run[3]}.{run[2]}"
     folders = folders[: folders.index(instance)] if instance in folders else folders
-    folders = folders[:-1] if INNER.intersection(folders[-1:]) else folders
-    return "/".join(folders), stem * (not is_plain)
+    folders = folders[:-1] if (INNER | INNER_PREDICTED).intersection(folders[-1:]) else folders
+    return "/".join(folders), stem * (not is_plain and not instance)
 
 
 def _others(
@@ -347,12 +375,23 @@ def _others(
 ) -> Iterator[Claim]:
     """The other files of a run: those of an instance are rows only if the first file lacks it."""
     steps = {ENDING.sub("", file.base): file.path for file in files if ENDING.search(file.base)}
+    listings = [file.path for file in files if roles[file.name] in LISTING]
+    graded = {
+        _instance(file.path, "graded"): file.path for file in files if roles[file.name] == "graded"
+    }
+    predicted = frozenset(known or ())
     for file in files:
-        instance = _instance(file.path, roles[file.name])
+        role = roles[file.name]
+        instance = _instance(file.path, role)
         beside = (steps[instance],) if instance in steps else ()
-        kind = Kind.AGGREGATE_METRICS if roles[file.name] in LISTING else Kind.OTHER
         is_row = bool(instance) and known is not None and instance not in known
-        is_alone = roles[file.name] == "results" and not known and known is not None
+        if role == "prediction":
+            is_row = known is not None and instance not in predicted
+            # Any report says that the run was evaluated, and where the logs of its instances are.
+            own = graded.get(instance) or next(iter(graded.values()), None)
+            beside = (*beside, *listings, *([own] if own else []))
+        kind = Kind.AGGREGATE_METRICS if role in LISTING else Kind.OTHER
+        is_alone = role == "results" and not known and known is not None
         yield Claim(
             file,
             Kind.ROLLOUTS if is_row else kind,
@@ -361,7 +400,7 @@ def _others(
             skipped=RESOLVED_ALONE if is_alone else None,
             owns=file.folder if file.path.parent.name == instance else None,
         )
-        if known is not None and beside:
+        if known is not None and (beside or role == "prediction"):
             known.add(instance)
 
 
@@ -390,9 +429,11 @@ def _texts(value: Any) -> list[str]:
 
 
 def _predictions(path: Path) -> Iterator[Any]:
-    """The predictions of a file: lines, the elements of a list, or an object of them."""
+    """The predictions of a file: lines, the elements of a list, an object of them, or one."""
     if ".jsonl" in path.name.lower():
         yield from objects(path)
+    elif one := _prediction(path) if ONE.search(head(path)) else None:
+        yield one
     elif head(path).lstrip()[:1] == b"[":
         yield from packed.elements(path)
     else:
@@ -450,6 +491,9 @@ class Known:
         self.reasons: dict[str, Any] = {}
         self.pieces: dict[tuple[str, str], Path] = {}
         self.graded: dict[str, Any] = {}
+        self.is_evaluated = False
+        # The folders with a folder per evaluated instance.
+        self.folders: list[Path] = []
         self.unlisted: Verdict = (None, "not in a report")
         self.faults: list[Reject] = []
         for path in paths:
@@ -459,6 +503,9 @@ class Known:
             # Outside the folder of an instance a report may be of many.
             if role == "graded" and path.parent.name != instance:
                 self.graded |= fields(next(documents([path]), None))
+            elif role == "graded" and path.parents[1] not in self.folders:
+                self.folders.append(path.parents[1])
+            self.is_evaluated |= role in ("graded", *LISTING)
             if role not in LISTING:
                 continue
             report = fields(next(documents([path]), None))
@@ -474,6 +521,16 @@ class Known:
             if "resolved" in report and "with_logs" not in report:
                 self.unlisted = (0.0, "unresolved")
 
+    def ended(self, instance: str, *, is_empty: bool) -> Verdict | None:
+        """The verdict on a patch that was evaluated without a report: unresolved in SWE-bench."""
+        if is_empty and self.is_evaluated:
+            return 0.0, "empty_patch"
+        for folder in self.folders:
+            log = folder / instance / LOG
+            if not log.is_symlink() and log.is_file() and NOT_APPLIED in _end(log):
+                return 0.0, "no_apply"
+        return None
+
     def attempt(self, instance: str, prediction: dict[str, Any], benchmark: str) -> Row:
         """The row of an instance; a trajectory that cannot be read is a fault."""
         transcript = None
@@ -488,15 +545,21 @@ class Known:
         if not graded and (graded_in := self.pieces.get(("graded", instance))):
             report = fields(next(documents([graded_in]), None))
             graded = fields(report.get(instance)) or report
-        listed = self.verdicts.get(instance)
-        reward, status = _verdict(graded) or listed or _own_verdict(prediction) or self.unlisted
         patch = prediction.get("model_patch", get(prediction, "test_result", "git_patch"))
         has_patch = "model_patch" in prediction or "test_result" in prediction
+        is_empty = has_patch and not (text(patch) or "").strip()
+        reward, status = (
+            _verdict(graded)
+            or self.verdicts.get(instance)
+            or _own_verdict(prediction)
+            or self.ended(instance, is_empty=is_empty)
+            or self.unlisted
+        )
         row = {
             "_ng_task_index": instance,
             "evaluation": status,
             "failure_reason": text(self.reasons.get(instance)),
-            "patch_is_empty": not (text(patch) or "").strip() if has_patch else None,
+            "patch_is_empty": is_empty if has_patch else None,
             "model_patch": (text(patch) or "")[:LONGEST_PATCH] or None,
             "patch_successfully_applied": graded.get("patch_successfully_applied"),
             "exit_status": text(prediction.get("exit_status")),
@@ -513,6 +576,16 @@ class Known:
             benchmark=dataset or benchmark,
             limit_reached=transcript.cap if transcript else None,
         )
+
+
+def _end(log: Path) -> bytes:
+    """The end of a log, which says how it ended."""
+    try:
+        with log.open("rb") as file:
+            file.seek(max(0, file.seek(0, 2) - LARGEST_PATCH))
+            return file.read()
+    except OSError:
+        return b""
 
 
 def _verdict(report: dict[str, Any]) -> Verdict | None:
