@@ -26,8 +26,10 @@ import pytest
 
 from pipeline.cli import COMMANDS
 from pipeline.cli import blade as commands
+from pipeline.cli.analyze import brief_warnings
 from pipeline.errors import UsageError, matching, resolved
 from pipeline.ingest import discover
+from pipeline.warehouse.relations import Notice
 from tests.case_files import cases
 from tests.conftest import ROOT
 from tests.lean import without_pages
@@ -613,3 +615,16 @@ def test_output_survives_a_terminal_without_unicode(results: Results) -> None:
         env={**os.environ, "PYTHONIOENCODING": "ascii"},
     )
     assert (outcome.code, "Traceback" in outcome.stderr) == (0, False)
+
+
+def test_warnings_of_a_kind_are_one_line() -> None:
+    """Files that were not read come first; of many runs the one that lacks most is named."""
+    warnings = [
+        Notice("warn_a", f"run{n}", f"{n} of 25 rollouts have no usable reward", "look")
+        for n in (3, 12, 9)
+    ]
+    warnings.append(Notice("warn_rejects", "x.jsonl", "not read: it is empty", ""))
+    assert brief_warnings(warnings) == [
+        ("x.jsonl", "not read: it is empty", ""),
+        ("run12", "12 of 25 rollouts have no usable reward; 2 others like this", "look"),
+    ]

@@ -532,3 +532,17 @@ def test_runs_that_are_equal_are_not_ranked(tmp_path: Path) -> None:
     assert 'most attempts are lost at "reached the verifier" of `small_b`: 4 of 40' in small
     assert opened("two") == "All runs have the same pass@1."
     assert opened("three") == "Too few tasks to rank the runs."
+
+
+def test_of_many_runs_the_best_are_listed_first(tmp_path: Path) -> None:
+    """A run of a few tasks, which is first by its name, does not head the summary."""
+    passes = {"a": (2, 2), "b": (1, 12), "c": (9, 12), "d": (5, 12), "e": (7, 12)}
+    files = {
+        f"desk_{name}_rollouts.jsonl": [
+            rollout(task, 0, model=name, reward=float(task < n)) for task in range(n_tasks)
+        ]
+        for name, (n, n_tasks) in passes.items()
+    }
+    text = plain(analyzed(tmp_path, files).path.parent / "report.md")
+    assert re.findall(r"^- `desk_(\w)` passes", text, re.MULTILINE) == ["c", "e"]
+    assert "The best, small runs apart; all 5 are under Aggregate Results." in text

@@ -88,6 +88,23 @@ def test_models_are_not_cut_and_times_are_short() -> None:
     ]
 
 
+def test_words_in_the_middle_are_kept() -> None:
+    """A name that is too long keeps the words that others lack, and times only if it must."""
+    end = "0.0_range_0--1_user-flash-2.0-llm"
+    names = [
+        f"tool-calling-gpt-4.1-{end}_0609163729",
+        f"tool-calling-gpt-4.1-mini-{end}_0610135038",
+        f"act-flash-2.0-{end}_0605165341",
+        f"act-flash-2.0-{end}_0605165116",
+    ]
+    for order in (names, names[::-1]):
+        chosen = alias_of(airline=order)
+        assert "gpt-4.1" in chosen[names[0]] and "mini" not in chosen[names[0]]
+        assert "mini" in chosen[names[1]]
+        assert [chosen[name][-10:] for name in names[2:]] == ["0605165341", "0605165116"]
+        assert not any(".." in alias for alias in chosen.values())
+
+
 def test_benchmarks_may_share_what_distinguishes_their_runs() -> None:
     """Then what distinguishes all runs is kept."""
     runs = {name: [f"results_for_{name}_model_one_trial{n}" for n in (1, 2)] for name in ("a", "b")}

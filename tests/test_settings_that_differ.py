@@ -230,3 +230,17 @@ def test_what_a_document_records_of_its_run(tmp_path: Path) -> None:
     assert differing["user_info.llm_args.max_tokens"] == ["100", "200", None]
     assert differing["user_info.guide"][0].startswith(f"{long[:60]}")
     assert "(501 characters, sha256 " in differing["user_info.guide"][1]
+
+
+def test_how_a_table_is_read_is_no_setting(tmp_path: Path) -> None:
+    """That two tables have unlike columns is not in what their runs differ in."""
+    files = {
+        f"{name}.jsonl": [
+            {"id": f"q{place}", "prompt": f"What is {place}?", "output": "7", name: place > 4}
+            for place in range(12)
+        ]
+        for name in ("correct", "passed")
+    }
+    results = analyzed(tmp_path, files, needs=[*NEEDED, "run_metrics"])
+    assert results.one("select count(*) from comparisons") > 0
+    assert "read_as" not in [row[0] for row in results.rows(DIFFERING)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import statistics
 from pathlib import Path
 
@@ -264,6 +265,37 @@ def test_entrants_of_a_benchmark_each(tmp_path: Path) -> None:
     )
     assert actual.column("select message from suite_notes") == [reason]
     assert repr(api.suite(actual.path)).startswith(f"There is no suite: {reason}.")
+
+
+def overview(folder: Path, files: dict[str, list[Row]]) -> str:
+    """The report on several benchmarks, without its sources."""
+    text = (analyzed(folder, files).path.parent / "report.md").read_text(encoding="utf-8")
+    return re.sub(r" *<!--.*?-->\n?", "", text, flags=re.DOTALL)
+
+
+def test_what_cannot_be_averaged_has_no_leaderboard(tmp_path: Path) -> None:
+    """Of models with a benchmark each nothing is compared, and notes of a kind are one line."""
+    files = {
+        f"{name}_rollouts.jsonl": attempts(name, {0: [1], 1: [0]}, ask=f"{name} ") for name in "abc"
+    }
+    text = overview(tmp_path, files)
+    assert "| entrant |" not in text
+    assert "No leaderboard: no benchmark has several tasks of every compared entrant" in text
+    assert "Nothing can be compared: no two entrants have several tasks" in text
+    assert text.count("has no result: nothing is filled in") == 1
+    assert "- 6 notes (missing), for example `a` at `" in text
+
+
+def test_one_entrant_has_no_rank(tmp_path: Path) -> None:
+    """Of one model the average is beside the share over all its attempts."""
+    files = {
+        "x_rollouts.jsonl": attempts("a", {task: [1, 0] for task in range(4)}, ask="x "),
+        "y_rollouts.jsonl": attempts("a", {task: [1, 1] for task in range(12)}, ask="y "),
+    }
+    text = overview(tmp_path, files)
+    assert "| entrant |" not in text
+    assert "over 2 benchmarks, each weighed alike; they have 4 to 12 tasks." in text
+    assert "Over all its attempts 28 of 32 pass (87.5%)." in text
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ from operator import itemgetter
 import pyarrow as pa
 
 LONGEST = 28
+HASH = 8
 BORDERS = tuple("_./ -")
 # Up to a word that does not begin with a digit: step_100 is called so, not 100.
 BEGINNING = re.compile(r".*[_./ -](?=[^_./ 0-9-])")
@@ -21,6 +22,10 @@ TIME = re.compile(r"(\d{4}-)(\d\d-\d\d[T_]\d\d[-:]\d\d)([-:]\d\d)([-+]\d\d[-:]?\
 TIMES = (r"\g<0>", r"\1\2\3", r"\1\2", r"\2", r"\2\3")
 # From a word on; neither a version nor a date is cut.
 ENDING = re.compile(r"(?:_|[./ -](?![0-9])).*")
+# Between words of a name, where neither a version nor a time is cut; and words that say least:
+# times, numbers, hashes.
+GAP = re.compile(r"([_/ ]+|-+(?!\d{1,3}(?!\d)))")
+UNSPOKEN = re.compile(r"\d[\dT:.+-]*Z?|(?=.*\d)(?=.*[a-zA-Z])[0-9a-zA-Z.]{16,}")
 
 
 def aliases(runs: pa.Table) -> pa.Table:
@@ -31,7 +36,7 @@ def aliases(runs: pa.Table) -> pa.Table:
     benchmarks = runs["benchmark"].to_pylist()
     for _, own in groupby(zip(benchmarks, names, models, strict=True), itemgetter(0)):
         _, own_names, own_models = zip(*own, strict=True)
-        shown += distinguished(own_names, own_models)
+        shown += worded(own_names, distinguished(own_names, own_models))
     # Names that are alike in several benchmarks, or the only one of theirs: as all runs differ.
     uses = Counter(map(str.lower, shown))
     of_all = distinguished(names, models)
@@ -92,6 +97,76 @@ def _model_place(name: str, model: str | None) -> tuple[int, int]:
     own = (model or "").rpartition("/")[2].lower()
     first = name.lower().find(own) if own else -1
     return (0, 0) if first < 0 else (first, first + len(own))
+
+
+def worded(names: Sequence[str], shown: Sequence[str]) -> list[str]:
+    """The shown names; of those that are too long the words that distinguish them, if these do."""
+    parts = {
+        name: GAP.split(re.sub(f"[-_ ]*{TIME.pattern}", r"_\2", f"_{name}"))[1:]
+        for name, alias in zip(names, shown, strict=True)
+        if len(alias) > LONGEST
+    }
+    if len(parts) < 2:
+        return list(shown)
+    shared = set.intersection(*(set(own[1::2]) for own in parts.values()))
+    common = Counter(word for own in parts.values() for word in {*own[1::2]})
+    brief = {name: _brief(own, common, shared) for name, own in parts.items()}
+    # Names that are still alike differ in what did not fit, or in times.
+    alike: dict[str, list[str]] = {}
+    for name, alias in brief.items():
+        alike.setdefault(alias.lower(), []).append(name)
+    for group in alike.values():
+        same = set.intersection(*(set(parts[name][1::2]) for name in group))
+        if len(group) > 1:
+            brief |= {name: _brief(parts[name], common, shared, same) for name in group}
+    uses = Counter(brief.get(name, alias).lower() for name, alias in zip(names, shown, strict=True))
+    wanted = [brief.get(name) or alias for name, alias in zip(names, shown, strict=True)]
+    return [
+        own if uses[own.lower()] == 1 else alias for own, alias in zip(wanted, shown, strict=True)
+    ]
+
+
+def _brief(
+    parts: Sequence[str], common: Counter[str], shared: set[str], same: set[str] | None = None
+) -> str:
+    """The words of a name that not all share, as many as fit: the rarest first.
+
+    Names that are alike without them have times and numbers that are not the `same` before others.
+    """
+    pairs = list(zip(parts[::2], parts[1::2], strict=True))
+
+    def rank(place: int) -> tuple[bool, bool, int, int]:
+        word = pairs[place][1]
+        return same is None or word in same, not is_spoken(word), common[word], place
+
+    def is_spoken(word: str) -> bool:
+        return UNSPOKEN.fullmatch(word) is None
+
+    own = [
+        place
+        for place, (_, word) in enumerate(pairs)
+        if word not in shared and (is_spoken(word) or (same is not None and word not in same))
+    ]
+    chosen: list[int] = []
+    n_numbers = 0
+    for place in sorted(own, key=rank):
+        # One number is enough to distinguish a name.
+        n_numbers += not is_spoken(pairs[place][1])
+        several = sorted([*chosen, place])
+        if len(_joined(pairs, several)) <= LONGEST and (
+            is_spoken(pairs[place][1]) or n_numbers == 1
+        ):
+            chosen = several
+    return _joined(pairs, chosen)
+
+
+def _joined(pairs: Sequence[tuple[str, str]], places: Sequence[int]) -> str:
+    """These words with what is before each; of a hash its beginning."""
+    shown = (
+        (gap, word[:HASH] if len(word) > 2 * HASH and UNSPOKEN.fullmatch(word) else word)
+        for gap, word in (pairs[place] for place in places)
+    )
+    return "".join(gap + word for gap, word in shown)[1:].lstrip("_/ -")
 
 
 def shortened(name: str, number: str) -> str:

@@ -50,6 +50,9 @@ BAR = {
 }
 BAR_WIDTH = 16
 MOST_WARNINGS = 12
+MOST_OF_A_KIND = 2
+NOT_READ = "warn_rejects"
+FIRST_NUMBER = re.compile(r"\d[\d,]*")
 MOST_COMPARED = 4
 MOST_FINDINGS = 3
 LONGEST_WARNING = 400
@@ -343,16 +346,40 @@ def _bar(run: Mapping[str, Any]) -> str:
 def _print_warnings(analysis: Analysis, rest: str) -> None:
     """Print warnings to stderr; `rest` is appended to the commands in their hints."""
     sys.stdout.flush()
-    for warning in analysis.warnings[:MOST_WARNINGS]:
-        click.echo(
-            f"! {one_line(f'{run_name(warning.subject)}: {warning.message}', LONGEST_WARNING)}",
-            err=True,
-        )
-        if warning.hint:
-            end = rest if warning.hint.startswith("blade ") else ""
-            click.echo(f"    {one_line(warning.hint, LONGEST_WARNING)}{end}", err=True)
-    if (n_hidden := len(analysis.warnings) - MOST_WARNINGS) > 0:
+    lines = brief_warnings(analysis.warnings)
+    for subject, message, hint in lines[:MOST_WARNINGS]:
+        click.echo(f"! {one_line(f'{run_name(subject)}: {message}', LONGEST_WARNING)}", err=True)
+        if hint:
+            end = rest if hint.startswith("blade ") else ""
+            click.echo(f"    {one_line(hint, LONGEST_WARNING)}{end}", err=True)
+    if (n_hidden := len(lines) - MOST_WARNINGS) > 0:
         click.echo(f"! and {n_hidden} more; the report lists all", err=True)
+
+
+def brief_warnings(warnings: Sequence[Any]) -> list[tuple[str, str, str]]:
+    """Subject, message and hint of each warning, files that were not read first.
+
+    Of more than two of one kind the one with the largest number, and how many others there are.
+    """
+    kinds: dict[tuple[str, str], list[Any]] = {}
+    for warning in warnings:
+        # Files are not read for different reasons.
+        reason = FIRST_NUMBER.sub("", warning.message) if warning.check == NOT_READ else ""
+        kinds.setdefault((warning.check, reason), []).append(warning)
+    lines = []
+    for _, own in sorted(kinds.items(), key=lambda kind: kind[0][0] != NOT_READ):
+        if len(own) <= MOST_OF_A_KIND:
+            lines += [(each.subject, each.message, each.hint) for each in own]
+            continue
+        worst = max(own, key=_first_number)
+        others = f"; {len(own) - 1} others like this"
+        lines.append((worst.subject, worst.message + others, worst.hint))
+    return lines
+
+
+def _first_number(warning: Any) -> int:
+    number = FIRST_NUMBER.search(warning.message)
+    return int(number[0].replace(",", "")) if number else 0
 
 
 def _findings(warehouse: Warehouse) -> tuple[list[Finding], list[Finding]]:

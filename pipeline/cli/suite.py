@@ -19,7 +19,7 @@ from .compare import gate_page, print_gate
 from .options import PATH, format_option, json_option, link_option, warehouse_option
 from .terminal import defined, page
 
-MOST_CHANGES, MOST_NOTES, MOST_MODES = 12, 20, 8
+MOST_CHANGES, MOST_EXAMPLES, MOST_MODES = 12, 2, 8
 DECIDED = ("improved", "regressed")
 percent = defined(wording.FORMATS["pct"])
 # What is marked in a cell, and why.
@@ -130,9 +130,24 @@ def _page(answer: Row) -> dict[str, Any]:
                 if own["is_counted"]
             }
         ),
-        "most_notes": MOST_NOTES,
+        "of_kind": _of_kind,
+        "has_shared": len(answer["entrants"]) < 2 or any(row["n_benchmarks"] for row in changes),
         "most_modes": MOST_MODES,
     }
+
+
+def _of_kind(kind: str, notes: Sequence[Row]) -> str:
+    """The notes of a kind: how many, and two of them."""
+    shown = notes[:MOST_EXAMPLES]
+    about = [
+        " at ".join(name for name in (note["entrant"], note["benchmark"]) if name) for note in shown
+    ]
+    if len({note["message"] for note in notes}) == 1:
+        text = f"{' and '.join(about)}: {notes[0]['message']}"
+    else:
+        pairs = zip(about, shown, strict=True)
+        text = "; ".join(f"{name}: {note['message']}" for name, note in pairs)
+    return f"{len(notes)} notes ({kind}), for example {text}" if len(notes) > 1 else text
 
 
 def _ranks(row: Row) -> str:

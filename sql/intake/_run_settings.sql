@@ -19,6 +19,8 @@ settings_in_files as (
         name,
         value
     from raw.config_values
+    -- How blade reads a file is no setting of the run.
+    where name <> 'read_as'
     union all
     select
         file_no,

@@ -18,23 +18,6 @@ with runs as (
     from main.runs
     where n_scored > 0
 ),
--- Every other setting that is recorded of a run. Seeds and the number of repeats differ between repeats; those
--- above are read from rows first.
-settings as (
-    select
-        run_id,
-        name,
-        -- Of a long value its hash is enough.
-        coalesce(nullif(regexp_extract(value, 'sha256 [0-9a-f]{8}'), ''), left(value, 60)) as value
-    from staging.run_settings
-    where
-        not regexp_matches(name, '(^|[._])(seed|num_trials|num_repeats|n_repeats)$|^log_|^task_args\.|_limit$')
-        and name not in (
-            'notes', 'policy_model_name', 'model_name', 'model', 'model_id', 'write_tools', 'pass_threshold',
-            'checkpoint', 'checkpoint_path', 'ckpt', 'ckpt_path', 'step', 'global_step',
-            'temperature', 'top_p', 'top_k', 'max_output_tokens', 'max_tokens'
-        )
-),
 benchmarks as (
     select benchmark
     from runs
@@ -74,6 +57,49 @@ ways as (
     where not is_disjoint
     group by all
 ),
+-- The system prompt of a run whose attempts all have the same, by its place among those of all runs.
+prompts as (
+    select
+        run_id,
+        dense_rank() over (order by first_run) as prompt_no
+    from (
+        select
+            run_id,
+            min(run_id) over (partition by prompt) as first_run
+        from (
+            select
+                run_id,
+                any_value(coalesce(system_prompt, '')) as prompt
+            from main.task_prompts
+            where run_id in (select run_id from runs semi join ways using (identity))
+            group by run_id
+            having min(coalesce(system_prompt, '')) = max(coalesce(system_prompt, ''))
+        ) as constant
+    ) as placed
+),
+-- Every other setting that is recorded of a run. Seeds and the number of repeats differ between repeats; those
+-- above are read from rows first.
+settings as (
+    select
+        run_id,
+        name,
+        -- Of a long value its hash is enough.
+        coalesce(nullif(regexp_extract(value, 'sha256 [0-9a-f]{8}'), ''), left(value, 60)) as value
+    from staging.run_settings
+    where
+        not regexp_matches(name, '(^|[._])(seed|num_trials|num_repeats|n_repeats)$|^log_|^task_args\.|_limit$')
+        and name not in (
+            'notes', 'policy_model_name', 'model_name', 'model', 'model_id', 'write_tools', 'pass_threshold',
+            'checkpoint', 'checkpoint_path', 'ckpt', 'ckpt_path', 'step', 'global_step',
+            'temperature', 'top_p', 'top_k', 'max_output_tokens', 'max_tokens'
+        )
+    union all
+    select
+        run_id,
+        'prompt' as name,
+        prompt_no::varchar as value
+    from prompts
+),
 varying as (
     select
         identity,
@@ -104,7 +130,8 @@ varying_settings as (
 own_settings as (
     select
         run_id,
-        string_agg(name || '=' || value, ' ' order by name) as others
+        string_agg(name || if(name = 'prompt', ' ', '=') || value, ' ' order by name) as others,
+        max(value::bigint) filter (where name = 'prompt') as prompt_no
     from runs
     inner join settings using (run_id)
     semi join varying_settings using (identity, name)
@@ -124,6 +151,7 @@ recorded as (
             own_settings.others
         ) end as entrant,
         if(model is null, 'name', 'model') as source,
+        own_settings.prompt_no,
         cast(null as bigint) as place
     from runs
     left join varying using (identity)
@@ -210,6 +238,7 @@ select
     dense_rank() over (order by place nulls last, entrant) as entrant_no,
     model,
     agent,
+    prompt_no,
     case
         when n_runs = 1 then 'one run'
         when is_disjoint then 'disjoint attempts'

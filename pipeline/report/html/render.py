@@ -71,6 +71,8 @@ class Suite:
     changes: Sequence[tuple[Row, Sequence[Row]]]
     n_changes: int
     notes: int
+    # Whether any two entrants have a benchmark in common.
+    has_shared: bool
 
 
 @dataclass(frozen=True)
@@ -318,6 +320,7 @@ def _suite(content: Content) -> Suite | None:
         ],
         n_changes=len(shown),
         notes=len(content.suite_notes),
+        has_shared=any(row.values["n_benchmarks"] for row in whole),
     )
 
 
