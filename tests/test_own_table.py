@@ -774,3 +774,71 @@ def test_rows_of_another_file_are_counted_once(tmp_path: Path) -> None:
     kinds = {one.name: one.kind for one in discover.artifacts((tmp_path,))}
     read_files = {name for name, kind in kinds.items() if kind is Kind.ROLLOUTS}
     assert read_files == {"all.jsonl", "other.jsonl"}
+
+
+def sampled(place: int, *, shift: int = 0) -> dict[str, Any]:
+    return {"id": f"t{place}", "output": "x", "passed": (place + shift) % 3 > 0}
+
+
+def test_rows_below_a_list_of_runs(tmp_path: Path) -> None:
+    """Texts of a run are columns of its rows; a list beside it has what is asked under each id."""
+    runs = [
+        {"model": model, "note": "", "pass_rate": 0.5, "when": f"day {shift}"}
+        | {"samples": [sampled(place, shift=shift) for place in range(6 - shift)]}
+        for shift, model in enumerate(("ash", "oak"))
+    ]
+    tests = [{"id": f"t{place}", "input": f"{place}?", "expected": "y"} for place in range(6)]
+    (tmp_path / "r.json").write_text(json.dumps({"eval": "e", "tests": tests, "runs": runs}))
+    tasks = [f"t{place}" for place in range(6)]
+    assert runs_of(tmp_path) == {
+        "ash": list(zip(tasks, [0, 1, 1, 0, 1, 1], strict=True)),
+        "oak": list(zip(tasks[:5], [1, 1, 0, 1, 1], strict=True)),
+    }
+    row = attempts(tmp_path)[-1]
+    assert (row["when"], row["expected_answer"]) == ("day 1", "y")
+    assert words(row["responses_create_params"]["input"]) == ["4?"]
+
+
+def test_runs_of_one_model_have_names(tmp_path: Path) -> None:
+    """The first text that distinguishes the objects of a list is the run."""
+    runs = [
+        {"model": "ash", "name": name, "cases": [sampled(place) for place in range(4)]}
+        for name in ("first", "second")
+    ]
+    (tmp_path / "r.json").write_text(json.dumps({"runs": runs}))
+    assert set(runs_of(tmp_path)) == {"first ash", "second ash"}
+
+
+def test_attempts_below_a_list_of_tasks(tmp_path: Path) -> None:
+    """An object with the question has attempts at it; a number of its own is no score."""
+    tasks = [
+        {"question_id": f"q{place}", "question": f"{place}?", "mean": 0.5}
+        | {"tries": [{"output": "x", "passed": verdict} for verdict in (True, False)]}
+        for place in range(3)
+    ]
+    (tmp_path / "r.json").write_text(json.dumps({"asked": tasks}))
+    expected = [(f"q{place}", reward) for place in range(3) for reward in (1, 0)]
+    assert runs_of(tmp_path) == {None: expected}
+
+
+def test_steps_below_a_list_are_no_attempts(tmp_path: Path) -> None:
+    """Names and verdicts below objects that are neither runs nor tasks."""
+    steps = [{"name": name, "passed": name > "a"} for name in "abc"]
+    jobs = [{"label": str(place), "steps": steps} for place in range(3)]
+    (tmp_path / "r.json").write_text(json.dumps({"jobs": jobs}))
+    with pytest.raises(InputError):
+        discover.artifacts((tmp_path,))
+
+
+@pytest.mark.parametrize("is_copy", [True, False], ids=["copies", "others"])
+def test_lists_of_objects_are_not_columns(tmp_path: Path, is_copy: bool) -> None:
+    """Two lists of rows of another file have no attempt of their own; it is listed."""
+    rows = rows_of(flat)
+    wrong = [{**row, "output": row["output"] if is_copy else "8"} for row in rows[:9:3]]
+    (tmp_path / "all.json").write_text(json.dumps({"asked": rows}))
+    (tmp_path / "some.json").write_text(json.dumps({"wrong": wrong, "sure": rows[1:4]}))
+    artifacts = {one.name: one for one in discover.artifacts((tmp_path,))}
+    assert artifacts["all.json"].kind is Kind.ROLLOUTS
+    reason = "repeats rows of a table beside it" if is_copy else "has lists of rows"
+    assert str(artifacts["some.json"].skipped).startswith(reason)
+    assert artifacts["some.json"].kind is Kind.SKIPPED

@@ -56,7 +56,15 @@ from .table_columns import (
     values_of,
     with_verdict,
 )
-from .table_rows import SAMPLED_ROWS, ending, entries, sample, starts_list
+from .table_rows import (
+    SAMPLED_ROWS,
+    ending,
+    entries,
+    lists_of_rows,
+    row_hashes,
+    sample,
+    starts_list,
+)
 
 TITLE = "A table of your own"
 FILES = "`*.jsonl`, `*.ndjson`, `*.json`, `*.csv`, `*.tsv`, `*.parquet` with a column of scores"
@@ -72,6 +80,7 @@ OF_GYM = re.compile(rb'"(responses_create_params|agent_ref|ng_trajectory|_ng_\w+
 RESPONSE_OF_GYM = frozenset({"output", "object"})
 SNIFFED_ROWS = 50
 LEAST_REPEATED = 3
+REPEATS = "repeats rows of a table beside it"
 LARGEST_COMPARED = 256 << 20
 LINES = {".jsonl", ".ndjson", ".csv", ".tsv"}
 FEWEST_DOCUMENTS = 2
@@ -109,10 +118,14 @@ def claims(
         elif _is_scored(table, columns, is_named=is_named):
             tables[file] = _rows_of_values(table), values_of(table, columns["score"])
     parts = set() if is_named else _parts(tables)
+    excerpts = set() if is_named else _excerpts(files, tables)
+    for file in excerpts - tables.keys():
+        yield Claim(file, Kind.ROLLOUTS, file.folder, file.base, skipped=REPEATS)
+        documents[file.folder] = [one for one in documents[file.folder] if one[0] != file]
     for file in tables:
         stem, fields = NAMES.sub("", file.base), tuple(sorted(chosen.items()))
         is_summary = not is_named and (_is_summary(file, tables) or _is_copy(file, tables))
-        reason = "repeats rows of a table beside it" if is_summary or file in parts else None
+        reason = REPEATS if is_summary or file in parts | excerpts else None
         yield Claim(file, Kind.ROLLOUTS, file.folder, stem, fields=fields, skipped=reason)
     for folder, attempts in documents.items():
         rows = [row for _, row in attempts]
@@ -146,6 +159,23 @@ def _parts(files: Iterable[ListedFile]) -> set[ListedFile]:
         ):
             parts.add(file)
     return parts
+
+
+def _excerpts(files: Sequence[ListedFile], tables: Mapping[ListedFile, object]) -> set[ListedFile]:
+    """The documents whose lists have nothing but rows of a larger one, a table, in their folder."""
+    folders = {file.folder for file in tables if ending(file.path) == "json"}
+    documents = [file for file in files if file.folder in folders and ending(file.path) == "json"]
+    if sum(file.path.stat().st_size for file in documents) > LARGEST_COMPARED:
+        return set()
+    rows = {file: row_hashes(file.path) for file in documents}
+    return {
+        file
+        for file, other in itertools.permutations(documents, 2)
+        if other in tables
+        and file.folder == other.folder
+        and len(rows[file]) >= LEAST_REPEATED
+        and rows[file] < rows[other]
+    }
 
 
 def _rows_of_values(table: Sequence[dict[str, Any]]) -> list[set[Any]]:
@@ -257,7 +287,11 @@ def refused(files: Sequence[ListedFile], chosen: Mapping[str, str]) -> InputErro
 
 def unscored(file: ListedFile) -> str | None:
     """Why a table is not read, beside others that are; None if it is not a table of rows."""
-    if ending(file.path) == "json" or len(sample(file.path, 2)) < 2:
+    table = sample(file.path, 2)
+    if ending(file.path) == "json" and not starts_list(file.path):
+        is_several = len(table) == 1 and len(lists_of_rows(table[0])) > 1
+        return "has lists of rows, and says of none what it is of" if is_several else None
+    if not table:
         return None
     return "is a table without a column of scores; name it with --field score=COLUMN"
 
