@@ -442,7 +442,7 @@ def test_tables_without_scores_are_warned_of_once(tmp_path: Path) -> None:
     (message,) = (notice.message for notice in notices if "not read" in notice.message)
     assert message == (
         "not read: it is a table without a column of scores; "
-        "name it with --field score=COLUMN (and 2 other files)"
+        "if one has them, name it with --field (and 2 other files)"
     )
 
 
@@ -456,7 +456,7 @@ def test_a_table_without_scores_beside_others(tmp_path: Path) -> None:
         for artifact in discover.artifacts((tmp_path,))
         if artifact.kind is Kind.SKIPPED
     }
-    assert list(skipped) == ["b.jsonl"] and "--field score=COLUMN" in str(skipped["b.jsonl"])
+    assert list(skipped) == ["b.jsonl"] and "without a column" in str(skipped["b.jsonl"])
 
 
 def test_words() -> None:
@@ -629,7 +629,7 @@ def test_the_opposite_of_a_score_is_not_proposed(name: str, tmp_path: Path) -> N
     with pytest.raises(InputError) as refusal:
         discover.artifacts((tmp_path,))
     hint = str(refusal.value.hint)
-    assert "--field score=COLUMN" in hint and f"By its name {name} is higher where" in hint
+    assert "--field score=" not in hint and f"By its name {name} is higher where" in hint
     # Beside a column that may be the score no notice of it is needed.
     write_lines(tmp_path / "x.jsonl", [{**row, "is_right": not row[name]} for row in rows])
     with pytest.raises(InputError) as refusal:
@@ -842,3 +842,32 @@ def test_lists_of_objects_are_not_columns(tmp_path: Path, is_copy: bool) -> None
     reason = "repeats rows of a table beside it" if is_copy else "has lists of rows"
     assert str(artifacts["some.json"].skipped).startswith(reason)
     assert artifacts["some.json"].kind is Kind.SKIPPED
+
+
+def test_few_answers_are_compared_as_in_a_table_beside_them(tmp_path: Path) -> None:
+    """Two columns that are the score of a larger table are that of a single row as well."""
+    rows = [
+        {"id": place, "label": bool(place % 2), "prediction": bool(place // 2 % 2)}
+        for place in range(12)
+    ]
+    write_lines(tmp_path / "all.jsonl", rows)
+    write_lines(tmp_path / "one.jsonl", [{**rows[1], "id": 99, "response": "no"}])
+    write_lines(tmp_path / "none.jsonl", [{"label": "in words", "prediction": "no"}])
+    artifacts = {one.name: one for one in discover.artifacts((tmp_path,))}
+    (row,) = [one for one in own_table.read(artifacts["one.jsonl"]) if isinstance(one, Row)]
+    assert row.value["reward"] == 0
+    # A table of one row that is not read is listed, too.
+    assert "without a column of scores" in str(artifacts["none.jsonl"].skipped)
+
+
+@pytest.mark.parametrize("name", ["__expected", "goldLabel", "correct_answer", "expected_passed"])
+def test_what_is_expected_is_never_proposed_as_the_score(name: str, tmp_path: Path) -> None:
+    """A key may be true and false, and is no verdict; other kinds of files are listed once."""
+    rows = rows_of(lambda place, verdict: {"id": place, "words": "p", name: verdict})
+    write_lines(tmp_path / "x.jsonl", rows)
+    for other in "yz":
+        write_lines(tmp_path / f"{other}.jsonl", [{"seed": 1}, {"seed": 2}])
+    with pytest.raises(InputError) as refusal:
+        discover.artifacts((tmp_path,))
+    assert "score=" not in str(refusal.value.hint)
+    assert "y.jsonl and 1 more: seed." in str(refusal.value)

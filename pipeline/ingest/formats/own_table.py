@@ -37,11 +37,14 @@ from . import (
 from .chat import chat, listed_messages
 from .gym import FORMAT_FIELDS
 from .table_columns import (
+    EQUALS_KEY,
     IDS_OF_TASKS,
     MOSTLY,
     Columns,
+    as_class,
     columns_of_runs,
     described,
+    is_key_name,
     is_numbering,
     is_score_name,
     messages_of,
@@ -85,6 +88,7 @@ LARGEST_COMPARED = 256 << 20
 LINES = {".jsonl", ".ndjson", ".csv", ".tsv"}
 FEWEST_DOCUMENTS = 2
 MOST_LISTED = 20
+MOST_KINDS = 4
 # Columns beside the output that hold its answer alone.
 ANSWERS = "extracted_answer predicted_answer parsed_answer final_answer prediction pred".split()
 LONGEST_ANSWER = 200
@@ -101,17 +105,27 @@ MOVED = ("task", "prompt", "messages", "output", "key", "score")
 
 
 def claims(
-    files: Sequence[ListedFile], chosen: Mapping[str, str], *, is_named: bool
+    files: Sequence[ListedFile],
+    chosen: Mapping[str, str],
+    *,
+    is_named: bool,
+    compared: Comparison | None = None,
 ) -> Iterable[Claim]:
     """The tables with scores; a table that nobody named must also have something to score.
 
-    The documents of a folder that are one attempt each are one table.
+    The documents of a folder that are one attempt each are one table. A table too small to have a
+    comparison of its own has that of the others.
     """
     documents = defaultdict(list)
     tables = {}
+    chosen_of = {}
     for file in files:
         table = sample(file.path)
         columns = recognise(table, chosen)
+        chosen_of[file] = chosen
+        if compared and _is_compared(table, columns, compared):
+            chosen_of[file] = {**chosen, **compared.fields}
+            columns = recognise(table, chosen_of[file])
         table = [with_verdict(row, columns) for row in table]
         if _is_one_attempt(file.path, table):
             documents[file.folder].append((file, table[0]))
@@ -123,7 +137,7 @@ def claims(
         yield Claim(file, Kind.ROLLOUTS, file.folder, file.base, skipped=REPEATS)
         documents[file.folder] = [one for one in documents[file.folder] if one[0] != file]
     for file in tables:
-        stem, fields = NAMES.sub("", file.base), tuple(sorted(chosen.items()))
+        stem, fields = NAMES.sub("", file.base), tuple(sorted(chosen_of[file].items()))
         is_summary = not is_named and (_is_summary(file, tables) or _is_copy(file, tables))
         reason = REPEATS if is_summary or file in parts | excerpts else None
         yield Claim(file, Kind.ROLLOUTS, file.folder, stem, fields=fields, skipped=reason)
@@ -139,6 +153,43 @@ def claims(
                     values_of([row], columns[role]) for role in ("score", "task") if role in columns
                 ):
                     yield Claim(file, Kind.ROLLOUTS, above, stem, fields=fields)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Columns that are the score of a table where they are equal, by role, and their words."""
+
+    fields: dict[str, str]
+    classes: frozenset[str | None]
+
+
+def comparison(files: Iterable[ListedFile], chosen: Mapping[str, str]) -> Comparison | None:
+    """The columns of answers and keys that are compared where a table has enough of them.
+
+    None if a score is chosen, or if tables differ in these columns.
+    """
+    if "score" in chosen:
+        return None
+    classes: dict[tuple[tuple[str, ...], tuple[str, ...]], set[str | None]] = defaultdict(set)
+    for file in files:
+        table = sample(file.path)
+        columns = recognise(table, chosen)
+        if columns.get("score") == (EQUALS_KEY,):
+            pair = columns["key"], columns["output"]
+            classes[pair].update(map(as_class, values_of(table, columns["key"])))
+    if len(classes) != 1:
+        return None
+    ((key, output), words) = classes.popitem()
+    fields = {"key": ".".join(key), "output": ".".join(output), "score": EQUALS_KEY}
+    return Comparison(fields, frozenset(words))
+
+
+def _is_compared(table: Sequence[dict[str, Any]], columns: Columns, compared: Comparison) -> bool:
+    """Whether a table without a score has these columns, of nothing but the same words."""
+    if "score" in columns:
+        return False
+    values = [values_of(table, (compared.fields[role],)) for role in ("key", "output")]
+    return all(values) and compared.classes.issuperset(map(as_class, itertools.chain(*values)))
 
 
 def _parts(files: Iterable[ListedFile]) -> set[ListedFile]:
@@ -272,17 +323,27 @@ def refused(files: Sequence[ListedFile], chosen: Mapping[str, str]) -> InputErro
     reason = f"no column {', '.join(unknown)}" if unknown else "no column of scores"
     if not unknown and "score" in recognise(tables[file.name], {}):
         reason = "scores, but neither a prompt, nor an answer, nor several rows of a task"
-    scores, inverse = possible_scores(tables[file.name])
-    hint = (
-        "Name the column with the score (numbers, true and false, pass and fail), for "
-        f"example: --field score={scores[0] if scores else 'COLUMN'}"
+    verdicts, inverse = possible_scores(tables[file.name])
+    scores = [name for name in verdicts if not is_key_name(name)]
+    hint = "Name the column with the score (numbers, true and false, pass and fail)"
+    hint += (
+        f", for example: --field score={scores[0]}" if scores else " with --field, if it has one"
     )
     if inverse and not scores:
         hint += (
             f". By its name {inverse[0]} is higher where an attempt is worse: "
             "a score must be higher where it is better"
         )
-    return InputError(f"{file.name}: a table with {reason}; its columns are {listing}.", hint=hint)
+    message = f"{file.name}: a table with {reason}; its columns are {listing}."
+    kinds = defaultdict(list)
+    for other in files:
+        kinds[tuple(column_names(other.path))].append(other.name)
+    del kinds[tuple(columns)]
+    for names, others in list(kinds.items())[:MOST_KINDS]:
+        more = f" and {len(others) - 1} more" * (len(others) > 1)
+        listing = ", ".join(names[:MOST_LISTED]) + ", ..." * (len(names) > MOST_LISTED)
+        message += f" {others[0]}{more}: {listing}."
+    return InputError(message, hint=hint)
 
 
 def unscored(file: ListedFile) -> str | None:
@@ -293,7 +354,7 @@ def unscored(file: ListedFile) -> str | None:
         return "has lists of rows, and says of none what it is of" if is_several else None
     if not table:
         return None
-    return "is a table without a column of scores; name it with --field score=COLUMN"
+    return "is a table without a column of scores; if one has them, name it with --field"
 
 
 def _is_evaluation(table: Sequence[dict[str, Any]], columns: Columns) -> bool:

@@ -50,6 +50,11 @@ INVERSE = frozenset(
     "mistakes loss losses invalid missing refused refusal timeout crashed broken bad not non "
     "unsolved unresolved penalty regret distance wer cer perplexity".split()
 )
+# Words of names whose columns say what is expected, anywhere or at the end.
+OF_KEYS = frozenset(
+    "expected gold golden target label labels truth reference ideal desired".split()
+)
+ENDS_OF_KEYS = frozenset("answer answers key solution".split())
 
 
 def score_of(value: Any) -> float | None:
@@ -293,6 +298,7 @@ def _only_verdict(table: Table) -> tuple[str, ...] | None:
         path
         for path in (tuple(name.split(".")) for name in possible_scores(table)[0])
         if len(path) == 1 and plain(path[0]).rpartition("_")[2] in ENDS_OF_SCORES
+        if not is_key_name(path[0])
     ]
     return verdicts[0] if len(verdicts) == 1 else None
 
@@ -381,8 +387,8 @@ def _classes(table: Table) -> Columns:
             columns[role.name] = named[0]
     if len(columns) < 2:
         return {}
-    outputs = [_as_class(value) for value in values_of(table, columns["output"])]
-    keys = {_as_class(value) for value in values_of(table, columns["key"])}
+    outputs = [as_class(value) for value in values_of(table, columns["output"])]
+    keys = {as_class(value) for value in values_of(table, columns["key"])}
     n_of_key = sum(output in keys for output in outputs)
     is_few = 1 < len(keys) <= MOST_CLASSES and len(table) >= LEAST_OF_CLASS * len(keys)
     return columns if is_few and n_of_key >= MOSTLY * len(outputs) > 0 else {}
@@ -392,11 +398,11 @@ def with_verdict(row: dict[str, Any], columns: Columns) -> dict[str, Any]:
     """The row, and whether its answer is the key, where that is all there is of a score."""
     if columns.get("score") != (EQUALS_KEY,):
         return row
-    output, key = (_as_class(get(row, *columns[role])) for role in ("output", "key"))
+    output, key = (as_class(get(row, *columns[role])) for role in ("output", "key"))
     return {**row, EQUALS_KEY: None if output is None or key is None else output == key}
 
 
-def _as_class(value: Any) -> str | None:
+def as_class(value: Any) -> str | None:
     """A word or a number as text, true and false as words."""
     return str(value).lower() if isinstance(value, bool) else text(value)
 
@@ -458,6 +464,12 @@ def question(messages: Sequence[Any]) -> Sequence[Any]:
     """The messages before the first of the assistant."""
     answers = (place for place, one in enumerate(messages) if get(one, "role") == "assistant")
     return messages[: next(answers, len(messages))]
+
+
+def is_key_name(name: str) -> bool:
+    """Whether a column is named like what is expected, which is no score where it is true."""
+    words = plain(name).split("_")
+    return not OF_KEYS.isdisjoint(words) or words[-1] in ENDS_OF_KEYS
 
 
 def possible_scores(table: Table) -> tuple[list[str], list[str]]:
