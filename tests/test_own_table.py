@@ -471,7 +471,7 @@ def test_tables_without_scores_are_warned_of_once(tmp_path: Path) -> None:
     (message,) = (notice.message for notice in notices if "not read" in notice.message)
     assert message == (
         "not read: it is a table without a column of scores; "
-        "name it with --field score=COLUMN (and 2 other files, 144 bytes in all)"
+        "if one has them, name it with --field (and 2 other files, 144 bytes in all)"
     )
     (subject,) = (notice.subject for notice in notices if "not read" in notice.message)
     assert subject == "log_b.jsonl"
@@ -487,7 +487,7 @@ def test_a_table_without_scores_beside_others(tmp_path: Path) -> None:
         for artifact in discover.artifacts((tmp_path,))
         if artifact.kind is Kind.SKIPPED
     }
-    assert list(skipped) == ["b.jsonl"] and "--field score=COLUMN" in str(skipped["b.jsonl"])
+    assert list(skipped) == ["b.jsonl"] and "without a column" in str(skipped["b.jsonl"])
 
 
 def test_words() -> None:
@@ -778,7 +778,7 @@ def test_the_opposite_of_a_score_is_not_proposed(name: str, tmp_path: Path) -> N
     with pytest.raises(InputError) as refusal:
         discover.artifacts((tmp_path,))
     hint = str(refusal.value.hint)
-    assert "--field score=COLUMN" in hint and f"By its name {name} is higher where" in hint
+    assert "--field score=" not in hint and f"By its name {name} is higher where" in hint
     # Beside a column that may be the score no notice of it is needed.
     write_lines(tmp_path / "x.jsonl", [{**row, "is_right": not row[name]} for row in rows])
     with pytest.raises(InputError) as refusal:
@@ -923,3 +923,100 @@ def test_rows_of_another_file_are_counted_once(tmp_path: Path) -> None:
     kinds = {one.name: one.kind for one in discover.artifacts((tmp_path,))}
     read_files = {name for name, kind in kinds.items() if kind is Kind.ROLLOUTS}
     assert read_files == {"all.jsonl", "other.jsonl"}
+
+
+def sampled(place: int, *, shift: int = 0) -> dict[str, Any]:
+    return {"id": f"t{place}", "output": "x", "passed": (place + shift) % 3 > 0}
+
+
+def test_rows_below_a_list_of_runs(tmp_path: Path) -> None:
+    """Texts of a run are columns of its rows; a list beside it has what is asked under each id."""
+    runs = [
+        {"model": model, "note": "", "pass_rate": 0.5, "when": f"day {shift}"}
+        | {"samples": [sampled(place, shift=shift) for place in range(6 - shift)]}
+        for shift, model in enumerate(("ash", "oak"))
+    ]
+    tests = [{"id": f"t{place}", "input": f"{place}?", "expected": "y"} for place in range(6)]
+    (tmp_path / "r.json").write_text(json.dumps({"eval": "e", "tests": tests, "runs": runs}))
+    tasks = [f"t{place}" for place in range(6)]
+    assert runs_of(tmp_path) == {
+        "ash": list(zip(tasks, [0, 1, 1, 0, 1, 1], strict=True)),
+        "oak": list(zip(tasks[:5], [1, 1, 0, 1, 1], strict=True)),
+    }
+    row = attempts(tmp_path)[-1]
+    assert (row["when"], row["expected_answer"]) == ("day 1", "y")
+    assert words(row["responses_create_params"]["input"]) == ["4?"]
+
+
+def test_runs_of_one_model_have_names(tmp_path: Path) -> None:
+    """The first text that distinguishes the objects of a list is the run."""
+    runs = [
+        {"model": "ash", "name": name, "cases": [sampled(place) for place in range(4)]}
+        for name in ("first", "second")
+    ]
+    (tmp_path / "r.json").write_text(json.dumps({"runs": runs}))
+    assert set(runs_of(tmp_path)) == {"first ash", "second ash"}
+
+
+def test_attempts_below_a_list_of_tasks(tmp_path: Path) -> None:
+    """An object with the question has attempts at it; a number of its own is no score."""
+    tasks = [
+        {"question_id": f"q{place}", "question": f"{place}?", "mean": 0.5}
+        | {"tries": [{"output": "x", "passed": verdict} for verdict in (True, False)]}
+        for place in range(3)
+    ]
+    (tmp_path / "r.json").write_text(json.dumps({"asked": tasks}))
+    expected = [(f"q{place}", reward) for place in range(3) for reward in (1, 0)]
+    assert runs_of(tmp_path) == {None: expected}
+
+
+def test_steps_below_a_list_are_no_attempts(tmp_path: Path) -> None:
+    """Names and verdicts below objects that are neither runs nor tasks."""
+    steps = [{"name": name, "passed": name > "a"} for name in "abc"]
+    jobs = [{"label": str(place), "steps": steps} for place in range(3)]
+    (tmp_path / "r.json").write_text(json.dumps({"jobs": jobs}))
+    with pytest.raises(InputError):
+        discover.artifacts((tmp_path,))
+
+
+@pytest.mark.parametrize("is_copy", [True, False], ids=["copies", "others"])
+def test_lists_of_objects_are_not_columns(tmp_path: Path, is_copy: bool) -> None:
+    """Two lists of rows of another file have no attempt of their own; it is listed."""
+    rows = rows_of(flat)
+    wrong = [{**row, "output": row["output"] if is_copy else "8"} for row in rows[:9:3]]
+    (tmp_path / "all.json").write_text(json.dumps({"asked": rows}))
+    (tmp_path / "some.json").write_text(json.dumps({"wrong": wrong, "sure": rows[1:4]}))
+    artifacts = {one.name: one for one in discover.artifacts((tmp_path,))}
+    assert artifacts["all.json"].kind is Kind.ROLLOUTS
+    reason = "repeats rows of a table beside it" if is_copy else "has lists of rows"
+    assert str(artifacts["some.json"].skipped).startswith(reason)
+    assert artifacts["some.json"].kind is Kind.SKIPPED
+
+
+def test_few_answers_are_compared_as_in_a_table_beside_them(tmp_path: Path) -> None:
+    """Two columns that are the score of a larger table are that of a single row as well."""
+    rows = [
+        {"id": place, "label": bool(place % 2), "prediction": bool(place // 2 % 2)}
+        for place in range(12)
+    ]
+    write_lines(tmp_path / "all.jsonl", rows)
+    write_lines(tmp_path / "one.jsonl", [{**rows[1], "id": 99, "response": "no"}])
+    write_lines(tmp_path / "none.jsonl", [{"label": "in words", "prediction": "no"}])
+    artifacts = {one.name: one for one in discover.artifacts((tmp_path,))}
+    (row,) = [one for one in own_table.read(artifacts["one.jsonl"]) if isinstance(one, Row)]
+    assert row.value["reward"] == 0
+    # A table of one row that is not read is listed, too.
+    assert "without a column of scores" in str(artifacts["none.jsonl"].skipped)
+
+
+@pytest.mark.parametrize("name", ["__expected", "goldLabel", "correct_answer", "expected_passed"])
+def test_what_is_expected_is_never_proposed_as_the_score(name: str, tmp_path: Path) -> None:
+    """A key may be true and false, and is no verdict; other kinds of files are listed once."""
+    rows = rows_of(lambda place, verdict: {"id": place, "words": "p", name: verdict})
+    write_lines(tmp_path / "x.jsonl", rows)
+    for other in "yz":
+        write_lines(tmp_path / f"{other}.jsonl", [{"seed": 1}, {"seed": 2}])
+    with pytest.raises(InputError) as refusal:
+        discover.artifacts((tmp_path,))
+    assert "score=" not in str(refusal.value.hint)
+    assert "y.jsonl and 1 more: seed." in str(refusal.value)

@@ -323,3 +323,16 @@ def test_airline_submissions(tmp_path: Path) -> None:
     # Exact: 2 * (C(10, 0) + C(10, 1)) / 2^10.
     assert p == pytest.approx(22 / 1024)
     assert sorted((reported["base"], reported["candidate"])) == [1, 9]
+
+
+@pytest.mark.slow
+def test_a_task_is_shown_with_its_recorded_id(tmp_path: Path) -> None:
+    """`blade show` and `blade why` give the id that the rows of a run have."""
+    files = {
+        "desk_a_rollouts.jsonl": BASE,
+        "desk_b_rollouts.jsonl": run(RENUMBERED["from 1"], is_base=False),
+    }
+    results = analyzed(tmp_path, files)
+    shown = call("show", "desk_b/3:0", "--warehouse", results.path).stdout
+    assert "task 4 in its own rows" in shown
+    assert "id 4 in its own rows" in call("why", "desk_b/3", "--warehouse", results.path).stdout

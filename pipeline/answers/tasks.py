@@ -138,7 +138,9 @@ def cited_rollout(warehouse: Warehouse, text: str) -> Row:
     """The cited rollout with its prompts and events, or with only the cited event."""
     citation = cited(text)
     key = cited_key(warehouse, text)
-    rollouts = warehouse.rows(f"from rollouts where {KEY}", *key)
+    named = "left join paired_tasks as paired using (run_id, task_id)"
+    columns = "rollouts.*, paired.recorded_task_id"
+    rollouts = warehouse.rows(f"select {columns} from rollouts {named} where {KEY}", *key)
     if not rollouts:
         query = "select rollout_index from rollouts where run_id = ? and task_id = ? order by all"
         recorded = listed(warehouse.column(query, *key[:2])) or "none"

@@ -32,6 +32,7 @@ select
     n_scored,
     n_expected,
     mean_reward,
+    recorded_task_id,
     case when $4 is not null then list_contains(questions, $4) end as is_same_question,
     cause,
     source,
@@ -42,6 +43,7 @@ select
     label_source
 from (select run_id from runs where benchmark = $3)
 left join (from task_outcomes where task_id = $2) as outcomes using (run_id)
+left join (select run_id, recorded_task_id from paired_tasks where task_id = $2) using (run_id)
 left join (
     select
         run_id,

@@ -44,11 +44,13 @@ from .table_columns import (
     IDS_OF_TASKS,
     MOSTLY,
     Columns,
+    as_class,
     columns_of_runs,
     composed_task,
     described,
     ends_like_score,
     is_duration,
+    is_key_name,
     is_numbering,
     is_score_name,
     is_task_name,
@@ -67,7 +69,15 @@ from .table_columns import (
     values_of,
     with_computed,
 )
-from .table_rows import SAMPLED_ROWS, ending, entries, sample, starts_list
+from .table_rows import (
+    SAMPLED_ROWS,
+    ending,
+    entries,
+    lists_of_rows,
+    row_hashes,
+    sample,
+    starts_list,
+)
 
 TITLE = "A table of your own"
 FILES = "`*.jsonl`, `*.ndjson`, `*.json`, `*.csv`, `*.tsv`, `*.parquet` with a column of scores"
@@ -83,10 +93,12 @@ OF_GYM = re.compile(rb'"(responses_create_params|agent_ref|ng_trajectory|_ng_\w+
 RESPONSE_OF_GYM = frozenset({"output", "object"})
 SNIFFED_ROWS = 50
 LEAST_REPEATED = 3
+REPEATS = "repeats rows of a table beside it"
 LARGEST_COMPARED = 256 << 20
 LINES = {".jsonl", ".ndjson", ".csv", ".tsv"}
 FEWEST_DOCUMENTS = 2
 MOST_LISTED = 20
+MOST_KINDS = 4
 # Columns beside the output that hold its answer alone.
 ANSWERS = "extracted_answer predicted_answer parsed_answer final_answer prediction pred".split()
 LONGEST_ANSWER = 200
@@ -109,11 +121,16 @@ MOVED = ("task", "prompt", "messages", "output", "key", "score")
 
 
 def claims(
-    files: Sequence[ListedFile], chosen: Mapping[str, str], *, is_named: bool
+    files: Sequence[ListedFile],
+    chosen: Mapping[str, str],
+    *,
+    is_named: bool,
+    compared: Comparison | None = None,
 ) -> Iterable[Claim]:
     """The tables with scores; a table that nobody named must also have something to score.
 
-    The documents of a folder that are one attempt each are one table.
+    The documents of a folder that are one attempt each are one table. A table too small to have a
+    comparison of its own has that of the others.
     """
     documents = defaultdict(list)
     samples = {}
@@ -125,7 +142,7 @@ def claims(
         else:
             samples[file] = table
     fields = tuple(sorted(chosen.items()))
-    tables, beside, copied = {}, {}, {}
+    tables, beside, copied, fields_of = {}, {}, {}, {}
     for group in _groups(samples):
         paths = tuple(file.path for file in group)
         together = _together(paths, fields)
@@ -144,20 +161,32 @@ def claims(
                 tables[file] = _rows_of_values(table), values_of(table, columns["score"])
                 beside[file] = paths if len(paths) > 1 else ()
                 copied[file] = together.is_copied(file.path)
+                fields_of[file] = fields
+            elif compared and _is_compared(table, columns, compared):
+                of_others = {**chosen, **compared.fields}
+                columns = recognise(table, of_others)
+                rows = [with_computed(row, columns) for row in table]
+                if _is_scored(rows, columns, is_named=is_named):
+                    tables[file] = _rows_of_values(rows), values_of(rows, columns["score"])
+                    beside[file], copied[file] = (), False
+                    fields_of[file] = tuple(sorted(of_others.items()))
     parts = set() if is_named else _parts(tables)
+    excerpts = set() if is_named else _excerpts(files, tables)
+    for file in excerpts - tables.keys():
+        yield Claim(file, Kind.ROLLOUTS, file.folder, file.base, skipped=REPEATS)
+        documents[file.folder] = [one for one in documents[file.folder] if one[0] != file]
     for file in tables:
         stem = NAMES.sub("", file.base)
         is_summary = not is_named and (_is_summary(file, tables) or _is_copy(file, tables))
-        is_repeated = is_summary or file in parts or copied[file]
-        reason = "repeats rows of a table beside it" if is_repeated else None
+        is_repeated = is_summary or file in parts | excerpts or copied[file]
         yield Claim(
             file,
             Kind.ROLLOUTS,
             file.folder,
             stem,
             beside=beside[file],
-            fields=fields,
-            skipped=reason,
+            fields=fields_of[file],
+            skipped=REPEATS if is_repeated else None,
         )
     for folder, attempts in documents.items():
         rows = [row for _, row in attempts]
@@ -352,6 +381,43 @@ def _compared_values(row: dict[str, Any]) -> Iterator[tuple[str, int, bool]]:
             yield name, hash(as_json(value)), is_fraction or is_time(value)
 
 
+@dataclass(frozen=True)
+class Comparison:
+    """Columns that are the score of a table where they are equal, by role, and their words."""
+
+    fields: dict[str, str]
+    classes: frozenset[str | None]
+
+
+def comparison(files: Iterable[ListedFile], chosen: Mapping[str, str]) -> Comparison | None:
+    """The columns of answers and keys that are compared where a table has enough of them.
+
+    None if a score is chosen, or if tables differ in these columns.
+    """
+    if "score" in chosen:
+        return None
+    classes: dict[tuple[tuple[str, ...], tuple[str, ...]], set[str | None]] = defaultdict(set)
+    for file in files:
+        table = sample(file.path)
+        columns = recognise(table, chosen)
+        if columns.get("score") == (EQUALS_KEY,):
+            pair = columns["key"], columns["output"]
+            classes[pair].update(map(as_class, values_of(table, columns["key"])))
+    if len(classes) != 1:
+        return None
+    ((key, output), words) = classes.popitem()
+    fields = {"key": ".".join(key), "output": ".".join(output), "score": EQUALS_KEY}
+    return Comparison(fields, frozenset(words))
+
+
+def _is_compared(table: Sequence[dict[str, Any]], columns: Columns, compared: Comparison) -> bool:
+    """Whether a table without a score has these columns, of nothing but the same words."""
+    if "score" in columns:
+        return False
+    values = [values_of(table, (compared.fields[role],)) for role in ("key", "output")]
+    return all(values) and compared.classes.issuperset(map(as_class, itertools.chain(*values)))
+
+
 def _parts(files: Iterable[ListedFile]) -> set[ListedFile]:
     """The files whose every line is a line of another one in their folder: they count twice."""
     compared = [file for file in files if file.path.suffix in LINES]
@@ -370,6 +436,23 @@ def _parts(files: Iterable[ListedFile]) -> set[ListedFile]:
         ):
             parts.add(file)
     return parts
+
+
+def _excerpts(files: Sequence[ListedFile], tables: Mapping[ListedFile, object]) -> set[ListedFile]:
+    """The documents whose lists have nothing but rows of a larger one, a table, in their folder."""
+    folders = {file.folder for file in tables if ending(file.path) == "json"}
+    documents = [file for file in files if file.folder in folders and ending(file.path) == "json"]
+    if sum(file.path.stat().st_size for file in documents) > LARGEST_COMPARED:
+        return set()
+    rows = {file: row_hashes(file.path) for file in documents}
+    return {
+        file
+        for file, other in itertools.permutations(documents, 2)
+        if other in tables
+        and file.folder == other.folder
+        and len(rows[file]) >= LEAST_REPEATED
+        and rows[file] < rows[other]
+    }
 
 
 def _rows_of_values(table: Sequence[dict[str, Any]]) -> list[set[Any]]:
@@ -464,29 +547,43 @@ def refused(files: Sequence[ListedFile], chosen: Mapping[str, str]) -> InputErro
     listing = ", ".join(columns[:MOST_LISTED]) + ", ..." * (len(columns) > MOST_LISTED)
     unknown = [f"{role}={name}" for role, name in chosen.items() if name not in columns]
     reason = f"no column {', '.join(unknown)}" if unknown else "no column of scores"
-    scores, inverse = possible_scores(tables[file.name])
+    verdicts, inverse = possible_scores(tables[file.name])
+    scores = [name for name in verdicts if not is_key_name(name)]
     several = [name for name in scores if ends_like_score(name)]
     if not unknown and len(several) > 1:
         reason = f"several columns that may be the score ({', '.join(several)})"
     elif not unknown and "score" in recognise(tables[file.name], {}):
         reason = "scores, but neither a prompt, nor an answer, nor several rows of a task"
-    hint = (
-        "Name the column with the score (numbers, true and false, pass and fail), for "
-        f"example: --field score={scores[0] if scores else 'COLUMN'}"
+    hint = "Name the column with the score (numbers, true and false, pass and fail)"
+    hint += (
+        f", for example: --field score={scores[0]}" if scores else " with --field, if it has one"
     )
     if inverse and not scores:
         hint += (
             f". By its name {inverse[0]} is higher where an attempt is worse: "
             "a score must be higher where it is better"
         )
-    return InputError(f"{file.name}: a table with {reason}; its columns are {listing}.", hint=hint)
+    message = f"{file.name}: a table with {reason}; its columns are {listing}."
+    kinds = defaultdict(list)
+    for other in files:
+        kinds[tuple(column_names(other.path))].append(other.name)
+    del kinds[tuple(columns)]
+    for names, others in list(kinds.items())[:MOST_KINDS]:
+        more = f" and {len(others) - 1} more" * (len(others) > 1)
+        listing = ", ".join(names[:MOST_LISTED]) + ", ..." * (len(names) > MOST_LISTED)
+        message += f" {others[0]}{more}: {listing}."
+    return InputError(message, hint=hint)
 
 
 def unscored(file: ListedFile) -> str | None:
     """Why a table is not read, beside others that are; None if it is not a table of rows."""
-    if ending(file.path) == "json" or len(sample(file.path, 2)) < 2:
+    table = sample(file.path, 2)
+    if ending(file.path) == "json" and not starts_list(file.path):
+        is_several = len(table) == 1 and len(lists_of_rows(table[0])) > 1
+        return "has lists of rows, and says of none what it is of" if is_several else None
+    if not table:
         return None
-    return "is a table without a column of scores; name it with --field score=COLUMN"
+    return "is a table without a column of scores; if one has them, name it with --field"
 
 
 def _is_evaluation(table: Sequence[dict[str, Any]], columns: Columns) -> bool:

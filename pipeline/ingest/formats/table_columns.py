@@ -59,6 +59,11 @@ INVERSE = frozenset(
     "mistakes loss losses invalid missing refused refusal timeout crashed broken bad not non "
     "unsolved unresolved penalty regret distance wer cer perplexity".split()
 )
+# Words of names whose columns say what is expected, anywhere or at the end.
+OF_KEYS = frozenset(
+    "expected gold golden target label labels truth reference ideal desired".split()
+)
+ENDS_OF_KEYS = frozenset("answer answers key solution".split())
 
 
 def score_of(value: Any) -> float | None:
@@ -340,7 +345,7 @@ def _only_verdict(table: Table) -> tuple[str, ...] | None:
     verdicts = [
         path
         for path in (tuple(name.split(".")) for name in possible_scores(table)[0])
-        if len(path) == 1 and ends_like_score(path[0])
+        if len(path) == 1 and ends_like_score(path[0]) and not is_key_name(path[0])
     ]
     wholes = verdicts if len(verdicts) == 1 else [one for one in verdicts if is_whole(table, one)]
     return next(iter(wholes), None)
@@ -513,8 +518,8 @@ def _classes(table: Table) -> Columns:
             columns[role.name] = named[0]
     if len(columns) < 2:
         return {}
-    outputs = [_as_class(value) for value in values_of(table, columns["output"])]
-    keys = {_as_class(value) for value in values_of(table, columns["key"])}
+    outputs = [as_class(value) for value in values_of(table, columns["output"])]
+    keys = {as_class(value) for value in values_of(table, columns["key"])}
     n_of_key = sum(output in keys for output in outputs)
     is_few = 1 < len(keys) <= MOST_CLASSES and len(table) >= LEAST_OF_CLASS * len(keys)
     return columns if is_few and n_of_key >= MOSTLY * len(outputs) > 0 else {}
@@ -526,11 +531,11 @@ def with_computed(row: dict[str, Any], columns: Columns) -> dict[str, Any]:
         row = {**row, name: _joined(row, [(part,) for part in name.split(SEPARATOR)])}
     if columns.get("score") != (EQUALS_KEY,):
         return row
-    output, key = (_as_class(get(row, *columns[role])) for role in ("output", "key"))
+    output, key = (as_class(get(row, *columns[role])) for role in ("output", "key"))
     return {**row, EQUALS_KEY: None if output is None or key is None else output == key}
 
 
-def _as_class(value: Any) -> str | None:
+def as_class(value: Any) -> str | None:
     """A word or a number as text, true and false as words."""
     return str(value).lower() if isinstance(value, bool) else text(value)
 
@@ -610,6 +615,12 @@ def question(messages: Sequence[Any]) -> Sequence[Any]:
     """The messages before the first of the assistant."""
     answers = (place for place, one in enumerate(messages) if get(one, "role") == "assistant")
     return messages[: next(answers, len(messages))]
+
+
+def is_key_name(name: str) -> bool:
+    """Whether a column is named like what is expected, which is no score where it is true."""
+    words = plain(name).split("_")
+    return not OF_KEYS.isdisjoint(words) or words[-1] in ENDS_OF_KEYS
 
 
 def possible_scores(table: Table) -> tuple[list[str], list[str]]:

@@ -1,7 +1,7 @@
 """The rows of a table: JSONL, CSV, Parquet, or a JSON document in one of the shapes people write.
 
 A document has its rows in a list, by id, by model, by both, below the sums of their benchmarks,
-below the names of its columns, or in a list for each column.
+below a list of runs or tasks, below the names of its columns, or in a list for each column.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from typing import Any
 import pyarrow as pa
 
 from ...artifact import COMPRESSIONS
-from . import Line, Reject, head, items, objects, packed, parsed, text
-from .table_columns import IDS_OF_TASKS, ROLES, plain, recognise, score_of, values_of
+from . import Line, Reject, as_json, head, items, objects, packed, parsed, text
+from .table_columns import IDS_OF_TASKS, LONGEST_ID, ROLES, plain, recognise, score_of, values_of
 
 SAMPLED_ROWS = 200
 LARGEST_CELL = 16 << 20
@@ -153,15 +153,24 @@ def _of_document(path: Path) -> Iterator[Any]:
         raise ValueError(f"one object of more than {packed.MOST_BYTES >> 20} MB")
     document = dict(packed.fields(path, ""))
     yield from (
-        _rows_by_id(document) or _rows_of_lists(document) or _rows_listed(document) or [document]
+        _rows_by_id(document)
+        or _rows_of_lists(document)
+        or _rows_of_runs(document)
+        or _rows_listed(document)
+        or [document]
     )
 
 
 def _rows_of_lists(document: dict[str, Any]) -> list[Any]:
-    """The rows of an object that has a list for each column, all of one length."""
+    """The rows of an object that has a list for each column, all of one length.
+
+    A list of objects is one of rows.
+    """
     lists = {name: value for name, value in document.items() if isinstance(value, list)}
     lengths = set(map(len, lists.values()))
     if len(lists) < 2 or len(lengths) > 1 or max(lengths) < 2:
+        return []
+    if any(isinstance(cell, dict) for cells in lists.values() for cell in cells):
         return []
     common = _of_runs(document)
     rows = [
@@ -176,10 +185,109 @@ def _rows_listed(document: dict[str, Any]) -> list[Any]:
     if _has_verdict([document]):
         return []
     lists = [value for value in document.values() if _are_tasks(_first_rows(items(value)))]
-    if len(lists) != 1:
+    # A second list with the same columns has rows as well: nothing says what distinguishes them.
+    columns = [set().union(*_first_rows(items(value))) for value in document.values()]
+    if len(lists) != 1 or columns.count(set().union(*_first_rows(lists[0]))) > 1:
         return []
     common = _of_runs(document)
     return [{**common, **row} if isinstance(row, dict) else row for row in lists[0]]
+
+
+def lists_of_rows(document: Mapping[str, Any]) -> list[list[Any]]:
+    """The lists whose objects have verdicts."""
+    return [items(one) for one in document.values() if _has_verdict(_first_rows(items(one)))]
+
+
+def _rows_of_runs(document: dict[str, Any]) -> list[Any]:
+    """The rows below the one list of runs, or of tasks: each has what its own object says.
+
+    Of a run that is its short texts, of a task all texts; numbers are sums of the rows.
+    """
+    lists = [
+        (name, listed, below)
+        for name, value in document.items()
+        if (listed := _first_rows(items(value)))
+        if (below := next(filter(None, map(_attempts_below, listed)), None))
+    ]
+    if len(lists) != 1:
+        return []
+    (name, listed, below) = lists[0]
+    listed = document[name]
+    if not all(isinstance(one, dict) and isinstance(one.get(below), list) for one in listed):
+        return []
+    rows = [row for one in listed for row in one[below]]
+    texts = [_texts(one) for one in listed]
+    is_of_tasks = _asks(texts)
+    labels = [_of_runs(one) for one in texts]
+    is_labelled = all(labels) and len(set(map(as_json, labels))) == len(labels)
+    is_named = plain(name).removesuffix("s") in OF_RUNS
+    if not (is_of_tasks or is_named or is_labelled or _are_tasks(_first_rows(rows))):
+        return []
+    if not is_of_tasks:
+        texts = [
+            {key: value for key, value in one.items() if len(value) <= LONGEST_ID} for one in texts
+        ]
+        if not is_labelled:
+            names = _distinct(texts) or [str(place) for place in range(len(texts))]
+            texts = [{"run": run, **one} for run, one in zip(names, texts, strict=True)]
+    common = _of_runs(document)
+    return _with_tasks(
+        [
+            {**common, **one_texts, **row} if isinstance(row, dict) else row
+            for one, one_texts in zip(listed, texts, strict=True)
+            for row in one[below]
+        ],
+        [items(value) for other, value in document.items() if other != name],
+    )
+
+
+def _texts(row: Mapping[str, Any]) -> dict[str, str]:
+    return {name: value for name, value in row.items() if isinstance(value, str) and value}
+
+
+def _asks(rows: Sequence[dict[str, Any]]) -> bool:
+    """Whether objects are tasks: they have ids of nothing else, or what is asked."""
+    columns = recognise(rows, {})
+    return "prompt" in columns or plain(columns.get("task", ("",))[-1]) in IDS_OF_TASKS
+
+
+def _distinct(rows: Sequence[Mapping[str, str]]) -> list[str]:
+    """The values of the first field that distinguishes all objects."""
+    values = ([row.get(name, "") for row in rows] for name in rows[0])
+    return next((listed for listed in values if len(set(listed)) == len(rows)), [])
+
+
+def _with_tasks(rows: list[Any], lists: Sequence[list[Any]]) -> list[Any]:
+    """The rows, with what a list beside them has under the id of each, if it has all of them."""
+    (name, *below) = recognise(_first_rows(rows), {}).get("task", ("", ""))
+    for listed in lists if not below else ():
+        by_id = {as_json(one[name]): one for one in _first_rows(listed, None) if name in one}
+        is_of_rows = all(isinstance(row, dict) and as_json(row.get(name)) in by_id for row in rows)
+        if len(by_id) == len(listed) and is_of_rows:
+            return [{**by_id[as_json(row[name])], **row} for row in rows]
+    return rows
+
+
+def row_hashes(path: Path) -> set[int]:
+    """The hashes of the objects in the lists of a JSON document; empty if it cannot be read."""
+    try:
+        if head(path).lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"[":
+            return set(map(_hash, packed.elements(path)))
+        return set(_hashes_in_lists(dict(packed.fields(path, ""))))
+    except (OSError, ValueError, EOFError):
+        return set()
+
+
+def _hashes_in_lists(value: Any) -> Iterator[int]:
+    for one in value.values() if isinstance(value, dict) else ():
+        for member in items(one):
+            if isinstance(member, dict):
+                yield _hash(member)
+        yield from _hashes_in_lists(one)
+
+
+def _hash(value: Any) -> int:
+    return hash(json.dumps(value, sort_keys=True))
 
 
 def _are_tasks(rows: Sequence[dict[str, Any]]) -> bool:
@@ -228,8 +336,8 @@ def _rows_by_id(document: dict[str, Any]) -> list[Any]:
     return next(scored, rows)
 
 
-def _first_rows(listed: Sequence[Any]) -> list[dict[str, Any]]:
-    return [row for row in listed[:SAMPLED_ROWS] if isinstance(row, dict)]
+def _first_rows(listed: Sequence[Any], n_rows: int | None = SAMPLED_ROWS) -> list[dict[str, Any]]:
+    return [row for row in listed[:n_rows] if isinstance(row, dict)]
 
 
 def _are_alike(rows: Sequence[Any]) -> bool:
