@@ -402,7 +402,7 @@ def test_metrics_of_all_runs(demo: Path) -> None:
                 "`a` passes 50.0% of scored attempts",
                 "over 4 tasks; 4 attempts scored, 8 not.",
                 'most attempts are lost at "recorded": 8 of 12 (66.7%).',
-                "2 tasks of `a` failed in the only scored attempt",
+                "2 of 4 scored tasks of `a` failed in their only scored attempt",
             ],
         ),
         (
@@ -438,6 +438,10 @@ def test_metrics_of_all_runs(demo: Path) -> None:
                 ]
             },
             ["`a` has pass@1 50.0%"],
+        ),
+        (
+            {"a_rollouts.jsonl": [rollout(t, 0, reward=0.0, output=[]) for t in range(3)]},
+            ["3 of 3 scored tasks of `a` failed in their only scored attempt.", "### Task `0`"],
         ),
         (
             {"a_rollouts.jsonl": [rollout(t, i) for t in range(4) for i in range(2)]},
