@@ -34,8 +34,9 @@ MARKER = re.compile(r"<!--.*?-->")
 LONGEST = 220
 # The columns of a doubt or change, and of a finding on failures; a test names what it is about.
 OF_RUNS = (
-    "subject base verdict value ours low high n_concerned n_total n_tasks n_alike example".split()
-)
+    "subject base verdict value ours low high n_concerned n_total n_tasks n_all_tasks n_alike "
+    "n_lacking n_runs fewest_lacking most_lacking example"
+).split()
 OF_FAILURES = (
     "mode reason n_failures n_failures_observed n_passes n_passes_observed n_tasks n_all_tasks "
     "n_not_run_tasks n_attempts n_all_attempts reward_with reward_without example_task citation"
@@ -328,3 +329,18 @@ def test_an_analysis_tells_its_stages(planted: tuple[Results, list[str]]) -> Non
         "checking them",
         "writing the report",
     ]
+
+
+def test_what_runs_lack_is_a_range_and_comes_last(tmp_path: Path) -> None:
+    """Where nothing records what was expected: after what failures show, not before it."""
+    files = {
+        f"{name}_rollouts.jsonl": [rollout(task, 0, reward=float(task % 2)) for task in range(n)]
+        for name, n in (("a", 10), ("b", 9), ("c", 6))
+    }
+    with only("report.findings"):
+        run(Settings(results=(write(tmp_path / "results", files),), out=tmp_path / "out"))
+    columns = "run_id, tier, n_tasks, n_all_tasks, n_lacking, n_runs, fewest_lacking, most_lacking"
+    found = Results(tmp_path / "out").rows(
+        f"select {columns} from report.findings where kind = 'unknown' order by run_id"
+    )
+    assert found == [("b", 3, 1, 10, 2, 3, 1, 4), ("c", 3, 4, 10, 2, 3, 1, 4)]

@@ -100,11 +100,18 @@ failed as (
     where rollouts.run_id is null
     group by all
 ),
+-- Runs whose verdict against another could be another with the tasks that only one of them has.
+reversible as (
+    select unnest([base, candidate]) as run_id
+    from main.comparisons
+    where is_lead and could_reverse
+),
 -- Nothing says what was expected, and something shows that not all of it is here.
 unknown as (
     select
         heads.run_id,
         'unknown' as kind,
+        heads.run_id in (from reversible) as is_overturning,
         greatest(
             coalesce(failed.n_failed, 0) / nullif(heads.n_rollouts + coalesce(failed.n_failed, 0), 0),
             coalesce(heads.n_inferred_missing_tasks, 0)
@@ -112,9 +119,12 @@ unknown as (
         ) as stake,
         coalesce(failed.n_failed, 0) as n_concerned,
         coalesce(heads.n_inferred_missing_tasks, 0) as n_tasks,
-        heads.n_rollouts as n_total,
-        -- A task or two of hundreds overturn nothing.
-        stake >= 0.05 as is_overturning
+        heads.n_tasks + coalesce(heads.n_inferred_missing_tasks, 0) as n_all_tasks,
+        heads.n_rollouts + coalesce(failed.n_failed, 0) as n_total,
+        count(*) filter (where heads.n_inferred_missing_tasks > 0) over () as n_lacking,
+        (select count(*) from main.runs) as n_runs,
+        min(nullif(heads.n_inferred_missing_tasks, 0)) over () as fewest_lacking,
+        max(heads.n_inferred_missing_tasks) over () as most_lacking
     from report.headlines as heads
     left join failed using (run_id)
     where
@@ -238,7 +248,12 @@ select
     n_concerned,
     n_total,
     n_tasks,
+    n_all_tasks,
     n_alike,
+    n_lacking,
+    n_runs,
+    fewest_lacking,
+    most_lacking,
     example
 from weighed
 order by finding_no
