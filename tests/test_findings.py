@@ -47,7 +47,8 @@ ALONE = Benchmark(runs=[None], modes=[], mode_parts=[], concentrations=[])
 def finding(kind: str, **values: Any) -> Row:
     """A doubt or a change by hand."""
     common = {"finding_no": 1, "tier": 1, "kind": kind, "run_id": "a", "metric": "pass_at_1"}
-    return Row("report.findings", ("finding_no",), dict.fromkeys(OF_RUNS) | common | values)
+    given = dict.fromkeys(OF_RUNS) | {"unlike": []} | common | values
+    return Row("report.findings", ("finding_no",), given)
 
 
 def observation(kind: str, **values: Any) -> Row:
@@ -156,6 +157,17 @@ def test_without_a_base_the_tests_of_a_verdict_decide(content: report.Content) -
         assert values["verdict_holm"] is None
         changes = [replace(pair.lead, row=replace(pair.lead.row, values=values))]
         assert PLAIN.says("headline")(replace(pair, changes=changes)).endswith(text)
+
+
+def test_a_change_between_graders_says_so(content: report.Content) -> None:
+    """In the sentence of the change, wherever it is printed; not where one run records none."""
+    (pair,) = content.of_benchmark("office_desk").comparisons
+    values = {"setting": "grader", "base_value": "x", "candidate_value": "y", "n_tasks": None}
+    key = ("base", "candidate", "setting")
+    for unrecorded_by, words in ((None, " (different graders)"), (pair.base, "")):
+        setting = Row("comparison_settings", key, {**values, "unrecorded_by": unrecorded_by})
+        sentence = PLAIN.says("headline")(replace(pair, settings=[setting]))
+        assert f"{pair.base}{words} on " in sentence
 
 
 @pytest.mark.parametrize("n_runs", [1, 2, 40])

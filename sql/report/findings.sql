@@ -30,6 +30,16 @@ examples as (
             lead(abs(change)) over (partition by base, candidate, metric, is_gain order by rank), 0
         ) + 1e-9
 ),
+-- What gives the rewards that are compared, where two runs record that it is not the same.
+graded as (
+    select
+        base,
+        candidate,
+        list(setting order by setting) as unlike
+    from main.comparison_settings
+    where setting in ('grader', 'score') and unrecorded_by is null and base_value is distinct from candidate_value
+    group by all
+),
 -- What changed in each run against its named base; where none is named, the largest settled change.
 changes as (
     select
@@ -48,8 +58,10 @@ changes as (
         comparisons.ci_new_tasks_low as low,
         comparisons.ci_new_tasks_high as high,
         comparisons.n_common_tasks as n_total,
-        examples.candidate_example as example
+        examples.candidate_example as example,
+        graded.unlike
     from comparisons
+    left join graded using (base, candidate)
     left join examples
         on examples.base = comparisons.base
         and examples.candidate = comparisons.candidate
@@ -254,6 +266,7 @@ select
     n_runs,
     fewest_lacking,
     most_lacking,
+    coalesce(unlike, []) as unlike,
     example
 from weighed
 order by finding_no
