@@ -152,7 +152,7 @@ def test_without_a_base_the_tests_of_a_verdict_decide(content: report.Content) -
     """An interval that leaves out no change is not enough, as it is not for `blade compare`."""
     (pair,) = content.of_benchmark("office_desk").comparisons
     clear = {"ci_new_tasks_low": 0.1, "ci_new_tasks_high": 0.2}
-    for is_changed, text in ((False, "not significant."), (True, ", significant.")):
+    for is_changed, text in ((False, "not shown to differ."), (True, ", differs.")):
         values = {**pair.lead.row.values, **clear, "is_changed": is_changed}
         assert values["verdict_holm"] is None
         changes = [replace(pair.lead, row=replace(pair.lead.row, values=values))]

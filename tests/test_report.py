@@ -424,10 +424,10 @@ def test_metrics_of_all_runs(demo: Path) -> None:
             },
             [
                 "`b` vs `a` on 6 common tasks: pass@1 +0.0 points (95% CI -45.9 to +45.9), not "
-                "significant.",
-                "6 failures, 6 of which share no listed sign.",
+                "shown to differ.",
+                "6 failures, 6 of which have none of the listed modes.",
                 "No recorded configuration difference",
-                "No mode is borne by enough failures to recommend anything",
+                "`blade read` draws failures to read: too few share a sign to recommend more.",
             ],
         ),
         (
@@ -530,7 +530,7 @@ def test_runs_that_are_equal_are_not_ranked(tmp_path: Path) -> None:
 
     assert opened("small") == (
         "`small_a` has the highest pass@1 of the runs with at least half as many tasks as the "
-        "largest, but the ranking is not decisive: `small_b` may be as good."
+        "largest, but is not shown to be above `small_b`."
     )
     small = plain(out / "benchmarks" / "small" / "report.md")
     assert 'most attempts are lost at "reached the verifier" of `small_b`: 4 of 40' in small
