@@ -238,7 +238,7 @@ def test_keys_that_every_attempt_contradicts(
     ),
     (
         {"calls": 2, "error": "Error code: 429 - quota exceeded"},
-        "error that ended the attempts",
+        "recorded error",
         [("error = Error code: 429 - quota exceeded", 2)],
     ),
     ({"calls": 2, "error": None}, "verifier or harness", [("no error recorded", 2)]),

@@ -34,8 +34,9 @@ MARKER = re.compile(r"<!--.*?-->")
 LONGEST = 220
 # The columns of a doubt or change, and of a finding on failures; a test names what it is about.
 OF_RUNS = (
-    "subject base verdict value ours low high n_concerned n_total n_tasks n_alike example".split()
-)
+    "subject base verdict value ours low high n_concerned n_total n_tasks n_all_tasks n_alike "
+    "n_lacking n_runs fewest_lacking most_lacking example"
+).split()
 OF_FAILURES = (
     "mode reason n_failures n_failures_observed n_passes n_passes_observed n_tasks n_all_tasks "
     "n_not_run_tasks n_attempts n_all_attempts reward_with reward_without example_task citation"
@@ -46,7 +47,8 @@ ALONE = Benchmark(runs=[None], modes=[], mode_parts=[], concentrations=[])
 def finding(kind: str, **values: Any) -> Row:
     """A doubt or a change by hand."""
     common = {"finding_no": 1, "tier": 1, "kind": kind, "run_id": "a", "metric": "pass_at_1"}
-    return Row("report.findings", ("finding_no",), dict.fromkeys(OF_RUNS) | common | values)
+    given = dict.fromkeys(OF_RUNS) | {"unlike": []} | common | values
+    return Row("report.findings", ("finding_no",), given)
 
 
 def observation(kind: str, **values: Any) -> Row:
@@ -150,11 +152,22 @@ def test_without_a_base_the_tests_of_a_verdict_decide(content: report.Content) -
     """An interval that leaves out no change is not enough, as it is not for `blade compare`."""
     (pair,) = content.of_benchmark("office_desk").comparisons
     clear = {"ci_new_tasks_low": 0.1, "ci_new_tasks_high": 0.2}
-    for is_changed, text in ((False, "not significant."), (True, ", significant.")):
+    for is_changed, text in ((False, "not shown to differ."), (True, ", differs.")):
         values = {**pair.lead.row.values, **clear, "is_changed": is_changed}
         assert values["verdict_holm"] is None
         changes = [replace(pair.lead, row=replace(pair.lead.row, values=values))]
         assert PLAIN.says("headline")(replace(pair, changes=changes)).endswith(text)
+
+
+def test_a_change_between_graders_says_so(content: report.Content) -> None:
+    """In the sentence of the change, wherever it is printed; not where one run records none."""
+    (pair,) = content.of_benchmark("office_desk").comparisons
+    values = {"setting": "grader", "base_value": "x", "candidate_value": "y", "n_tasks": None}
+    key = ("base", "candidate", "setting")
+    for unrecorded_by, words in ((None, " (different graders)"), (pair.base, "")):
+        setting = Row("comparison_settings", key, {**values, "unrecorded_by": unrecorded_by})
+        sentence = PLAIN.says("headline")(replace(pair, settings=[setting]))
+        assert f"{pair.base}{words} on " in sentence
 
 
 @pytest.mark.parametrize("n_runs", [1, 2, 40])
@@ -328,3 +341,18 @@ def test_an_analysis_tells_its_stages(planted: tuple[Results, list[str]]) -> Non
         "checking them",
         "writing the report",
     ]
+
+
+def test_what_runs_lack_is_a_range_and_comes_last(tmp_path: Path) -> None:
+    """Where nothing records what was expected: after what failures show, not before it."""
+    files = {
+        f"{name}_rollouts.jsonl": [rollout(task, 0, reward=float(task % 2)) for task in range(n)]
+        for name, n in (("a", 10), ("b", 9), ("c", 6))
+    }
+    with only("report.findings"):
+        run(Settings(results=(write(tmp_path / "results", files),), out=tmp_path / "out"))
+    columns = "run_id, tier, n_tasks, n_all_tasks, n_lacking, n_runs, fewest_lacking, most_lacking"
+    found = Results(tmp_path / "out").rows(
+        f"select {columns} from report.findings where kind = 'unknown' order by run_id"
+    )
+    assert found == [("b", 3, 1, 10, 2, 3, 1, 4), ("c", 3, 4, 10, 2, 3, 1, 4)]

@@ -402,7 +402,7 @@ def test_metrics_of_all_runs(demo: Path) -> None:
                 "`a` passes 50.0% of scored attempts",
                 "over 4 tasks; 4 attempts scored, 8 not; 16.7% with those counted as failures.",
                 'most attempts are lost at "recorded": 8 of 12 (66.7%).',
-                "2 tasks of `a` failed in the only scored attempt",
+                "2 of 4 scored tasks of `a` failed in their only scored attempt",
             ],
         ),
         (
@@ -424,10 +424,10 @@ def test_metrics_of_all_runs(demo: Path) -> None:
             },
             [
                 "`b` vs `a` on 6 common tasks: pass@1 +0.0 points (95% CI -45.9 to +45.9), not "
-                "significant.",
-                "6 failures, 6 of which share no listed sign.",
+                "shown to differ.",
+                "6 failures, 6 of which have none of the listed modes.",
                 "No recorded configuration difference",
-                "No mode is borne by enough failures to recommend anything",
+                "`blade read` draws failures to read: too few share a sign to recommend more.",
             ],
         ),
         (
@@ -438,6 +438,10 @@ def test_metrics_of_all_runs(demo: Path) -> None:
                 ]
             },
             ["`a` has pass@1 50.0%"],
+        ),
+        (
+            {"a_rollouts.jsonl": [rollout(t, 0, reward=0.0, output=[]) for t in range(3)]},
+            ["3 of 3 scored tasks of `a` failed in their only scored attempt.", "### Task `0`"],
         ),
         (
             {"a_rollouts.jsonl": [rollout(t, i) for t in range(4) for i in range(2)]},
@@ -526,7 +530,7 @@ def test_runs_that_are_equal_are_not_ranked(tmp_path: Path) -> None:
 
     assert opened("small") == (
         "`small_a` has the highest pass@1 of the runs with at least half as many tasks as the "
-        "largest, but the ranking is not decisive: `small_b` may be as good."
+        "largest, but is not shown to be above `small_b`."
     )
     small = plain(out / "benchmarks" / "small" / "report.md")
     assert 'most attempts are lost at "reached the verifier" of `small_b`: 4 of 40' in small

@@ -115,8 +115,20 @@ from root_causes
 group by all
 order by run_id, n_tasks desc, cause, source;
 
--- compared: at most ? comparisons, and all that have become worse
+-- compared: at most ? comparisons, and all that have become worse; `unlike` are settings that give other rewards
+select
+    comparisons.*,
+    coalesce(graded.unlike, []) as unlike
 from comparisons
+left join (
+    select
+        base,
+        candidate,
+        list(setting order by setting) as unlike
+    from comparison_settings
+    where setting in ('grader', 'score') and unrecorded_by is null and base_value is distinct from candidate_value
+    group by all
+) as graded using (base, candidate)
 where is_lead and delta is not null
 qualify
     row_number() over (

@@ -290,6 +290,7 @@ def print_summary(analysis: Analysis) -> None:
         compared=[row for row in compared if (row["base"], row["candidate"]) not in shown_pairs],
         findings=with_commands(ranked, beside, rest),
         bar=_bar,
+        unlike=PLAIN.says("unlike"),
         **_columns(runs),
     )
     _print_warnings(analysis, rest)

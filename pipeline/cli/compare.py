@@ -242,6 +242,7 @@ def _print_comparisons(compared: Sequence[Comparison], *, is_full: bool) -> None
         verdict=PLAIN.says("verdict"),
         statements=PLAIN.statements,
         line_name=PLAIN.says("line_name"),
+        unlike=PLAIN.says("unlike"),
         ledgers=ledgers,
         moved=PLAIN.change,
         difference=PLAIN.bare,

@@ -11,6 +11,8 @@ from .tables import Source, read
 from .wording import rounded
 
 STANDING = ("regressed", "improved", "")
+# Settings that give rewards: who grades, and which of several scores is the reward.
+GIVING_REWARDS = ("grader", "score")
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,11 @@ class Comparison:
             for row in self.settings
             if not row.unrecorded_by and any(row.values[side] is not None for side in sides)
         ]
+
+    @property
+    def unlike(self) -> list[str]:
+        """What gives the compared rewards, where it is recorded not to be the same."""
+        return sorted(row.setting for row in self.differing if row.setting in GIVING_REWARDS)
 
     @property
     def unrecorded(self) -> dict[str, list[Row]]:

@@ -252,6 +252,7 @@ GLOBALS: Mapping[str, Any] = {
     "change_in_unit": VOICE.change,
     "level": VOICE.level,
     "headline": VOICE.says("headline"),
+    "unlike": VOICE.says("unlike"),
     "span": span,
     **{name: wording.WORDS[name] for name in ("metrics", "partings", "reasons")},
 }

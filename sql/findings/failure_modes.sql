@@ -237,7 +237,7 @@ endings as (
         mode,
         case
             when 2 * count(*) filter (where ended_by = 'limit') >= count(*) then 'limit that ended the attempts'
-            when 2 * count(*) filter (where ended_by = 'error') >= count(*) then 'error that ended the attempts'
+            when 2 * count(*) filter (where ended_by = 'error') >= count(*) then 'recorded error'
         end as look_at
     from staging.attempt_modes
     where reason = 'ungraded'
@@ -389,8 +389,9 @@ select
         when reason = 'terminal' then 'harness'
         when kind = 'answer' and starts_with(value, 'equals the key') then 'verifier or prompt'
         when kind = 'error' and name = 'reply' then 'environment, prompt or training'
-        when kind = 'error' and name <> 'tool result' then 'harness or verifier'
-        when kind = 'error' then 'tool, prompt or training'
+        -- Readers of other formats put the harness's own error there; any other text may be of the attempt's work.
+        when kind = 'error' and name = 'error_message' then 'harness or verifier'
+        when kind = 'error' and name = 'tool result' then 'tool, prompt or training'
         when kind = 'answer' and value = 'was not extracted' then 'prompt, training or verifier'
         when kind = 'answer' and not starts_with(value, 'begins') then 'harness, prompt or training'
         when kind in ('expected', 'call', 'answer') then 'prompt or training'

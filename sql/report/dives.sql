@@ -272,9 +272,12 @@ left join main.root_causes as causes using (run_id, task_id)
 left join raw.events as calls on calls.record_id = passing.record_id and calls.seq = passing.seq
 left join last_words as failing_words on failing_words.record_id = chosen.record_id
 left join last_words as passing_words on passing_words.record_id = passing.record_id
--- Where nothing is recorded of a failure and no run passes, there is nothing to show.
+-- Where nothing is recorded of a failure and no run passes, there is nothing to show. The first row of a run
+-- counts them all.
 where
-    len(notes.notes) > 0
+    rank = 1
+    or chosen.mode <> 'no shared sign'
+    or len(notes.notes) > 0
     or failing_words.final_text is not null
     or calls.tool is not null
     or met.met_check is not null

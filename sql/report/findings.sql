@@ -30,6 +30,16 @@ examples as (
             lead(abs(change)) over (partition by base, candidate, metric, is_gain order by rank), 0
         ) + 1e-9
 ),
+-- What gives the rewards that are compared, where two runs record that it is not the same.
+graded as (
+    select
+        base,
+        candidate,
+        list(setting order by setting) as unlike
+    from main.comparison_settings
+    where setting in ('grader', 'score') and unrecorded_by is null and base_value is distinct from candidate_value
+    group by all
+),
 -- What changed in each run against its named base; where none is named, the largest settled change.
 changes as (
     select
@@ -48,8 +58,10 @@ changes as (
         comparisons.ci_new_tasks_low as low,
         comparisons.ci_new_tasks_high as high,
         comparisons.n_common_tasks as n_total,
-        examples.candidate_example as example
+        examples.candidate_example as example,
+        graded.unlike
     from comparisons
+    left join graded using (base, candidate)
     left join examples
         on examples.base = comparisons.base
         and examples.candidate = comparisons.candidate
@@ -100,11 +112,18 @@ failed as (
     where rollouts.run_id is null
     group by all
 ),
+-- Runs whose verdict against another could be another with the tasks that only one of them has.
+reversible as (
+    select unnest([base, candidate]) as run_id
+    from main.comparisons
+    where is_lead and could_reverse
+),
 -- Nothing says what was expected, and something shows that not all of it is here.
 unknown as (
     select
         heads.run_id,
         'unknown' as kind,
+        heads.run_id in (from reversible) as is_overturning,
         greatest(
             coalesce(failed.n_failed, 0) / nullif(heads.n_rollouts + coalesce(failed.n_failed, 0), 0),
             coalesce(heads.n_inferred_missing_tasks, 0)
@@ -112,9 +131,12 @@ unknown as (
         ) as stake,
         coalesce(failed.n_failed, 0) as n_concerned,
         coalesce(heads.n_inferred_missing_tasks, 0) as n_tasks,
-        heads.n_rollouts as n_total,
-        -- A task or two of hundreds overturn nothing.
-        stake >= 0.05 as is_overturning
+        heads.n_tasks + coalesce(heads.n_inferred_missing_tasks, 0) as n_all_tasks,
+        heads.n_rollouts + coalesce(failed.n_failed, 0) as n_total,
+        count(*) filter (where heads.n_inferred_missing_tasks > 0) over () as n_lacking,
+        (select count(*) from main.runs) as n_runs,
+        min(nullif(heads.n_inferred_missing_tasks, 0)) over () as fewest_lacking,
+        max(heads.n_inferred_missing_tasks) over () as most_lacking
     from report.headlines as heads
     left join failed using (run_id)
     where
@@ -238,7 +260,13 @@ select
     n_concerned,
     n_total,
     n_tasks,
+    n_all_tasks,
     n_alike,
+    n_lacking,
+    n_runs,
+    fewest_lacking,
+    most_lacking,
+    coalesce(unlike, []) as unlike,
     example
 from weighed
 order by finding_no

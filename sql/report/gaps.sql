@@ -5,7 +5,7 @@
 with texts (gap_no, gap, unit, missing, claims, collect) as (
     values
     (1, 'expected', 'rollout', 'what was expected', 'which attempts are missing',
-        'materialized inputs, or `[expected]` in blade.toml'),
+        'a list of the tasks and repeats that were to run, or `[expected]` in blade.toml'),
     (2, 'failures', 'rollout', 'any trace of some expected attempts', 'why some attempts are missing',
         'the failures file of the run, or these attempts again'),
     (3, 'repeats', 'task', 'more than one scored attempt per task', 'how consistent a task is',
@@ -17,7 +17,7 @@ with texts (gap_no, gap, unit, missing, claims, collect) as (
     (8, 'endings', 'rollout', 'why the model stopped', 'whether answers were cut at a token limit',
         'rows with the status of their response, or its finish reason'),
     (9, 'trajectory', 'rollout', 'what some health checks read', 'whether model calls failed',
-        'rows with `ng_trajectory`'),
+        'rows that record each call of the model'),
     (10, 'slices', 'task', 'a field that groups tasks', 'which kind of task is weak',
         'a field such as category in each row, or `slices` in blade.toml'),
     (11, 'verifier', 'rollout', 'fields of the verifier', 'why an attempt was graded as it was',
