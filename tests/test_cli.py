@@ -308,6 +308,24 @@ def test_missing_and_broken_warehouses_are_reported(results: Results, tmp_path: 
             _refused(call(*command, "--warehouse", path), 3, part, "blade analyze")
 
 
+def test_a_warehouse_with_free_blocks_at_its_end_is_whole(tmp_path: Path) -> None:
+    """DuckDB counts blocks of a dropped table that it has cut off the file."""
+    path = tmp_path / "warehouse.duckdb"
+    with duckdb.connect() as db:
+        db.execute(f"attach '{path}' as warehouse (recovery_mode no_wal_writes); use warehouse")
+        db.execute("create schema raw")
+        db.execute("create table raw.events as select hash(range) from range(500000)")
+        db.execute("create table dropped as select hash(range) from range(500000)")
+        db.execute("create table runs as select 'a' as run_id")
+        db.execute("drop table dropped; use memory; detach warehouse")
+    with duckdb.connect(str(path), read_only=True) as db:
+        ((n_bytes,),) = db.execute(
+            "select block_size * total_blocks from pragma_database_size()"
+        ).fetchall()
+    assert path.stat().st_size < n_bytes
+    assert call("sql", "from runs", "--warehouse", path).stdout.split()[0] == "run_id"
+
+
 def test_the_warehouse_is_found_from_the_current_folder(
     results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

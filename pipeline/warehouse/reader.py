@@ -48,7 +48,8 @@ HEADLINES = """
 """
 COMPLETE = """
     select
-        block_size * total_blocks as n_bytes,
+        -- Of free blocks those at the end are counted, but not in the file.
+        block_size * used_blocks as n_bytes,
         (
             select count(*)
             from duckdb_tables()
@@ -304,7 +305,7 @@ def attached(path: Path) -> duckdb.DuckDBPyConnection:
     try:
         connection.execute(f"attach {quoted(path)} as {CATALOG} (read_only)")
         ((n_bytes, n_relations),) = connection.execute(COMPLETE, [CATALOG]).fetchall()
-        # The file has all its blocks, and relations of blade.
+        # The file has all blocks that it uses, and relations of blade.
         if path.stat().st_size >= n_bytes and n_relations == 2:
             return connection
     except (duckdb.OutOfMemoryException, MemoryError) as error:
