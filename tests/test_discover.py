@@ -51,6 +51,23 @@ def test_a_name_says_the_kind(tmp_path: Path, name: str, kind: str) -> None:
     assert _kinds(tmp_path)[name] == kind
 
 
+def test_a_document_that_is_not_used_is_no_config(tmp_path: Path) -> None:
+    """By its name or by a setting in it a document is a config; else nothing of it is used."""
+    files = {
+        "a_rollouts.jsonl": ROWS,
+        "events.json": '[{"step": [1, 2]}]',
+        "model_config.json": "{}",
+        "sampling.yaml": "temperature: 0.5",
+    }
+    found = measured(tmp_path, files)
+    assert found.rows("select path, kind from artifacts order by path") == [
+        ("a_rollouts.jsonl", "rollouts"),
+        ("events.json", "other"),
+        ("model_config.json", "config"),
+        ("sampling.yaml", "config"),
+    ]
+
+
 def test_rows_say_the_kind_where_the_name_does_not(tmp_path: Path) -> None:
     """Rewards or responses make rollouts, failure classes failures, bare requests a dataset."""
     write(

@@ -641,7 +641,7 @@ def test_logs_that_ended_with_an_error(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("n_letters", [0, 4])
 def test_grades_that_are_words(n_letters: int, tmp_path: Path) -> None:
-    """They reached the verifier and are no missing grades; what each is worth is not known."""
+    """They count as scored, and are no missing grades; what each is worth is not known."""
     samples = [
         *(sample(f"w{n}", value="refused" if n % 3 else "complied") for n in range(6)),
         *(sample(f"l{n}", value="CI"[n % 2]) for n in range(n_letters)),
@@ -649,7 +649,7 @@ def test_grades_that_are_words(n_letters: int, tmp_path: Path) -> None:
     results = analyzed(tmp_path, {"one.eval": archive(log(*samples))})
     n_all = 6 + n_letters
     stages = dict(results.rows("select stage, n_reached from funnel"))
-    assert (stages["reached the verifier"], stages["graded"]) == (n_all, n_all)
+    assert (stages["scored"], stages["graded"]) == (n_all, n_all)
     assert stages.get("passed") == (2 if n_letters else None)
     assert results.rows("select n_attempts, n_all_attempts, mode from findings") == [
         (6, n_all, "refused (4), complied (2)")

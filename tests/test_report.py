@@ -533,7 +533,7 @@ def test_runs_that_are_equal_are_not_ranked(tmp_path: Path) -> None:
         "largest, but is not shown to be above `small_b`."
     )
     small = plain(out / "benchmarks" / "small" / "report.md")
-    assert 'most attempts are lost at "reached the verifier" of `small_b`: 4 of 40' in small
+    assert 'most attempts are lost at "scored" of `small_b`: 4 of 40' in small
     assert opened("two") == "All runs have the same pass@1."
     assert opened("three") == "Too few tasks to rank the runs."
 

@@ -32,7 +32,7 @@ PREDICATES = {
     "produced output": "has_output",
     "attempted the core action": "has_action",
     "completed without truncation": "not is_truncated",
-    "reached the verifier": "is_verified",
+    "scored": "has_grade",
     "received feedback": "has_feedback",
     "graded": "is_graded",
     "passed": "is_pass",

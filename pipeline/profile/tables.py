@@ -24,7 +24,7 @@ SETTINGS = (
 )
 RULES = "rule_no bigint, mode varchar, predicate varchar, cause varchar, severity bigint"
 # Stages that are left out if no rollout of the benchmark reaches them.
-OPTIONAL = frozenset(PREDICATES) - {*FIXED_STAGES, "reached the verifier"}
+OPTIONAL = frozenset(PREDICATES) - {*FIXED_STAGES, "scored"}
 
 
 def write(db: duckdb.DuckDBPyConnection, profile: Profile, *, is_growing: bool = False) -> None:
@@ -114,7 +114,7 @@ def stage_facts(profile: Profile) -> Relation:
                 select
                     {", ".join([*KEY, "is_expected", "is_recorded", *others])},
                     is_recorded and ungraded.record_id is null as is_graded,
-                    is_scored or words.record_id is not null as is_verified
+                    is_scored or words.record_id is not null as has_grade
                 from attempts
                 left join {source} as rollouts using ({", ".join(KEY)})
                 left join staging.ungraded on ungraded.record_id = rollouts.record_id

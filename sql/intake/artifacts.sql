@@ -57,7 +57,14 @@ own_rows as (
 )
 select
     path,
-    files.kind,
+    -- A document that names no setting, nor is named so, is not used.
+    if(
+        files.kind = 'config'
+            and not contains(lower(parse_filename(path)), 'config')
+            and files.file_no not in (select file_no from raw.config_values),
+        'other',
+        files.kind
+    ) as kind,
     case when recorded.run_ids is null then runs.run_id when len(recorded.run_ids) = 1 then recorded.run_ids[1] end
         as run_id,
     coalesce(recorded.run_ids, runs.run_ids, []) as run_ids,
