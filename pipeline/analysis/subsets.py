@@ -98,7 +98,7 @@ class Selection:
         return self._counts[subset]
 
     def part(self, subset: Subset) -> Subset:
-        """What of a subset is looked at, by its places among the attempts that are."""
+        """The part of a subset that is selected, by its places within the selection."""
         return Subset(self.size, self._numbers[(subset & self.flags).places])
 
     def cached_part(self, subset: Subset) -> Subset:

@@ -17,7 +17,7 @@ ASSUMPTIONS = {
     (1, True): "a candidate whose tasks pass as often as this run's, but for the change",
     (1, False): "one repeat: every task passes as often as all do, but for the change",
     (2, True): "tasks that pass as often as in these two runs together, but for the change",
-    (2, False): "one repeat: all that the differences of these two runs vary by is sampling",
+    (2, False): "one repeat: these two runs differ by sampling alone",
 }
 NO_SPREAD = 1e-12
 
@@ -61,7 +61,9 @@ def plan(warehouse: Warehouse, runs: list[Row], change: float, spread: float | N
         f"{100 * change:g} points, by repeats": (n_tasks, more_repeats),
     }
     tokens = runs[-1]["tokens_per_rollout"]
-    differ = f"; true changes of tasks differ by {100 * design.spread:.1f} points (deviation)"
+    differ = (
+        f"; true changes of tasks differ by {100 * design.spread:.1f} points (standard deviation)"
+    )
     planned["assumption"] = ASSUMPTIONS[len(runs), design.is_measured] + differ
     planned["between_variance"] = design.spread**2
     planned["within_variance"] = design.within
@@ -79,8 +81,8 @@ def plan(warehouse: Warehouse, runs: list[Row], change: float, spread: float | N
 def afforded(warehouse: Warehouse, run_id: str, unit: str, budget: float) -> Row:
     """The most attempts per task that a budget affords, and their pass rate."""
     points = warehouse.rows(QUERIES["curve"], run_id)
-    within = [row for row in points if (row[f"{unit}_at"] or np.inf) <= budget]
-    last: Row = within[-1] if within else {}
+    affordable = [row for row in points if (row[f"{unit}_at"] or np.inf) <= budget]
+    last: Row = affordable[-1] if affordable else {}
     return {
         "run_id": run_id,
         "unit": unit,
@@ -89,5 +91,5 @@ def afforded(warehouse: Warehouse, run_id: str, unit: str, budget: float) -> Row
         "pass_at": last.get("pass_at"),
         "takes": last.get(f"{unit}_at"),
         "is_recorded": any(row[f"{unit}_at"] is not None for row in points),
-        "is_most": bool(within) and within[-1]["k"] == points[-1]["k"],
+        "is_most": bool(affordable) and affordable[-1]["k"] == points[-1]["k"],
     }

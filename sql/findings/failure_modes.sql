@@ -129,7 +129,7 @@ primaries as (
     where is_primary
     group by all
 ),
--- Of a check and a field those who have it count, of calls the runs that record them; of all else, all.
+-- Which attempts count as observed: of a check or a field those that have it; of calls all of runs that record any; else all.
 known_checks as (
     select
         benchmark,
@@ -171,7 +171,7 @@ recording as (
         '' as name
     from main.expected_calls
 ),
--- Where hardly a pass has a field, that it is there says it all: then all attempts of the runs that have it count.
+-- Where hardly a pass has a field, its presence is the sign: then all attempts of the runs that have it count.
 known_attempts as (
     select
         benchmark,

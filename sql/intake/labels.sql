@@ -21,5 +21,6 @@ select
     source_line
 from labels
 anti join main.rejects using (source_file, source_line)
+-- Labels of rollouts, and other names for modes, are in rollout_labels.
 where rollout_index is null and renamed is null
 order by run_id, task_id

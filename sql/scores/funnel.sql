@@ -2,6 +2,7 @@
 -- grain: run_id, stage_no
 -- looks at: run
 -- kind: table
+-- `facts` has a character per stage: 1 shown, 0 not shown, ? unknown. A pass has reached all stages (`shows_stage`).
 with patterns as (
     select
         run_id,
@@ -11,7 +12,7 @@ with patterns as (
     from staging.stage_facts
     group by all
 ),
--- What a tenth of the passes do without is no step on the way.
+-- A stage that more than a tenth of the passes lack is no step on the way.
 shown as (
     select
         runs.benchmark,
@@ -40,7 +41,7 @@ stages as (
     where
         (shown.stage_no is not null or not stages.is_optional)
         and (stages.stage <> 'expected' or runs.n_expected is not null)
-        -- What a grade in words is worth is not known.
+        -- Where rewards are words, what passes is not known.
         and (stages.stage <> 'passed' or runs.pass_threshold is not null and runs.n_scored is distinct from 0)
 ),
 seen as (

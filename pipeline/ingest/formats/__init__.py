@@ -7,7 +7,6 @@ and two functions:
 - `claims(files)` gets all files whose names match, in path order, and returns those of the format,
   recognised by name if that is enough, else by their first bytes (`head`). A claim names the run:
   files of one `(folder, stem, mark)` are one run. It does not read rows.
-- (A table of one's own, `own_table`, is recognised last, by columns that the user may choose.)
 - `read(artifact)` yields the contents of one claimed file, in order and with at most one row in
   memory: a `Row` for every attempt, a `Reject` for what cannot be used, a `Line` for a blank line
   or a heading. Exactly one of these per line, or per place, gives it its number. Once known,
@@ -31,6 +30,8 @@ A row is a Gym row (formats/gym.py, docs/formats.md), whose fields mean what the
   if it expects none; leave it out if that is unknown (`expected_call`);
 - all other fields of the row, under names of the harness: short scalars become `record_fields`, and
   `metadata` of the task its slices.
+
+A table of one's own (`own_table`) is recognised last, by columns that the user may choose.
 
 If one file contains several runs, `Row.variant` distinguishes them (as agents do in rows of Gym);
 `Row.benchmark` is the benchmark if the harness names it. If repeats of a task are not numbered,

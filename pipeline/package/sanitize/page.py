@@ -10,7 +10,7 @@ from .placeholders import Placeholders
 from .policy import Policy
 
 TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)[^>]*>")
-# Tags inside a word or a sentence, and those behind the name of a value.
+# Tags inside a word or a sentence, and tags of a value's name, after which a colon is read.
 INLINE = {"a", "b", "code", "del", "em", "mark", "q", "s", "span", "strong"}
 NAMES = {"dt", "th"}
 ATTRIBUTE = re.compile(r'(?<= )((?:aria-label|title|alt|data-cite)=")([^"]*)')
@@ -20,6 +20,7 @@ EMBEDDED = re.compile(
     r"|data:[a-z]+/[a-z0-9.+-]+;base64,[A-Za-z0-9+/=]+"
 )
 UNKNOWN = "[not shared: what it shows is not checked]"
+# What overlaps something private is found once that is replaced.
 MOST_ROUNDS = 8
 
 
