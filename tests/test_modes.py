@@ -102,6 +102,16 @@ VERDICTS = {
         [FAILURES[1:], [0], [20]],
         False,
     ),
+    "passes are correct, failures have one of several words": (
+        ["kind = correct", "kind = wrong tool", "kind = bad json"],
+        [PASSES, range(15), range(15, 20)],
+        False,
+    ),
+    "passes are correct, some failures incorrect": (
+        ["kind = correct", "kind = incorrect", "kind = no answer"],
+        [PASSES, range(15), range(15, 20)],
+        True,
+    ),
 }
 
 

@@ -70,11 +70,11 @@ class Mode:
 
 def same_as_score(signs: Sequence[Sign], attempts: Attempts) -> set[tuple[str, str]]:
     """The fields and checks that say the verdict again: they go with failing by definition."""
-    n_values: dict[str, int] = defaultdict(int)
+    values: dict[str, set[str]] = defaultdict(set)
     of_passing: dict[str, int] = defaultdict(int)
     for sign in signs:
         if sign.kind == "field":
-            n_values[sign.name] += 1
+            values[sign.name].add(sign.value.lower())
             of_passing[sign.name] += sign.bears.count(attempts.passes)
     has_passes, has_both = attempts.n_passes >= 3, min(attempts.n_passes, attempts.n_failures) >= 3
     fields = set()
@@ -92,12 +92,18 @@ def same_as_score(signs: Sequence[Sign], attempts: Attempts) -> set[tuple[str, s
         if sign.kind == "check" or sign.value.lower() in YES_OR_NO:
             is_same = failing >= 0.8 and passing <= 0.1
             is_same |= failing >= 0.5 and _n_unlike(sign, attempts) <= 0.01 * sign.known.size
-            is_same |= sign.kind == "field" and has_passes and passing >= 0.9 and failing <= 0.1
+            # Words of failures alone are their kinds.
+            others = values[sign.name] - {sign.value.lower()}
+            is_verdict = len(others) < 2 or not YES_OR_NO.isdisjoint(others)
+            is_of_passes = has_passes and passing >= 0.9 and failing <= 0.1
+            is_same |= sign.kind == "field" and is_verdict and is_of_passes
         elif sign.value in NOTHING:
             is_same = has_passes and failing >= 0.9 and passing == 0
         else:
             # Passes have another word of the field: it is written of every outcome.
-            is_of_all = n_values[sign.name] <= 2 or of_passing[sign.name] >= 0.9 * attempts.n_passes
+            is_of_all = (
+                len(values[sign.name]) <= 2 or of_passing[sign.name] >= 0.9 * attempts.n_passes
+            )
             is_same = has_both and is_of_all and failing >= 0.9 and passing == 0
         if is_same:
             fields.add(sign.field)
