@@ -17,7 +17,7 @@ from tests.together import Batch, together, with_pages
 NEEDED = ("comparison_settings", "comparisons", "runs")
 DIFFERING = """
     select setting, base_value, candidate_value, n_tasks from comparison_settings
-    where setting not in ('verifier fields') order by setting
+    where setting not in ('fields of the rows') order by setting
 """
 
 
@@ -116,7 +116,7 @@ def test_fields_of_the_verifier_are_compared_at_common_tasks() -> Batch:
     del base[0]["checked"], base[0]["reward"]
     other += [rollout(task, 0, model="gpt", listed=["x"]) for task in range(3, 9)]
     results = yield {"a": base, "b": other}
-    assert not results.rows("from comparison_settings where setting = 'verifier fields'")
+    assert not results.rows("from comparison_settings where setting = 'fields of the rows'")
 
 
 @together
@@ -129,8 +129,32 @@ def test_fields_of_the_verifier_differ() -> Batch:
     results = yield {"a": base, "b": other}
     assert results.rows("""
         select base_value, candidate_value from comparison_settings
-        where setting = 'verifier fields'
-    """) == [(None, "listed")]
+        where setting = 'fields of the rows'
+    """) == [("no others", "listed")]
+
+
+@together
+def test_what_every_row_of_a_run_states_differs() -> Batch:
+    """A field with one value in each of two runs; what varies in one, or is the verdict, is none."""
+    runs = {
+        name: [
+            rollout(
+                task,
+                0,
+                reward=float(task % 3 > 0),
+                hardware=name,
+                mood=name if task else "other",
+                ok=bool(task % 3),
+            )
+            for task in range(20)
+        ]
+        for name in ("a", "b")
+    }
+    results = yield runs
+    assert results.rows("""
+        select setting, base_value, candidate_value from comparison_settings
+        where setting in ('hardware', 'mood', 'ok')
+    """) == [("hardware", "a", "b")]
 
 
 @with_pages

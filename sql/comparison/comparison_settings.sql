@@ -177,6 +177,27 @@ settings as (
             'write_tools', 'log_benchmark'
         )
     ) as named
+    union all
+    -- What every row of a run states, and those of the other otherwise: of few rows it may be chance.
+    select
+        run_id,
+        name as setting,
+        min(value) as value
+    from staging.signs
+    inner join main.runs using (run_id)
+    anti join staging.modes as verdicts
+        on verdicts.benchmark = runs.benchmark
+        and verdicts.name = signs.name
+        and verdicts.reason in ('same as score', 'part of score', 'measure')
+    where
+        signs.kind = 'field'
+        and signs.scope = 'run'
+        and runs.n_rollouts >= 20
+        and not starts_with(value, 'has ')
+        and value not in ('is null', 'is empty')
+        and name not in ('model', 'agent', 'benchmark', 'grade')
+    group by runs.benchmark, run_id, name
+    qualify count(*) over (partition by runs.benchmark, name) > 1
 ),
 every as (
     select
@@ -270,9 +291,9 @@ every as (
     select
         base,
         candidate,
-        'verifier fields' as setting,
-        array_to_string(of_base, ', ') as base_value,
-        array_to_string(of_candidate, ', ') as candidate_value,
+        'fields of the rows' as setting,
+        coalesce(array_to_string(of_base, ', '), 'no others') as base_value,
+        coalesce(array_to_string(of_candidate, ', '), 'no others') as candidate_value,
         null as n_tasks
     from verifier_fields
 )
