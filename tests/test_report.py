@@ -401,7 +401,7 @@ def test_metrics_of_all_runs(demo: Path) -> None:
             [
                 "`a` passes 50.0% of scored attempts",
                 "over 4 tasks; 4 attempts scored, 8 not; 16.7% with those counted as failures.",
-                'most attempts are lost at "recorded": 8 of 12 (66.7%).',
+                '"recorded" loses the most attempts: 8 of 12 (66.7%).',
                 "2 of 4 scored tasks of `a` failed in their only scored attempt",
             ],
         ),
@@ -533,7 +533,7 @@ def test_runs_that_are_equal_are_not_ranked(tmp_path: Path) -> None:
         "largest, but is not shown to be above `small_b`."
     )
     small = plain(out / "benchmarks" / "small" / "report.md")
-    assert 'most attempts are lost at "scored" of `small_b`: 4 of 40' in small
+    assert '"scored" loses the most attempts of `small_b`: 4 of 40' in small
     assert opened("two") == "All runs have the same pass@1."
     assert opened("three") == "Too few tasks to rank the runs."
 

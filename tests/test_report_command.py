@@ -257,7 +257,7 @@ def test_a_section_of_ones_own(demo: Path, tmp_path: Path) -> None:
     assert "`blade analyze RESULTS --out DIR --templates TEMPLATES`" in page
     assert f"--sections {FUNNEL},reproducibility_notes --templates TEMPLATES`" in page
     html = report_of(demo, *asked, "--format", "html").stdout
-    assert "Ours: " in html and "most attempts are lost at" not in html
+    assert "Ours: " in html and "loses the most attempts" not in html
     # Another look at the folder sees what has changed there.
     templates(folder, workflow_funnel="Mine.")
     assert "\nMine.\n" in report_of(demo, *asked).stdout
