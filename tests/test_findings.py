@@ -179,6 +179,16 @@ def test_the_summary_is_short(content: report.Content, n_runs: int) -> None:
     assert ("are under Aggregate Results" in text) == (n_runs > 4)
 
 
+def test_the_summary_says_what_health_checks_flag(content: report.Content) -> None:
+    """All attempts, not those of the worst run alone, and runs with a finding of their own."""
+    desk = content.of_benchmark("office_desk")
+    both = summary(desk)
+    assert "flag 9 attempts in 2 runs, most in `office_desk_birch-70b` (6), and 2 runs (" in both
+    healthy = replace(desk.runs[0], tables={**desk.runs[0].tables, "health": []})
+    text = summary(replace(desk, runs=[healthy]))
+    assert "Health checks flag no attempt, but the run (`run_incomplete`)" in text
+
+
 def test_no_regression_is_left_out_of_the_summary(content: report.Content) -> None:
     """However many comparisons come before it."""
     (pair,) = content.of_benchmark("office_desk").comparisons

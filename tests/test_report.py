@@ -400,7 +400,7 @@ def test_metrics_of_all_runs(demo: Path) -> None:
             },
             [
                 "`a` passes 50.0% of scored attempts",
-                "over 4 tasks; 4 attempts scored, 8 not; 16.7% with those counted as failures.",
+                "over 4 tasks; 4 attempts scored, 8 not; 16.7% if those fail.",
                 'most attempts are lost at "recorded": 8 of 12 (66.7%).',
                 "2 of 4 scored tasks of `a` failed in their only scored attempt",
             ],
@@ -549,4 +549,4 @@ def test_of_many_runs_the_best_are_listed_first(tmp_path: Path) -> None:
     }
     text = plain(analyzed(tmp_path, files).path.parent / "report.md")
     assert re.findall(r"^- `desk_(\w)` passes", text, re.MULTILINE) == ["c", "e"]
-    assert "The best, small runs apart; all 5 are under Aggregate Results." in text
+    assert "Best of the larger runs; all 5 are under Aggregate Results." in text
