@@ -349,6 +349,26 @@ def test_a_shared_mode_is_listed_once(tmp_path: Path) -> None:
     assert rows == [(2, 3, 13, pytest.approx(4 / 12), pytest.approx(9 / 12))]
 
 
+def test_benchmarks_that_do_not_list_a_shared_mode_are_counted(tmp_path: Path) -> None:
+    """A sign of two modes that failures of a third benchmark have, and its passes too."""
+    files = {
+        f"{bench}_rollouts.jsonl": [
+            rollout(
+                task,
+                0,
+                model="one",
+                reward=float(task < 20),
+                ask=f"{bench} {task}",
+                exit_status="late" if task >= 22 or bench == "z" else f"other {max(task, 19)}",
+            )
+            for task in range(32)
+        ]
+        for bench in "xyz"
+    }
+    text = overview(tmp_path, files)
+    assert "late`: 83.3% of failures in 2 of 3 benchmarks; not listed in 1 other where" in text
+
+
 @pytest.fixture(scope="module")
 def suite(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """Two models on two benchmarks: one loses a benchmark, and a third has one benchmark alone."""
