@@ -126,7 +126,7 @@ left join (
         candidate,
         list(setting order by setting) as unlike
     from comparison_settings
-    where setting in ('grader', 'score') and unrecorded_by is null and base_value is distinct from candidate_value
+    where gives_rewards and unrecorded_by is null and base_value is distinct from candidate_value
     group by all
 ) as graded using (base, candidate)
 where is_lead and delta is not null

@@ -11,8 +11,6 @@ from .tables import Source, read
 from .wording import rounded
 
 STANDING = ("regressed", "improved", "")
-# Settings that give rewards: who grades, and which of several scores is the reward.
-GIVING_REWARDS = ("grader", "score")
 
 
 @dataclass(frozen=True)
@@ -103,7 +101,7 @@ class Comparison:
     @property
     def unlike(self) -> list[str]:
         """What gives the compared rewards, where it is recorded not to be the same."""
-        return sorted(row.setting for row in self.differing if row.setting in GIVING_REWARDS)
+        return sorted(row.setting for row in self.differing if row.values["gives_rewards"])
 
     @property
     def unrecorded(self) -> dict[str, list[Row]]:

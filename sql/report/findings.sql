@@ -37,7 +37,7 @@ graded as (
         candidate,
         list(setting order by setting) as unlike
     from main.comparison_settings
-    where setting in ('grader', 'score') and unrecorded_by is null and base_value is distinct from candidate_value
+    where gives_rewards and unrecorded_by is null and base_value is distinct from candidate_value
     group by all
 ),
 -- What changed in each run against its named base; where none is named, the largest settled change.
