@@ -17,6 +17,7 @@ import pytest
 
 import pipeline
 from pipeline import report
+from pipeline.answers.runs import first_comparisons
 from pipeline.cli.analyze import print_summary
 from pipeline.package.answers import Answers
 from pipeline.package.blocks import read
@@ -25,6 +26,7 @@ from pipeline.package.findings import CONTRADICTED, VERIFIED, Finding, fixed
 from pipeline.report import markdown, templates
 from pipeline.report.figures import BOUND, MARK, Row
 from pipeline.run import Analysis
+from pipeline.warehouse import open_warehouse
 from tests import chart_content
 from tests.conftest import ROOT, needs_corpus
 from tests.lean import CHECKED
@@ -536,6 +538,28 @@ def test_runs_that_are_equal_are_not_ranked(tmp_path: Path) -> None:
     assert 'most attempts are lost at "reached the verifier" of `small_b`: 4 of 40' in small
     assert opened("two") == "All runs have the same pass@1."
     assert opened("three") == "Too few tasks to rank the runs."
+
+
+def test_pairs_of_few_tasks_are_one_line(tmp_path: Path) -> None:
+    """Beside a pair that may show something; alone they are listed."""
+    tasks = {"a": range(12), "b": range(12), "c": range(5, 14)}
+    files = {
+        f"desk_{name}_rollouts.jsonl": [
+            rollout(task, 0, model=name, reward=float(task % 3 == 0)) for task in own
+        ]
+        for name, own in tasks.items()
+    }
+    actual = analyzed(tmp_path, files)
+    text = plain(actual.path.parent / "report.md")
+    line = "2 pairs share fewer than 10 tasks; nothing can be shown of them: `blade compare` lists"
+    assert text.count(line) == 2
+    assert "`desk_b` vs `desk_a`" in text and "`desk_c` vs" not in text
+    with open_warehouse(actual.path) as warehouse:
+        compared, n_small = first_comparisons(warehouse, 4)
+    assert ([row["candidate"] for row in compared], n_small) == (["desk_b"], 2)
+    del files["desk_b_rollouts.jsonl"]
+    alone = analyzed(tmp_path / "alone", files).path.parent / "report.md"
+    assert "`desk_c` vs `desk_a` on 7 common tasks" in plain(alone)
 
 
 def test_of_many_runs_the_best_are_listed_first(tmp_path: Path) -> None:
