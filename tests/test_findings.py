@@ -102,6 +102,13 @@ def test_doubts_leave_a_place_to_what_failures_show() -> None:
     assert shown == [ranked[0], ranked[1], seen[0]]
     every = sentences.foremost([ranked[0], small], seen, 9)
     assert every == [ranked[0], seen[0], seen[2], seen[1], seen[3], small]
+    # A longer list begins with the shorter, and the benchmark of most failures comes first.
+    assert sentences.foremost([*ranked, small], seen, 5)[:4] == [*shown, ranked[2]]
+    large = observation("never", benchmark="z", n_failures=9)
+    assert sentences.foremost(ranked, [*seen, large], 3)[2] == large
+    alike = [observation("mode", benchmark=name, mode="late") for name in ("x", "y")]
+    last = sentences.foremost([], [*alike, *seen], 9)[-1]
+    assert last == alike[1]
 
 
 @pytest.mark.parametrize(

@@ -286,6 +286,19 @@ def test_what_cannot_be_averaged_has_no_leaderboard(tmp_path: Path) -> None:
     assert "- 6 notes (missing), for example `a` at `" in text
 
 
+def test_a_benchmark_in_which_nothing_passes(tmp_path: Path) -> None:
+    """It is a finding of the overview, the one with most failures; not of a few attempts."""
+    sizes = {"a": 12, "b": 30, "c": 3}
+    files = {
+        f"{name}_rollouts.jsonl": attempts(name, {t: [0] for t in range(n)}, ask=f"{name} ")
+        for name, n in sizes.items()
+    }
+    files["d_rollouts.jsonl"] = attempts("d", {task: [task % 2] for task in range(12)}, ask="d ")
+    text = overview(tmp_path, files)
+    sentence = "`b`: all 30 scored attempts fail; the same holds for 1 other benchmark."
+    assert f"1. {sentence}" in text
+
+
 def test_one_entrant_has_no_rank(tmp_path: Path) -> None:
     """Of one model the average is beside the share over all its attempts."""
     files = {
