@@ -884,6 +884,23 @@ def test_an_answer_that_is_not_read_is_not_missed() -> Batch:
 
 
 @together
+def test_a_verdict_in_other_words_is_no_weak_slice() -> Batch:
+    """A field of the row that is one word for all passes and another for all failures."""
+    found = yield [
+        rollout(task, 0, reward=float(task > 11), category="unsolved" if task < 12 else "solved")
+        for task in range(40)
+    ]
+    assert found.rows("""
+        select distinct
+            is_verdict,
+            is_below_rest
+        from slice_metrics
+        where slice_key = 'category'
+    """) == [(True, False)]
+    assert not found.rows("select mode from mode_slices where slice_key = 'category'")
+
+
+@together
 def test_few_tasks_that_all_pass_put_no_slice_below() -> Batch:
     """Three of five against five of five is no clear difference."""
     rows = [

@@ -102,6 +102,13 @@ def test_doubts_leave_a_place_to_what_failures_show() -> None:
     assert shown == [ranked[0], ranked[1], seen[0]]
     every = sentences.foremost([ranked[0], small], seen, 9)
     assert every == [ranked[0], seen[0], seen[2], seen[1], seen[3], small]
+    # A longer list begins with the shorter, and the benchmark of most failures comes first.
+    assert sentences.foremost([*ranked, small], seen, 5)[:4] == [*shown, ranked[2]]
+    large = observation("never", benchmark="z", n_failures=9)
+    assert sentences.foremost(ranked, [*seen, large], 3)[2] == large
+    alike = [observation("mode", benchmark=name, mode="late") for name in ("x", "y")]
+    last = sentences.foremost([], [*alike, *seen], 9)[-1]
+    assert last == alike[1]
 
 
 @pytest.mark.parametrize(
@@ -163,6 +170,7 @@ def test_a_change_between_graders_says_so(content: report.Content) -> None:
     """In the sentence of the change, wherever it is printed; not where one run records none."""
     (pair,) = content.of_benchmark("office_desk").comparisons
     values = {"setting": "grader", "base_value": "x", "candidate_value": "y", "n_tasks": None}
+    values["gives_rewards"] = True
     key = ("base", "candidate", "setting")
     for unrecorded_by, words in ((None, " (different graders)"), (pair.base, "")):
         setting = Row("comparison_settings", key, {**values, "unrecorded_by": unrecorded_by})
@@ -177,6 +185,16 @@ def test_the_summary_is_short(content: report.Content, n_runs: int) -> None:
     text = summary(replace(desk, runs=(desk.runs * 20)[:n_runs]))
     assert len(text.split()) <= 200
     assert ("are under Aggregate Results" in text) == (n_runs > 4)
+
+
+def test_the_summary_says_what_health_checks_flag(content: report.Content) -> None:
+    """All attempts, not those of the worst run alone, and runs with a finding of their own."""
+    desk = content.of_benchmark("office_desk")
+    both = summary(desk)
+    assert "flag 9 attempts in 2 runs, most in `office_desk_birch-70b` (6), and 2 runs (" in both
+    healthy = replace(desk.runs[0], tables={**desk.runs[0].tables, "health": []})
+    text = summary(replace(desk, runs=[healthy]))
+    assert "Health checks flag no attempt, but the run (`run_incomplete`)" in text
 
 
 def test_no_regression_is_left_out_of_the_summary(content: report.Content) -> None:

@@ -17,6 +17,7 @@ import pytest
 
 import pipeline
 from pipeline import report
+from pipeline.answers.runs import first_comparisons
 from pipeline.cli.analyze import print_summary
 from pipeline.package.answers import Answers
 from pipeline.package.blocks import read
@@ -25,6 +26,7 @@ from pipeline.package.findings import CONTRADICTED, VERIFIED, Finding, fixed
 from pipeline.report import markdown, templates
 from pipeline.report.figures import BOUND, MARK, Row
 from pipeline.run import Analysis
+from pipeline.warehouse import open_warehouse
 from tests import chart_content
 from tests.conftest import ROOT, needs_corpus
 from tests.lean import CHECKED
@@ -400,7 +402,7 @@ def test_metrics_of_all_runs(demo: Path) -> None:
             },
             [
                 "`a` passes 50.0% of scored attempts",
-                "over 4 tasks; 4 attempts scored, 8 not; 16.7% with those counted as failures.",
+                "over 4 tasks; 4 attempts scored, 8 not; 16.7% if those fail.",
                 '"recorded" loses the most attempts: 8 of 12 (66.7%).',
                 "2 of 4 scored tasks of `a` failed in their only scored attempt",
             ],
@@ -538,6 +540,28 @@ def test_runs_that_are_equal_are_not_ranked(tmp_path: Path) -> None:
     assert opened("three") == "Too few tasks to rank the runs."
 
 
+def test_pairs_of_few_tasks_are_one_line(tmp_path: Path) -> None:
+    """Beside a pair that may show something; alone they are listed."""
+    tasks = {"a": range(12), "b": range(12), "c": range(5, 14)}
+    files = {
+        f"desk_{name}_rollouts.jsonl": [
+            rollout(task, 0, model=name, reward=float(task % 3 == 0)) for task in own
+        ]
+        for name, own in tasks.items()
+    }
+    actual = analyzed(tmp_path, files)
+    text = plain(actual.path.parent / "report.md")
+    line = "2 pairs share fewer than 10 tasks; nothing can be shown of them: `blade compare` lists"
+    assert text.count(line) == 2
+    assert "`desk_b` vs `desk_a`" in text and "`desk_c` vs" not in text
+    with open_warehouse(actual.path) as warehouse:
+        compared, n_small = first_comparisons(warehouse, 4)
+    assert ([row["candidate"] for row in compared], n_small) == (["desk_b"], 2)
+    del files["desk_b_rollouts.jsonl"]
+    alone = analyzed(tmp_path / "alone", files).path.parent / "report.md"
+    assert "`desk_c` vs `desk_a` on 7 common tasks" in plain(alone)
+
+
 def test_of_many_runs_the_best_are_listed_first(tmp_path: Path) -> None:
     """A run of a few tasks, which is first by its name, does not head the summary."""
     passes = {"a": (2, 2), "b": (1, 12), "c": (9, 12), "d": (5, 12), "e": (7, 12)}
@@ -549,4 +573,4 @@ def test_of_many_runs_the_best_are_listed_first(tmp_path: Path) -> None:
     }
     text = plain(analyzed(tmp_path, files).path.parent / "report.md")
     assert re.findall(r"^- `desk_(\w)` passes", text, re.MULTILINE) == ["c", "e"]
-    assert "The best, small runs apart; all 5 are under Aggregate Results." in text
+    assert "Best of the larger runs; all 5 are under Aggregate Results." in text

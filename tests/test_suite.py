@@ -286,6 +286,19 @@ def test_what_cannot_be_averaged_has_no_leaderboard(tmp_path: Path) -> None:
     assert "- 6 notes (missing), for example `a` at `" in text
 
 
+def test_a_benchmark_in_which_nothing_passes(tmp_path: Path) -> None:
+    """It is a finding of the overview, the one with most failures; not of a few attempts."""
+    sizes = {"a": 12, "b": 30, "c": 3}
+    files = {
+        f"{name}_rollouts.jsonl": attempts(name, {t: [0] for t in range(n)}, ask=f"{name} ")
+        for name, n in sizes.items()
+    }
+    files["d_rollouts.jsonl"] = attempts("d", {task: [task % 2] for task in range(12)}, ask="d ")
+    text = overview(tmp_path, files)
+    sentence = "`b`: all 30 scored attempts fail; the same holds for 1 other benchmark."
+    assert f"1. {sentence}" in text
+
+
 def test_one_entrant_has_no_rank(tmp_path: Path) -> None:
     """Of one model the average is beside the share over all its attempts."""
     files = {
@@ -347,6 +360,26 @@ def test_a_shared_mode_is_listed_once(tmp_path: Path) -> None:
         from suite_modes where mode like '%agent_timeout%'
     """)
     assert rows == [(2, 3, 13, pytest.approx(4 / 12), pytest.approx(9 / 12))]
+
+
+def test_benchmarks_that_do_not_list_a_shared_mode_are_counted(tmp_path: Path) -> None:
+    """A sign of two modes that failures of a third benchmark have, and its passes too."""
+    files = {
+        f"{bench}_rollouts.jsonl": [
+            rollout(
+                task,
+                0,
+                model="one",
+                reward=float(task < 20),
+                ask=f"{bench} {task}",
+                exit_status="late" if task >= 22 or bench == "z" else f"other {max(task, 19)}",
+            )
+            for task in range(32)
+        ]
+        for bench in "xyz"
+    }
+    text = overview(tmp_path, files)
+    assert "late`: 83.3% of failures in 2 of 3 benchmarks; not listed in 1 other where" in text
 
 
 @pytest.fixture(scope="module")

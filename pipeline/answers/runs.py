@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ..files import read_queries
 from ..report import TABLES
+from ..report.comparisons import FEWEST_TASKS, hides_small
 from ..warehouse import Warehouse
 from .names import Row, find_run, grouped
 
@@ -26,9 +27,15 @@ def inventory(warehouse: Warehouse) -> list[Row]:
     return warehouse.rows(QUERIES["inventory"])
 
 
-def first_comparisons(warehouse: Warehouse, most: int) -> list[Row]:
-    """The comparisons to print first, and all candidates that have become worse."""
-    return warehouse.rows(QUERIES["compared"], most)
+def first_comparisons(warehouse: Warehouse, most: int) -> tuple[list[Row], int]:
+    """The comparisons to print first, and all candidates that have become worse.
+
+    And how many are left out because they have too few tasks.
+    """
+    (counted,) = warehouse.rows(QUERIES["small"], FEWEST_TASKS)
+    is_hidden = hides_small(counted["n_small"], counted["n_others"])
+    rows = warehouse.rows(QUERIES["compared"], FEWEST_TASKS if is_hidden else 0, most)
+    return rows, counted["n_small"] if is_hidden else 0
 
 
 def ranked_failures(warehouse: Warehouse, name: str | None, limit: int | None) -> list[Row]:

@@ -115,7 +115,14 @@ from root_causes
 group by all
 order by run_id, n_tasks desc, cause, source;
 
--- compared: at most ? comparisons, and all that have become worse; `unlike` are settings that give other rewards
+-- small: pairs of fewer than ? common tasks that show nothing, and all others
+select
+    count(*) filter (n_common_tasks < $1 and not is_changed) as n_small,
+    count(*) - n_small as n_others
+from comparisons
+where is_lead;
+
+-- compared: of at least $1 common tasks, at most $2 comparisons, and all that have become worse; `unlike` are settings that give other rewards
 select
     comparisons.*,
     coalesce(graded.unlike, []) as unlike
@@ -126,14 +133,14 @@ left join (
         candidate,
         list(setting order by setting) as unlike
     from comparison_settings
-    where setting in ('grader', 'score') and unrecorded_by is null and base_value is distinct from candidate_value
+    where gives_rewards and unrecorded_by is null and base_value is distinct from candidate_value
     group by all
 ) as graded using (base, candidate)
-where is_lead and delta is not null
+where is_lead and delta is not null and (n_common_tasks >= $1 or is_changed)
 qualify
     row_number() over (
         order by not is_named, not is_changed, n_common_tasks desc, benchmark, pair_no
-    ) <= ?
+    ) <= $2
     or verdict_holm = 'regressed'
 order by not is_named, not is_changed, n_common_tasks desc, benchmark, pair_no;
 

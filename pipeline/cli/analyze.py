@@ -277,7 +277,7 @@ def print_summary(analysis: Analysis) -> None:
     with open_warehouse(analysis.warehouse) as warehouse:
         kinds = inventory(warehouse)
         runs = [row.values for row in tables.rows(warehouse, report.TABLES["headlines"])]
-        compared = first_comparisons(warehouse, MOST_COMPARED)
+        compared, n_small = first_comparisons(warehouse, MOST_COMPARED)
         ranked = sentences.foremost(*_findings(warehouse), MOST_FINDINGS)
         beside = report.benchmarks(warehouse)
         show_aliases(warehouse)
@@ -288,6 +288,7 @@ def print_summary(analysis: Analysis) -> None:
         kinds=kinds,
         runs=runs,
         compared=[row for row in compared if (row["base"], row["candidate"]) not in shown_pairs],
+        n_small=n_small,
         findings=with_commands(ranked, beside, rest),
         bar=_bar,
         unlike=PLAIN.says("unlike"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .declared import OF_PAIRS
@@ -11,8 +11,9 @@ from .tables import Source, read
 from .wording import rounded
 
 STANDING = ("regressed", "improved", "")
-# Settings that give rewards: who grades, and which of several scores is the reward.
-GIVING_REWARDS = ("grader", "score")
+# Of fewer common tasks nothing can be shown; more such pairs than this are one line.
+FEWEST_TASKS = 10
+MOST_SMALL = 3
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ class Comparison:
     @property
     def unlike(self) -> list[str]:
         """What gives the compared rewards, where it is recorded not to be the same."""
-        return sorted(row.setting for row in self.differing if row.setting in GIVING_REWARDS)
+        return sorted(row.setting for row in self.differing if row.values["gives_rewards"])
 
     @property
     def unrecorded(self) -> dict[str, list[Row]]:
@@ -144,9 +145,27 @@ class Comparison:
         return "regressed" if verdict.startswith("FAIL") else verdict if verdict in STANDING else ""
 
     @property
+    def is_small(self) -> bool:
+        """Whether it has too few tasks to show anything, and shows nothing."""
+        values = self.lead.row.values
+        is_decided = self.standing or values["is_changed"]
+        return not is_decided and values["n_common_tasks"] < FEWEST_TASKS
+
+    @property
     def is_named(self) -> bool:
         """Whether the base was named, so that there is a verdict."""
         return bool(self.lead.row.values["is_named"])
+
+
+def hides_small(n_small: int, n_others: int) -> bool:
+    """Whether pairs of few tasks are one line: beside others, or where they are many."""
+    return n_small > 0 and (n_others > 0 or n_small > MOST_SMALL)
+
+
+def telling(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """Those that may show something; all of them where only a few have too few tasks."""
+    others = [each for each in comparisons if not each.is_small]
+    return others if hides_small(len(comparisons) - len(others), len(others)) else [*comparisons]
 
 
 def leading(comparisons: Iterable[Comparison], most: int | None = None) -> list[Comparison]:

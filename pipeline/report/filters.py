@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl, quote
 
 from ..text import ACTIVE, is_redacted, markdown_cell, neutral, one_line
 from . import wording
-from .comparisons import leading
+from .comparisons import leading, telling
 from .figures import Figure, Name, Row, bound, encoded
 from .sentences import Voice, agree, foremost, parts
 
@@ -242,7 +242,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     **{
         each.__name__: each
         for each in (
-            *(agree, cause, cell, code, excerpt, foremost, label, leading),
+            *(agree, cause, cell, code, excerpt, foremost, label, leading, telling),
             *(parts, points, points_apart, ref, text_of, spaced, from_query, literal),
         )
     },

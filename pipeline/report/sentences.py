@@ -22,9 +22,11 @@ LABELS = (
     "verdict, change, new tasks, same tasks, missing, significance, decided by, pairing, why"
 ).split(", ")
 # Kinds of findings whose sentence counts the other runs that it holds for.
-OF_OTHERS = ("unscored", "unsettled", "unknown", "reported", "missing")
+OF_OTHERS = ("unscored", "unsettled", "unknown", "reported", "none_pass", "missing")
 # Doubts and changes of the last tier come after what failures show.
 LAST_TIER = 3
+# So many of the others come before what failures show.
+MOST_FIRST = 2
 
 
 class Benchmark(Protocol):
@@ -164,8 +166,8 @@ def agree(figure: Figure, one: str, several: str) -> str:
 def foremost(ranked: Iterable[Row], observations: Iterable[Row], most: int) -> list[Row]:
     """What matters most: doubts and changes, what failures show, then lesser doubts and changes.
 
-    What one doubt says of other runs too is not repeated for each. Doubts and changes leave a place
-    to what failures show, and benchmarks take turns.
+    What one doubt says of other runs too is not repeated for each. The third is what failures show.
+    Benchmarks take turns, those with most failures first. Fewer are the first of more.
     """
     of_runs: list[Row] = []
     for row in ranked:
@@ -174,9 +176,24 @@ def foremost(ranked: Iterable[Row], observations: Iterable[Row], most: int) -> l
     first = [row for row in of_runs if row.values["tier"] < LAST_TIER]
     last = [row for row in of_runs if row.values["tier"] == LAST_TIER]
     by_turns = sorted(
-        observations, key=lambda row: (row.values["finding_no"], row.values["benchmark"])
+        observations,
+        key=lambda row: (
+            row.values["finding_no"],
+            -(row.values["n_failures"] or 0),
+            row.values["benchmark"],
+        ),
     )
-    return [*first[: most - 1 if by_turns else most], *by_turns, *last][:most]
+    # A mode that another benchmark shows too comes after all others.
+    modes: set[str] = set()
+    others: list[Row] = []
+    again: list[Row] = []
+    for row in by_turns:
+        mode = row.values["mode"]
+        (again if mode is not None and mode in modes else others).append(row)
+        modes.add(mode)
+    by_turns = [*others, *again]
+    shown = [*first[:MOST_FIRST], *by_turns[:1], *first[MOST_FIRST:], *by_turns[1:], *last]
+    return shown[:most]
 
 
 def moving(lines: Sequence[Row], delta: Figure) -> list[Row]:

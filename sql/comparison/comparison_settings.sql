@@ -305,5 +305,7 @@ select
             then null
         when base_value is null and candidate_value is not null then base
         when candidate_value is null and base_value is not null then candidate
-    end as unrecorded_by
+    end as unrecorded_by,
+    -- Who grades, and which of several scores is the reward.
+    setting in ('grader', 'score') as gives_rewards
 from every

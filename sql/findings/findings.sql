@@ -410,25 +410,6 @@ concentrated as (
         partition by benchmark order by p_adjusted, share desc, slice_key, slice_value
     ) = 1
 ),
--- Fields of which every value has passes alone or failures alone: the verdict in other words.
-verdict_slices as (
-    select
-        benchmark,
-        slice_key
-    from (
-        select
-            benchmark,
-            slice_key,
-            slice_value,
-            sum(n_passed) as n_passed,
-            sum(n_scored) as n_scored
-        from main.slice_metrics
-        inner join staging.run_benchmarks using (run_id)
-        group by all
-    )
-    group by all
-    having bool_and(n_passed in (0, n_scored))
-),
 -- The slice in which a run has most failures more than elsewhere, where its interval is apart from the rest's.
 weak as (
     select
@@ -452,7 +433,6 @@ weak as (
     inner join (from main.mode_slices where mode = 'any failure' and p_adjusted < 0.05) as tested
         using (benchmark, slice_key, slice_value)
     anti join concentrated using (benchmark)
-    anti join verdict_slices using (benchmark, slice_key)
     where
         is_below_rest
         and n_passed / n_scored + 0.15 <= (n_key_passed - n_passed) / (n_key_scored - n_scored)

@@ -61,7 +61,7 @@ modes as (
 select
     benchmark,
     mode,
-    name as slice_key,
+    slices.name as slice_key,
     value as slice_value,
     count(*) as n_failures,
     count(distinct task_id) as n_tasks,
@@ -78,7 +78,15 @@ inner join sizes
     and sizes.slice_key = slices.name
     and sizes.slice_value = slices.value
 inner join totals using (benchmark)
--- A mode that is a value of the slice itself is in it by definition.
-where not starts_with(mode, name || ' ')
-group by benchmark, mode, name, value, n_mode_failures, n_attempts, n_all_attempts
+-- A mode that is a value of the slice itself is in it by definition, as is every failure in a slice of verdicts.
+anti join (
+    select
+        benchmark,
+        slice_key as name
+    from main.slice_metrics
+    inner join staging.run_benchmarks using (run_id)
+    where is_verdict
+) as verdicts on verdicts.benchmark = bearing.benchmark and verdicts.name = slices.name
+where not starts_with(mode, slices.name || ' ')
+group by benchmark, mode, slices.name, value, n_mode_failures, n_attempts, n_all_attempts
 order by benchmark, mode, slice_key, slice_value

@@ -3,7 +3,7 @@
 -- grain: finding_no
 -- looks at: across
 -- kind: table
--- needs: main.comparisons | report.headlines where is_unscored or is_unsettled or has_inferred | main.failures | main.denominators where n_left_out > 0 | main.reported_checks where status = 'differs'
+-- needs: main.comparisons | report.headlines where is_unscored or is_unsettled or has_inferred or n_passed = 0 | main.failures | main.denominators where n_left_out > 0 | main.reported_checks where status = 'differs'
 with comparisons as (
     select
         *,
@@ -37,7 +37,7 @@ graded as (
         candidate,
         list(setting order by setting) as unlike
     from main.comparison_settings
-    where setting in ('grader', 'score') and unrecorded_by is null and base_value is distinct from candidate_value
+    where gives_rewards and unrecorded_by is null and base_value is distinct from candidate_value
     group by all
 ),
 -- What changed in each run against its named base; where none is named, the largest settled change.
@@ -101,6 +101,20 @@ unsettled as (
         sum(n_scored) over (partition by benchmark) as n_total
     from report.headlines as heads
     where is_unsettled
+),
+-- Beside others a benchmark in which nothing passes: of too few attempts that may be chance.
+none_pass as (
+    select
+        arg_min(run_id, place) as run_id,
+        'none_pass' as kind,
+        true as is_decided,
+        false as is_overturning,
+        1 as stake,
+        cast(sum(n_scored) as bigint) as n_concerned
+    from report.headlines
+    where (select count(distinct benchmark) from main.runs) > 1
+    group by benchmark
+    having bool_and(n_scored = 0 or not is_unsettled) and sum(n_scored) >= 10 and sum(n_passed) = 0
 ),
 -- Failed attempts that no rollout made good.
 failed as (
@@ -212,6 +226,8 @@ found as (
     select * from missing
     union all by name
     select * from misreported
+    union all by name
+    select * from none_pass
 ),
 -- Doubt that could overturn the rest comes first, then what changed, or could by five points.
 weighed as (
@@ -223,7 +239,7 @@ weighed as (
             else 3
         end as tier,
         list_position(
-            ['unscored', 'unsettled', 'unknown', 'reported', 'change', 'missing'],
+            ['unscored', 'unsettled', 'unknown', 'reported', 'none_pass', 'change', 'missing'],
             found.kind
         ) as kind_no,
         runs.benchmark,
@@ -240,6 +256,8 @@ select
             tier,
             round(stake, 9) desc,
             kind_no,
+            -- Of benchmarks in which nothing passes, that of most failures.
+            case when kind = 'none_pass' then n_concerned end desc,
             benchmark,
             run_place,
             run_id

@@ -54,6 +54,26 @@ sums as (
     inner join figures using (run_id, slice_key, slice_value)
     where n_scored_tasks > 0
     window slices as (partition by run_id, slice_key)
+),
+-- Fields of which every value has passes alone or failures alone: the verdict in other words.
+verdicts as (
+    select
+        benchmark,
+        slice_key,
+        true as is_verdict
+    from (
+        select
+            benchmark,
+            slice_key,
+            slice_value,
+            sum(n_passed) as n_passed,
+            sum(n_scored) as n_scored
+        from counted
+        inner join staging.run_benchmarks using (run_id)
+        group by all
+    )
+    group by all
+    having bool_and(n_passed in (0, n_scored)) and sum(n_passed) > 0 and sum(n_passed) < sum(n_scored)
 )
 select
     counted.* exclude (n_always, n_sometimes, n_never, n_missing),
@@ -61,7 +81,9 @@ select
     figures.pass_at_1.se_new_tasks as se_new_tasks,
     figures.pass_at_1.ci_new_tasks_low as ci_new_tasks_low,
     figures.pass_at_1.ci_new_tasks_high as ci_new_tasks_high,
-    figures.pass_at_1.ci_new_tasks_high < sums.rest - 1.96 * sums.rest_se as is_below_rest,
+    coalesce(verdicts.is_verdict, false) as is_verdict,
+    not coalesce(verdicts.is_verdict, false)
+        and figures.pass_at_1.ci_new_tasks_high < sums.rest - 1.96 * sums.rest_se as is_below_rest,
     figures.mean_reward,
     case when runs.pass_threshold is not null then counted.n_always end as n_always,
     case when runs.pass_threshold is not null then counted.n_sometimes end as n_sometimes,
@@ -71,3 +93,4 @@ from counted
 inner join main.runs using (run_id)
 left join figures using (run_id, slice_key, slice_value)
 left join sums using (run_id, slice_key, slice_value)
+left join verdicts on verdicts.benchmark = runs.benchmark and verdicts.slice_key = counted.slice_key

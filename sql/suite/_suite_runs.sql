@@ -48,13 +48,57 @@ ways as (
         runs.identity,
         runs.benchmark,
         count(distinct agent) > 1 as has_agents,
-        count(distinct sampling) > 1 as has_samplings,
-        count(distinct limits) > 1 as has_limits,
         count(distinct skills) > 1 as has_skills,
         count(distinct versions) > 1 as has_versions
     from runs
     inner join repeated using (identity, benchmark)
     where not is_disjoint
+    group by all
+),
+-- Sampling and limits by name, and the names in which such runs differ: others would only lengthen their names.
+packed as (
+    select
+        run_id,
+        identity,
+        benchmark,
+        place,
+        name,
+        fields ->> name as value
+    from (
+        select
+            run_id,
+            identity,
+            benchmark,
+            unnest([1, 2]) as place,
+            unnest([sampling, limits])::json as fields
+        from runs
+    ),
+        unnest(json_keys(fields)) as keys (name)
+),
+varying_packed as (
+    select distinct
+        packed.identity,
+        place,
+        name
+    from packed
+    inner join ways using (identity, benchmark)
+    inner join (
+        select
+            identity,
+            benchmark,
+            count(*) as n_runs
+        from runs
+        group by all
+    ) as counts using (identity, benchmark)
+    group by packed.identity, benchmark, place, name, n_runs
+    having count(distinct value) > 1 or count(value) < n_runs
+),
+own_packed as (
+    select
+        run_id,
+        string_agg(regexp_replace(name, '^task_args\.', '') || '=' || left(value, 60), ' ' order by place, name) as packed
+    from packed
+    semi join varying_packed using (identity, place, name)
     group by all
 ),
 -- The system prompt of a run whose attempts all have the same, by its place among those of all runs.
@@ -104,8 +148,6 @@ varying as (
     select
         identity,
         bool_or(has_agents) as has_agents,
-        bool_or(has_samplings) as has_samplings,
-        bool_or(has_limits) as has_limits,
         bool_or(has_skills) as has_skills,
         bool_or(has_versions) as has_versions
     from ways
@@ -144,8 +186,7 @@ recorded as (
             ' ',
             identity,
             if(has_agents, nullif(agent, ''), null),
-            if(has_samplings, sampling, null),
-            if(has_limits, limits, null),
+            own_packed.packed,
             if(has_skills, nullif(skills, ''), null),
             if(has_versions, nullif(versions, ''), null),
             own_settings.others
@@ -156,6 +197,7 @@ recorded as (
     from runs
     left join varying using (identity)
     left join own_settings using (run_id)
+    left join own_packed using (run_id)
     where not exists (from raw.suite_entrants)
 ),
 -- A run that the patterns of two entrants name belongs to the first; `suite_notes` says so.

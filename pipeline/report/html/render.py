@@ -17,7 +17,7 @@ from markupsafe import Markup
 
 from ...citation import Citation
 from .. import aliases, charts, filters, markdown, templates
-from ..comparisons import Comparison, leading
+from ..comparisons import Comparison, leading, telling
 from ..content import Content
 from ..declared import METRICS, TABLES, Section, Table, plain_words
 from ..figures import MARK, Figure, Row, grouped
@@ -276,7 +276,7 @@ def _benchmarks(content: Content, drawing: Drawing) -> list[Benchmark]:
     most = MOST_COMPARISONS if len(own) == 1 else 1
     benchmarks = []
     for name in sorted(own, key=rank)[:MOST_BENCHMARKS]:
-        compared = leading(own[name], most)
+        compared = leading(telling(own[name]), most)
         drawn = [drawing.chart(chart, benchmark=name) for chart in ("scores", "buckets")]
         for each in compared[:1]:
             pair = {"base": each.base, "candidate": each.candidate}
