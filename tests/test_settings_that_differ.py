@@ -135,7 +135,7 @@ def test_fields_of_the_verifier_differ() -> Batch:
 
 @together
 def test_what_every_row_of_a_run_states_differs() -> Batch:
-    """A field with one value in each of two runs; what varies in one, or is the verdict, is none."""
+    """A field with one value in each of two runs; not one that varies in a run, nor the verdict."""
     runs = {
         name: [
             rollout(
