@@ -614,6 +614,26 @@ def test_columns_are_the_same_in_all_tables_that_have_them(tmp_path: Path) -> No
     assert set(read_as(tmp_path, score="last_passed")) == {"a.jsonl", "b.jsonl"}
 
 
+def test_tables_of_several_folders_are_decided_together(tmp_path: Path) -> None:
+    """A word beside pass and fail is no pass, also where a table has no other; null is unscored."""
+    words = {"m1": "pass fail fail pass timeout", "m2": "partial fail partial pass skipped"}
+    for model, statuses in words.items():
+        rows = [
+            {"id": f"t{n}", "status": word, "points": 50, "judge": {"verdict": "PASS"}}
+            for n, word in enumerate([*statuses.split(), None])
+        ]
+        rows[0]["skills"] = ["x"]
+        (tmp_path / model / "office").mkdir(parents=True)
+        (tmp_path / model / "office" / "summary.json").write_text(json.dumps({"results": rows}))
+    artifacts = discover.artifacts((tmp_path,))
+    assert [artifact.format for artifact in artifacts] == ["own_table", "own_table"]
+    rewards = [
+        [one.value["reward"] for one in own_table.read(artifact) if isinstance(one, Row)]
+        for artifact in artifacts
+    ]
+    assert rewards == [[1, 0, 0, 1, 0, None], [0, 0, 0, 1, None, None]]
+
+
 def test_a_table_without_any_verdict_is_read_like_its_siblings(tmp_path: Path) -> None:
     """Its attempts are unscored."""
     for name, verdict in (("a", True), ("b", None)):

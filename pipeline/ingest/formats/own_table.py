@@ -44,6 +44,7 @@ from .table_columns import (
     IDS_OF_TASKS,
     MOSTLY,
     Columns,
+    are_words,
     as_class,
     columns_of_runs,
     composed_task,
@@ -66,6 +67,7 @@ from .table_columns import (
     repeat_of,
     roles_of,
     score_of,
+    scores_of_values,
     values_of,
     with_computed,
 )
@@ -207,28 +209,43 @@ def _names(table: Sequence[dict[str, Any]]) -> frozenset[str]:
 
 
 def _groups(samples: Mapping[ListedFile, list[dict[str, Any]]]) -> list[list[ListedFile]]:
-    """The tables of a folder that have the same columns, or one all columns of another."""
-    groups: list[tuple[str, set[frozenset[str]], list[ListedFile]]] = []
+    """The tables that have the same columns, or one all columns of another.
+
+    Few columns are part of many others: in another folder, half of them must be the same.
+    """
+    groups: list[tuple[dict[frozenset[str], set[str]], list[ListedFile]]] = []
     for file, table in samples.items():
         own = _names(table)
         near = [
             group
             for group in groups
-            if group[0] == file.folder
-            if own in group[1] or any(own <= other or other <= own for other in group[1])
+            if own in group[0]
+            or any(
+                (own <= other or other <= own)
+                and (file.folder in folders or len(own ^ other) <= len(own & other))
+                for other, folders in group[0].items()
+            )
         ]
-        names = {own}.union(*(group[1] for group in near))
-        files = [*itertools.chain.from_iterable(group[2] for group in near), file]
+        folders_of: dict[frozenset[str], set[str]] = defaultdict(set)
+        for one in near:
+            for names, folders in one[0].items():
+                folders_of[names] |= folders
+        folders_of[own].add(file.folder)
+        files = [*itertools.chain.from_iterable(group[1] for group in near), file]
         groups = [group for group in groups if group not in near]
-        groups.append((file.folder, names, files))
-    return [sorted(files, key=lambda file: file.name) for _, _, files in groups]
+        groups.append((folders_of, files))
+    return [sorted(files, key=lambda file: file.name) for _, files in groups]
 
 
 @dataclass(frozen=True)
 class Together:
-    """What tables with the same columns are read as, and their rows that repeat another's."""
+    """What tables with the same columns are read as, and their rows that repeat another's.
+
+    `is_word` says that the scores are words for true and false.
+    """
 
     columns: dict[Path, Columns]
+    is_word: bool
     copies: dict[Path, dict[int, str]]
 
     def is_copied(self, path: Path) -> bool:
@@ -258,7 +275,10 @@ def _decided(
 ) -> Together:
     tables = {path: sample(path) for path, _, _ in files}
     columns = _columns_of(tables, dict(chosen))
-    copies = _copies(tables)
+    folders: dict[Path, dict[Path, list[dict[str, Any]]]] = defaultdict(dict)
+    for path, table in tables.items():
+        folders[path.parent][path] = table
+    copies = dict(itertools.chain.from_iterable(_copies(one).items() for one in folders.values()))
     if "task" not in dict(chosen) and not any(map(_names_tasks, columns.values())):
         rows = [
             ((str(path), *_run_of(row, columns[path])), row)
@@ -274,7 +294,12 @@ def _decided(
         }
         if task := composed_task(rows, taken):
             columns = {path: {**by_role, "task": task} for path, by_role in columns.items()}
-    return Together(columns, copies)
+    scores = itertools.chain.from_iterable(
+        values_of(tables[path], by_role["score"])
+        for path, by_role in columns.items()
+        if "score" in by_role
+    )
+    return Together(columns, are_words(list(scores)), copies)
 
 
 def _names_tasks(columns: Columns) -> bool:
@@ -595,7 +620,8 @@ def _is_evaluation(table: Sequence[dict[str, Any]], columns: Columns) -> bool:
         return True
     if "task" not in columns or len(table) < 2:
         return False
-    is_verdict = all(score_of(one) in (0, 1) for one in values_of(table, columns["score"]))
+    scores = scores_of_values(values_of(table, columns["score"]))
+    is_verdict = all(score in (0, 1) for score in scores)
     if plain(columns["task"][-1]) in IDS_OF_TASKS:
         return True
     named = [columns[role] for role in ("task", "model", "agent") if role in columns]
@@ -617,6 +643,7 @@ class TableColumns:
     by_role: Columns
     of_runs: list[tuple[str, ...]]
     description: str
+    is_word: bool
     copies: dict[int, str]
 
 
@@ -639,7 +666,8 @@ def _columns(artifact: Artifact) -> TableColumns:
         if is_guess and "repeat" in columns and not is_numbering(table, columns):
             del columns["repeat"]
     copies = together.copies.get(artifact.path, {})
-    return TableColumns(columns, of_runs, described(columns, of_runs, table), copies)
+    description = described(columns, of_runs, table)
+    return TableColumns(columns, of_runs, description, together.is_word, copies)
 
 
 def _rows(artifact: Artifact, columns: Columns) -> Iterator[dict[str, Any]]:
@@ -670,6 +698,7 @@ def _attempt(row: dict[str, Any], table: TableColumns, place: int) -> Row:
     row = with_computed(row, columns)
     cells = {role: get(row, *path) for role, path in columns.items()}
     request, response_items = _transcript(row, cells)
+    reward = score_of(cells["score"], is_word=table.is_word)
     model, agent = text(cells.get("model")), text(cells.get("agent"))
     of_runs = (text(get(row, *path)) for path in table.of_runs)
     response = {
@@ -692,12 +721,12 @@ def _attempt(row: dict[str, Any], table: TableColumns, place: int) -> Row:
         "extracted_answer": _answer(row),
         "total_run_time": _seconds(row),
         "finish_reason": _stop_reason(row) or _finish_reason(cells),
-        **scores_of(_scores(row, columns), ".".join(columns["score"])),
+        **scores_of(_scores(row, columns, reward), ".".join(columns["score"])),
         "responses_create_params": without_empty({"input": request, "model": model}),
         "response": {"object": "response", **without_empty(response), **response_items},
     }
     return Row(
-        {"reward": score_of(cells["score"]), **without_empty(value)},
+        {"reward": reward, **without_empty(value)},
         variant=" ".join(name for name in (agent, model, *of_runs) if name) or None,
         benchmark=text(cells.get("benchmark")),
         # A chat that begins with an answer, or a table without prompts: the id says what was asked.
@@ -740,11 +769,11 @@ def _task_id(cells: dict[str, Any], request: list[dict[str, Any]], place: int) -
     return place
 
 
-def _scores(row: dict[str, Any], columns: Columns) -> list[dict[str, Any]]:
+def _scores(row: dict[str, Any], columns: Columns, reward: float | None) -> list[dict[str, Any]]:
     """The score, and other columns that are named like scores and have one."""
     named = {path: score_of(get(row, *path)) for path in paths([row]) if is_score_name(path)}
     others = {path: score for path, score in named.items() if score is not None}
-    scores = {**others, columns["score"]: score_of(get(row, *columns["score"]))}
+    scores = {**others, columns["score"]: reward}
     return [{"name": ".".join(path), "score": score} for path, score in scores.items()]
 
 

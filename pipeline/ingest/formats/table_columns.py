@@ -53,6 +53,12 @@ DURATION = re.compile(
 LONGEST_VALUE = 60
 PASSING = frozenset("true yes pass passed correct right success successful solved resolved".split())
 FAILING = frozenset("false no fail failed incorrect wrong failure unsolved unresolved".split())
+# Words that judge an attempt; the others may say only that it ended.
+JUDGING = frozenset("pass passed fail correct incorrect right wrong".split())
+# Words of a column of verdicts that are none.
+UNJUDGED = frozenset(
+    "skip skipped pending queued running unknown none null n/a na ungraded unscored".split()
+)
 # Words of names whose columns say the opposite of a score: more of it is worse.
 INVERSE = frozenset(
     "error errors err fail fails failed failing failure failures wrong wrongly incorrect mistake "
@@ -66,11 +72,29 @@ OF_KEYS = frozenset(
 ENDS_OF_KEYS = frozenset("answer answers key solution".split())
 
 
-def score_of(value: Any) -> float | None:
-    """A number, true or false, or a word for one of these; None for anything else."""
+def score_of(value: Any, *, is_word: bool = False) -> float | None:
+    """A number, true or false, or a word for one of these; None for anything else.
+
+    In a column of such words another one, as `partial` or `timeout`, is not true.
+    """
     if isinstance(value, str) and (word := value.strip().casefold()) in PASSING | FAILING:
         return float(word in PASSING)
-    return number(value)
+    is_other = is_word and isinstance(value, str) and word not in {"", *UNJUDGED}
+    return 0.0 if is_other else number(value)
+
+
+def are_words(values: Values) -> bool:
+    """Whether all values are texts, and most of these are words for true and false."""
+    if not all(map(_is_word, values)):
+        return False
+    n_words = sum(value.strip().casefold() in PASSING | FAILING for value in values)
+    return 2 * n_words > len(values)
+
+
+def scores_of_values(values: Values) -> list[float | None]:
+    """The scores of a column."""
+    is_word = are_words(values)
+    return [score_of(value, is_word=is_word) for value in values]
 
 
 def messages_of(value: Any) -> list[dict[str, Any]]:
@@ -277,6 +301,7 @@ def roles_of(table: Table, chosen: Mapping[str, str], *, is_of_several: bool = F
         ]
         best = _task(table, fitting, columns) if role.name == "task" else next(iter(fitting), None)
         if role.name == "score":
+            fitting = _of_rows_first(table, fitting)
             best = _score(table, fitting) or _comparison(table) or _only_verdict(table)
         is_unnamed = role.name == "task" and not fitting and not is_of_several
         if is_unnamed and not columns.keys() & {"prompt", "messages"}:
@@ -320,6 +345,18 @@ def _fits(role: Role, values: Values) -> bool:
     """Most values fit; a score may be missing or unreadable in some rows, an id may not."""
     n_fitting = sum(map(role.fits, values))
     return n_fitting > len(values) / 2 if role.name == "score" else 0 < n_fitting == len(values)
+
+
+def _of_rows_first(table: Table, candidates: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Columns of objects after those of the row, if one of these has words that judge."""
+    own = [path for path in candidates if len(path) == 1]
+    is_judged = any(are_words(values_of(table, path)) and _is_judging(table, path) for path in own)
+    return sorted(candidates, key=len) if is_judged else candidates
+
+
+def _is_judging(table: Table, path: tuple[str, ...]) -> bool:
+    words = {value.strip().casefold() for value in values_of(table, path)}
+    return not JUDGING.isdisjoint(words)
 
 
 def _score(table: Table, candidates: Sequence[tuple[str, ...]]) -> tuple[str, ...] | None:

@@ -20,7 +20,15 @@ import pyarrow as pa
 
 from ...artifact import COMPRESSIONS
 from . import Line, Reject, as_json, head, items, objects, packed, parsed, text
-from .table_columns import IDS_OF_TASKS, LONGEST_ID, ROLES, plain, recognise, score_of, values_of
+from .table_columns import (
+    IDS_OF_TASKS,
+    LONGEST_ID,
+    ROLES,
+    plain,
+    recognise,
+    scores_of_values,
+    values_of,
+)
 
 SAMPLED_ROWS = 200
 LARGEST_CELL = 16 << 20
@@ -142,7 +150,7 @@ def _attempts_below(row: Any) -> str | None:
 def _has_verdict(rows: Sequence[dict[str, Any]]) -> bool:
     """Whether rows have ids or answers, and scores from 0 to 1."""
     columns = recognise(rows, {})
-    scores = map(score_of, values_of(rows, columns["score"])) if "score" in columns else ()
+    scores = scores_of_values(values_of(rows, columns["score"])) if "score" in columns else ()
     is_verdict = [score is not None and 0 <= score <= 1 for score in scores]
     is_named = bool(columns.keys() & {"task", "prompt", "output", "messages"})
     return bool(is_verdict) and all(is_verdict) and is_named
@@ -300,7 +308,7 @@ def _are_tasks(rows: Sequence[dict[str, Any]]) -> bool:
     if len(columns.get("score", ())) != 1 or not _has_verdict(rows):
         return False
     is_of_task = "task" in columns and plain(columns["task"][-1]) in IDS_OF_TASKS
-    scores = set(map(score_of, values_of(rows, columns["score"])))
+    scores = set(scores_of_values(values_of(rows, columns["score"])))
     return len(scores) > 1 and (is_of_task or "prompt" in columns)
 
 
