@@ -618,7 +618,7 @@ def test_tables_of_several_folders_are_decided_together(tmp_path: Path) -> None:
     """A word beside pass and fail is no pass, also where a table has no other; null is unscored."""
     words = {"m1": "pass fail fail pass timeout", "m2": "partial fail partial pass skipped"}
     for model, statuses in words.items():
-        rows = [
+        rows: list[dict[str, Any]] = [
             {"id": f"t{n}", "status": word, "points": 50, "judge": {"verdict": "PASS"}}
             for n, word in enumerate([*statuses.split(), None])
         ]
@@ -893,6 +893,88 @@ def test_one_document_per_attempt(tmp_path: Path) -> None:
     assert "responses_create_params" not in rows[0]  # the first words are an answer
     assert {row["_ng_task_index"]: row["reward"] for row in rows} == {
         f"t{place}": float(verdict) for place, verdict in enumerate(VERDICTS)
+    }
+
+
+def write_documents(root: Path, attempts: Iterable[tuple[str, dict[str, Any]]]) -> None:
+    for name, row in attempts:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(json.dumps(row))
+
+
+def attempts_of_runs(root: Path) -> dict[str | None, list[tuple[Any, Any]]]:
+    """The tasks and rewards of each run that is read, with its model."""
+    found: dict[str | None, list[tuple[Any, Any]]] = {}
+    for artifact in discover.artifacts((root,)):
+        for one in own_table.read(artifact) if artifact.format == "own_table" else ():
+            if isinstance(one, Row):
+                run = " ".join(filter(None, (artifact.run_name, one.variant)))
+                found.setdefault(run, []).append((one.value["_ng_task_index"], one.value["reward"]))
+    return found
+
+
+def test_documents_of_models_in_folders_of_tasks(tmp_path: Path) -> None:
+    """The runs are the models; a document alone in its folder is an attempt, too."""
+    root = tmp_path / "sweep"
+    rows = [("a", "m1", True), ("a", "m2", False), ("b", "m1", False), ("b", "m1", True)]
+    rows += [("c", "m2", True)]
+    write_documents(
+        root,
+        [
+            (f"{scenario}/{place}-{model}.json", {"scenario": scenario, "model": model, "ok": ok})
+            for place, (scenario, model, ok) in enumerate(rows)
+        ],
+    )
+    assert attempts_of_runs(root) == {
+        "sweep m1": [("a", 1.0), ("b", 0.0), ("b", 1.0)],
+        "sweep m2": [("a", 0.0), ("c", 1.0)],
+    }
+
+
+def test_documents_of_runs_in_folders(tmp_path: Path) -> None:
+    """A run is what distinguishes the documents of a task; words beside pass are no pass."""
+    words = {"x/run-1": "pass error", "x/run-2": "fail pass", "y/run-1": "pass fail"}
+    rows = [
+        (f"{run}/t{n}/meta.json", {"task_name": f"t{n}", "model": "m", "of": {"result": word}})
+        for run, written in words.items()
+        for n, word in enumerate(written.split())
+    ]
+    summaries = [
+        (f"{run}/summary.json", {"name": "z", "model": "m", "correct": 3}) for run in words
+    ]
+    write_documents(tmp_path, [*rows, *summaries])
+    assert attempts_of_runs(tmp_path) == {
+        "x-run-1 m": [("t0", 1.0), ("t1", 0.0)],
+        "run-2 m": [("t0", 0.0), ("t1", 1.0)],
+        "y-run-1 m": [("t0", 1.0), ("t1", 0.0)],
+    }
+    (artifact, *_) = [
+        one
+        for one in discover.artifacts((tmp_path,), table_fields={"score": "of.result"})
+        if one.format == "own_table"
+    ]
+    assert ("score", "of.result") in artifact.fields
+    with pytest.raises(InputError, match=r"no column named `of\.none`"):
+        discover.artifacts((tmp_path,), table_fields={"score": "of.none"})
+    with pytest.raises(InputError, match="no column named `none`"):
+        discover.artifacts((tmp_path,), table_fields={"task": "none"})
+
+
+def test_documents_are_attempts_and_tables_that_show_them_are_none(tmp_path: Path) -> None:
+    """A folder with one document is a run as well; what a report shows of them is a copy."""
+    rows = [
+        (
+            f"{run}/tasks/t{n}.json",
+            {"task_id": f"t{n}", "prompt": f"Question {n}?", "passed": n < 2},
+        )
+        for run, n_tasks in (("long", 4), ("short", 1))
+        for n in range(n_tasks)
+    ]
+    shown = [{"case_id": f"t{n}", "passed": n < 2, "file": f"tasks/t{n}.json"} for n in (1, 2)]
+    write_documents(tmp_path, [*rows, ("long/report.json", {"title": "Report", "results": shown})])
+    assert {run: len(found) for run, found in attempts_of_runs(tmp_path).items()} == {
+        "long-tasks": 4,
+        "short-tasks": 1,
     }
 
 

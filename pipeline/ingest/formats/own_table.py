@@ -11,7 +11,7 @@ import hashlib
 import itertools
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -43,6 +43,7 @@ from .table_columns import (
     EQUALS_KEY,
     IDS_OF_TASKS,
     MOSTLY,
+    SEPARATOR,
     Columns,
     are_words,
     as_class,
@@ -99,6 +100,10 @@ REPEATS = "repeats rows of a table beside it"
 LARGEST_COMPARED = 256 << 20
 LINES = {".jsonl", ".ndjson", ".csv", ".tsv"}
 FEWEST_DOCUMENTS = 2
+# A shorter text may be that of another attempt.
+LEAST_TEXT = 20
+# Names of columns that say of anything which one it is.
+NAMES_OF_ANYTHING = frozenset("id uid uuid idx index name title".split())
 MOST_LISTED = 20
 MOST_KINDS = 4
 # Columns beside the output that hold its answer alone.
@@ -131,22 +136,22 @@ def claims(
 ) -> Iterable[Claim]:
     """The tables with scores; a table that nobody named must also have something to score.
 
-    The documents of a folder that are one attempt each are one table. A table too small to have a
-    comparison of its own has that of the others.
+    Documents that are one attempt each are one table. A table too small to have a comparison of
+    its own has that of the others.
     """
-    documents = defaultdict(list)
+    documents: dict[ListedFile, dict[str, Any]] = {}
     samples = {}
     for file in files:
         table = sample(file.path)
         if _is_one_attempt(file.path, table):
-            row = with_computed(table[0], recognise(table, chosen))
-            documents[file.folder].append((file, row))
+            documents[file] = with_computed(table[0], recognise(table, chosen))
         else:
             samples[file] = table
-    fields = tuple(sorted(chosen.items()))
     tables, beside, copied, fields_of = {}, {}, {}, {}
     for group in _groups(samples):
         paths = tuple(file.path for file in group)
+        rows_of_group = list(itertools.chain.from_iterable(samples[file] for file in group))
+        fields = tuple(sorted(_known(chosen, rows_of_group).items()))
         together = _together(paths, fields)
         computed = {
             file: [with_computed(row, together.columns[file.path]) for row in samples[file]]
@@ -176,11 +181,14 @@ def claims(
     excerpts = set() if is_named else _excerpts(files, tables)
     for file in excerpts - tables.keys():
         yield Claim(file, Kind.ROLLOUTS, file.folder, file.base, skipped=REPEATS)
-        documents[file.folder] = [one for one in documents[file.folder] if one[0] != file]
+        documents.pop(file, None)
+    attempts = list(_attempts_alone(documents, chosen, is_named=is_named))
+    shown = set() if is_named else _shown(samples, tables, attempts)
+    folders = {file.folder for file in tables.keys() - shown}
     for file in tables:
         stem = NAMES.sub("", file.base)
         is_summary = not is_named and (_is_summary(file, tables) or _is_copy(file, tables))
-        is_repeated = is_summary or file in parts | excerpts or copied[file]
+        is_repeated = is_summary or file in parts | excerpts | shown or copied[file]
         yield Claim(
             file,
             Kind.ROLLOUTS,
@@ -190,18 +198,199 @@ def claims(
             fields=fields_of[file],
             skipped=REPEATS if is_repeated else None,
         )
-    for folder, attempts in documents.items():
-        rows = [row for _, row in attempts]
-        columns = recognise(rows[:SAMPLED_ROWS], chosen)
-        if _is_scored(rows, columns, is_named=is_named) and len(rows) >= FEWEST_DOCUMENTS:
-            above, _, stem = folder.rpartition("/")
-            fields = tuple(sorted((role, ".".join(path)) for role, path in columns.items()))
-            for file, row in attempts:
-                # An index or a summary beside them has neither.
-                if any(
-                    values_of([row], columns[role]) for role in ("score", "task") if role in columns
-                ):
-                    yield Claim(file, Kind.ROLLOUTS, above, stem, fields=fields)
+    for one in attempts:
+        yield from one.claims(folders)
+
+
+def _known(chosen: Mapping[str, str], table: Sequence[dict[str, Any]]) -> dict[str, str]:
+    """The chosen columns that a table has; without the chosen score none is guessed."""
+    return {
+        role: name for role, name in chosen.items() if role == "score" or _has_column(table, name)
+    }
+
+
+def _has_column(table: Sequence[dict[str, Any]], name: str) -> bool:
+    """Whether a table has a column, or all those that are one together."""
+    columns = [tuple(part.split(".")) for part in name.split(SEPARATOR)]
+    known = set(paths(table))
+    return name == EQUALS_KEY or all(path in known or values_of(table, path) for path in columns)
+
+
+@dataclass(frozen=True)
+class Attempts:
+    """Documents that are one attempt each, with about the same columns."""
+
+    rows: dict[ListedFile, dict[str, Any]]
+    columns: Columns
+
+    def claims(self, tables: Collection[str]) -> Iterable[Claim]:
+        """The documents by the folders of their runs; tables in these folders have the attempts.
+
+        A document that is alone in its folder may as well be a part of an attempt.
+        """
+        fields = tuple(sorted((role, ".".join(path)) for role, path in self.columns.items()))
+        values = values_of(list(self.rows.values()), self.columns["score"])
+        judged = (file.path for file, row in self.rows.items() if self._is_judged(row))
+        beside = tuple(itertools.islice(judged, 2)) if are_words(values) else ()
+        n_in_folder = Counter(file.folder for file in self.rows)
+        folders = self._folders_of_runs()
+        for file, row in self.rows.items():
+            # An index or a summary beside them has neither.
+            has_any = any(
+                values_of([row], self.columns[role])
+                for role in ("score", "task")
+                if role in self.columns
+            )
+            is_part = n_in_folder[file.folder] < FEWEST_DOCUMENTS and any(
+                _is_within(file.folder, folder) for folder in tables
+            )
+            if has_any and not is_part:
+                above, _, stem = folders[file].rpartition("/")
+                others = tuple(dict.fromkeys((file.path, *beside))) if beside else ()
+                yield Claim(file, Kind.ROLLOUTS, above, stem, beside=others, fields=fields)
+
+    def _is_judged(self, row: dict[str, Any]) -> bool:
+        return score_of(get(row, *self.columns["score"])) is not None
+
+    def _folders_of_runs(self) -> dict[ListedFile, str]:
+        """The folder of each document, without the names in it that say of which task it is."""
+        return {
+            file: folder
+            for depth in {file.folder.count("/") for file in self.rows}
+            for file, folder in self._folders_at(
+                {file: row for file, row in self.rows.items() if file.folder.count("/") == depth}
+            ).items()
+        }
+
+    def _folders_at(self, rows: Mapping[ListedFile, dict[str, Any]]) -> dict[ListedFile, str]:
+        """A name of folders says the task if every task of a model has one alone.
+
+        Either tasks recur, in other runs or as repeats; or each name is of a single task.
+        """
+        role = next((one for one in ("task", "prompt") if one in self.columns), None)
+        if role is None:
+            return {file: file.folder for file in rows}
+        of_models = [self.columns[one] for one in ("model", "agent") if one in self.columns]
+        tasks = {file: as_json(get(row, *self.columns[role])) for file, row in rows.items()}
+        models = {
+            file: as_json([get(row, *path) for path in of_models]) for file, row in rows.items()
+        }
+        n_of_task = Counter(tasks.values())
+        is_recurring = 2 * sum(n > 1 for n in n_of_task.values()) > len(n_of_task)
+        names = {file: file.folder.split("/") for file in rows}
+        places = []
+        for place in range(len(next(iter(names.values())))):
+            pairs = {(tasks[file], models[file], names[file][place]) for file in rows}
+            n_names = len({name for _, _, name in pairs})
+            is_of_task = len(pairs) == len({pair[:2] for pair in pairs})
+            is_single = n_names == len({(task, name) for task, _, name in pairs})
+            if not (n_names > 1 and is_of_task and (is_recurring or is_single)):
+                places.append(place)
+        return {file: "/".join(names[file][place] for place in places) for file in rows}
+
+
+def _is_within(folder: str, other: str) -> bool:
+    """Whether a folder is another one, or below it."""
+    return not other or f"{folder}/".startswith(f"{other}/")
+
+
+def _attempts_alone(
+    documents: Mapping[ListedFile, dict[str, Any]], chosen: Mapping[str, str], *, is_named: bool
+) -> Iterator[Attempts]:
+    """The documents that are an evaluation together.
+
+    Alone in their folders they must say their tasks, and pass or fail: others are parts of an
+    attempt, or sum up a run.
+    """
+    for files in _alike(documents):
+        rows = {file: documents[file] for file in files}
+        table = list(rows.values())
+        columns = recognise(table[:SAMPLED_ROWS], _known(chosen, table))
+        if len(files) < FEWEST_DOCUMENTS or not _is_scored(table, columns, is_named=is_named):
+            continue
+        is_alone = 2 * len({file.folder for file in files}) > len(files)
+        scores = scores_of_values(values_of(table, columns["score"]))
+        if is_named or not is_alone or (_says_task(columns) and set(scores) <= {None, 0, 1}):
+            yield Attempts(rows, columns)
+
+
+def _says_task(columns: Columns) -> bool:
+    """Whether there is a prompt, or a column with the name of a task and of nothing else."""
+    return bool(columns.keys() & {"prompt", "messages"}) or (
+        "task" in columns
+        and is_task_name(columns["task"])
+        and plain(columns["task"][-1]) not in NAMES_OF_ANYTHING
+    )
+
+
+def _alike(documents: Mapping[ListedFile, dict[str, Any]]) -> list[list[ListedFile]]:
+    """The documents that have most columns in common.
+
+    Beside several of a group, one with other columns belongs to it: what failed has fewer.
+    """
+    first_of: list[frozenset[str]] = []
+    places: dict[ListedFile, int] = {}
+    for file, row in documents.items():
+        own = frozenset(row)
+        near = (
+            place
+            for place, names in enumerate(first_of)
+            if 2 * len(own & names) > max(len(own), len(names))
+        )
+        places[file] = next(near, len(first_of))
+        if places[file] == len(first_of):
+            first_of.append(own)
+    n_of_folder: dict[str, Counter[int]] = defaultdict(Counter)
+    for file, place in places.items():
+        n_of_folder[file.folder][place] += 1
+    groups = defaultdict(list)
+    for file, place in places.items():
+        ((most, n_most),) = n_of_folder[file.folder].most_common(1)
+        groups[most if n_most >= FEWEST_DOCUMENTS else place].append(file)
+    return list(groups.values())
+
+
+def _shown(
+    samples: Mapping[ListedFile, list[dict[str, Any]]],
+    tables: Iterable[ListedFile],
+    attempts: Iterable[Attempts],
+) -> set[ListedFile]:
+    """The tables whose rows all repeat documents of their folder: task, score, and a text.
+
+    The text is of no other document, or names this one.
+    """
+    of_task: dict[str, list[tuple[ListedFile, set[Any], float | None]]] = defaultdict(list)
+    n_of: Counter[Any] = Counter()
+    for one in attempts:
+        for file, row in one.rows.items() if "task" in one.columns else ():
+            texts = set(filter(_is_long, _plain_values(row)))
+            score = score_of(get(row, *one.columns["score"]))
+            of_task[as_json(get(row, *one.columns["task"]))].append((file, texts, score))
+            n_of.update(texts)
+
+    def is_repeated(file: ListedFile, row: dict[str, Any], columns: Columns) -> bool:
+        values = set(_plain_values(row))
+        alone = {value for value in values if n_of[value] == 1}
+        named = {f"{file.folder}/{value}".lstrip("/") for value in values}
+        score = score_of(get(row, *columns["score"]))
+        return any(
+            score == other
+            and _is_within(document.folder, file.folder)
+            and (document.name in named or alone & texts)
+            for document, texts, other in of_task[as_json(get(row, *columns["task"]))]
+        )
+
+    columns_of = {file: recognise(samples[file], {}) for file in tables if of_task}
+    return {
+        file
+        for file, columns in columns_of.items()
+        if {"task", "score"} <= columns.keys()
+        if all(is_repeated(file, row, columns) for row in samples[file])
+    }
+
+
+def _is_long(value: Any) -> bool:
+    return isinstance(value, str) and len(value) >= LEAST_TEXT
 
 
 def _names(table: Sequence[dict[str, Any]]) -> frozenset[str]:
@@ -570,8 +759,8 @@ def refused(files: Sequence[ListedFile], chosen: Mapping[str, str]) -> InputErro
     file = min(files, key=rank)
     columns = column_names(file.path)
     listing = ", ".join(columns[:MOST_LISTED]) + ", ..." * (len(columns) > MOST_LISTED)
-    unknown = [f"{role}={name}" for role, name in chosen.items() if name not in columns]
-    reason = f"no column {', '.join(unknown)}" if unknown else "no column of scores"
+    unknown = unknown_columns(files, chosen)
+    reason = f"no column named {', '.join(unknown)}" if unknown else "no column of scores"
     verdicts, inverse = possible_scores(tables[file.name])
     scores = [name for name in verdicts if not is_key_name(name)]
     several = [name for name in scores if ends_like_score(name)]
@@ -598,6 +787,16 @@ def refused(files: Sequence[ListedFile], chosen: Mapping[str, str]) -> InputErro
         listing = ", ".join(names[:MOST_LISTED]) + ", ..." * (len(names) > MOST_LISTED)
         message += f" {others[0]}{more}: {listing}."
     return InputError(message, hint=hint)
+
+
+def unknown_columns(files: Iterable[ListedFile], chosen: Mapping[str, str]) -> list[str]:
+    """The chosen columns that none of the tables has."""
+    tables = [sample(file.path) for file in files] if chosen else []
+    return [
+        f"`{name}`"
+        for name in chosen.values()
+        if not any(_has_column(table, name) for table in tables)
+    ]
 
 
 def unscored(file: ListedFile) -> str | None:

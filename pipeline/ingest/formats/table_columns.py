@@ -228,7 +228,7 @@ ROLES = (
         "task",
         "task_id taskid question_id qid problem_id instance_id example_id item_id doc_id case_id "
         "test_id prompt_id query_id sample_id custom_id id uid uuid idx index task test_case case "
-        "problem question name title",
+        "problem question task_name problem_name test_name case_name scenario name title",
         _is_id,
     ),
     _role("benchmark", "benchmark benchmark_name dataset dataset_name eval suite task", _is_word),
