@@ -762,10 +762,9 @@ def refused(files: Sequence[ListedFile], chosen: Mapping[str, str]) -> InputErro
     unknown = unknown_columns(files, chosen)
     reason = f"no column named {', '.join(unknown)}" if unknown else "no column of scores"
     verdicts, inverse = possible_scores(tables[file.name])
-    scores = [name for name in verdicts if not is_key_name(name)]
-    several = [name for name in scores if ends_like_score(name)]
-    if not unknown and len(several) > 1:
-        reason = f"several columns that may be the score ({', '.join(several)})"
+    scores = [name for name in verdicts if ends_like_score(name) and not is_key_name(name)]
+    if not unknown and len(scores) > 1:
+        reason = f"several columns that may be the score ({', '.join(scores)})"
     elif not unknown and "score" in recognise(tables[file.name], {}):
         reason = "scores, but neither a prompt, nor an answer, nor several rows of a task"
     hint = "Name the column with the score (numbers, true and false, pass and fail)"
