@@ -614,6 +614,29 @@ def test_columns_are_the_same_in_all_tables_that_have_them(tmp_path: Path) -> No
     assert set(read_as(tmp_path, score="last_passed")) == {"a.jsonl", "b.jsonl"}
 
 
+def test_counts_of_passes_are_no_verdicts(tmp_path: Path) -> None:
+    """Not of one sample either, so that files with the same columns are read alike."""
+    for n_samples in (1, 4):
+        counts = [{"i": n, "extracted": ["7"] * n_samples, "n_correct": n % 2} for n in range(8)]
+        counts[0]["n_correct"] = n_samples
+        document = {"model": "m", "k": n_samples, "results": counts}
+        (tmp_path / f"k{n_samples}.json").write_text(json.dumps(document))
+    with pytest.raises(InputError, match=r"counts of passes \(n_correct\)"):
+        discover.artifacts((tmp_path,))
+    write_lines(tmp_path / "mine.jsonl", rows_of(flat))
+    reasons = {one.name: one.skipped for one in discover.artifacts((tmp_path,))}
+    counted = "has counts of passes (n_correct), not a verdict of each attempt"
+    assert reasons == {"k1.json": counted, "k4.json": counted, "mine.jsonl": None}
+
+
+def test_samples_below_a_count_of_passes_are_attempts(tmp_path: Path) -> None:
+    """They are of the task that is beside the count."""
+    samples = [{"output": "7", "correct": True}, {"output": "8", "correct": False}]
+    counts = [{"task_id": f"t{n}", "n_correct": 1, "samples": samples} for n in range(2)]
+    (tmp_path / "k2.json").write_text(json.dumps({"results": counts}))
+    assert runs_of(tmp_path) == {None: [("t0", 1), ("t0", 0), ("t1", 1), ("t1", 0)]}
+
+
 def test_tables_of_several_folders_are_decided_together(tmp_path: Path) -> None:
     """A word beside pass and fail is no pass, also where a table has no other; null is unscored."""
     words = {"m1": "pass fail fail pass timeout", "m2": "partial fail partial pass skipped"}

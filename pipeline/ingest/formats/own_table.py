@@ -51,6 +51,7 @@ from .table_columns import (
     composed_task,
     described,
     ends_like_score,
+    is_count_of_passes,
     is_duration,
     is_key_name,
     is_numbering,
@@ -761,6 +762,8 @@ def refused(files: Sequence[ListedFile], chosen: Mapping[str, str]) -> InputErro
     listing = ", ".join(columns[:MOST_LISTED]) + ", ..." * (len(columns) > MOST_LISTED)
     unknown = unknown_columns(files, chosen)
     reason = f"no column named {', '.join(unknown)}" if unknown else "no column of scores"
+    if not unknown and (counts := _counts(tables[file.name])):
+        reason = counts
     verdicts, inverse = possible_scores(tables[file.name])
     scores = [name for name in verdicts if ends_like_score(name) and not is_key_name(name)]
     if not unknown and len(scores) > 1:
@@ -806,7 +809,16 @@ def unscored(file: ListedFile) -> str | None:
         return "has lists of rows, and says of none what it is of" if is_several else None
     if not table:
         return None
+    if counts := _counts(table):
+        return f"has {counts}"
     return "is a table without a column of scores; if one has them, name it with --field"
+
+
+def _counts(table: Sequence[dict[str, Any]]) -> str | None:
+    """What a table has instead of verdicts."""
+    names = (path[0] for path in paths(table) if len(path) == 1 and is_count_of_passes(path[0]))
+    name = next((name for name in names if values_of(table, (name,))), None)
+    return None if name is None else f"counts of passes ({name}), not a verdict of each attempt"
 
 
 def _is_evaluation(table: Sequence[dict[str, Any]], columns: Columns) -> bool:

@@ -248,6 +248,8 @@ NOT_TASKS = frozenset(
 )
 # A column called `.._result` or `.._match` may be one of many things.
 ENDS_OF_SCORES = frozenset("correct passed success solved resolved reward score accuracy".split())
+COUNTS = frozenset("n num number count".split())
+PASSES = ENDS_OF_SCORES | frozenset("pass passes successes".split())
 SHOWN = "task prompt messages output key score repeat model agent benchmark".split()
 
 
@@ -389,8 +391,14 @@ def _only_verdict(table: Table) -> tuple[str, ...] | None:
 
 
 def ends_like_score(name: str) -> bool:
-    """Whether the last word of a name says that a column may be a score."""
-    return plain(name).rpartition("_")[2] in ENDS_OF_SCORES
+    """Whether the last word of a name says that a column may be a score; a count is none."""
+    return plain(name).rpartition("_")[2] in ENDS_OF_SCORES and not is_count_of_passes(name)
+
+
+def is_count_of_passes(name: str) -> bool:
+    """Whether a column is named like how many attempts or tests passed, as `n_correct`."""
+    words = plain(name).split("_")
+    return not COUNTS.isdisjoint((words[0], words[-1])) and not PASSES.isdisjoint(words)
 
 
 def is_whole(rows: Iterable[Mapping[str, Any]], verdict: tuple[str, ...]) -> bool:
@@ -493,7 +501,8 @@ def composed_task(
         path
         for path in paths([row for _, row in rows])
         if len(path) == 1 and path not in taken and not is_score_name(path)
-        if not ends_like_score(path[0]) and plain(path[0]) not in NOT_TASKS
+        if not ends_like_score(path[0]) and not is_count_of_passes(path[0])
+        if plain(path[0]) not in NOT_TASKS
         if all(_is_part_of_id(get(row, *path)) for _, row in rows)
         if _recurs(rows, (path,))
     ][:MOST_OTHERS]
@@ -665,6 +674,8 @@ def possible_scores(table: Table) -> tuple[list[str], list[str]]:
     scores: list[str] = []
     inverse: list[str] = []
     for path in paths(table):
+        if is_count_of_passes(path[-1]):
+            continue
         if set(map(score_of, values_of(table, path))) == {0.0, 1.0}:
             is_inverse = not INVERSE.isdisjoint(plain("_".join(path)).split("_"))
             (inverse if is_inverse else scores).append(".".join(path))

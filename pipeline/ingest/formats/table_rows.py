@@ -24,6 +24,9 @@ from .table_columns import (
     IDS_OF_TASKS,
     LONGEST_ID,
     ROLES,
+    ends_like_score,
+    is_count_of_passes,
+    is_score_name,
     plain,
     recognise,
     scores_of_values,
@@ -109,7 +112,7 @@ def _of_json(path: Path) -> Iterator[Entry]:
 
 def _of_list(path: Path, listed: str) -> Iterator[Any]:
     """The rows of a list in an object, with what is written before it of their model or agent."""
-    n_rows, below = 0, None
+    n_rows, below, shared = 0, None, _of_runs
     common: dict[str, Any] = {}
     for name, value in packed.fields(path, listed):
         if name != listed:
@@ -119,9 +122,10 @@ def _of_list(path: Path, listed: str) -> Iterator[Any]:
         n_rows += 1
         if n_rows == 1:
             below = _attempts_below(row)
+            shared = _of_task if below and _is_task_above(row[below]) else _of_runs
         if below and isinstance(row, dict):
             yield from (
-                {**_of_runs(row), **one} if isinstance(one, dict) else one
+                {**shared(row), **one} if isinstance(one, dict) else one
                 for one in items(row.get(below))
             )
         else:
@@ -136,6 +140,21 @@ def _of_runs(row: Mapping[str, Any]) -> dict[str, Any]:
         name: value
         for name, value in row.items()
         if plain(name) in OF_RUNS and text(value) is not None
+    }
+
+
+def _is_task_above(attempts: Any) -> bool:
+    """Whether attempts do not say themselves of which task they are."""
+    return not recognise(_first_rows(items(attempts)), {}).keys() & {"task", "prompt", "messages"}
+
+
+def _of_task(row: Mapping[str, Any]) -> dict[str, Any]:
+    """What an object says of all its attempts; scores and counts sum them up."""
+    return {
+        name: value
+        for name, value in row.items()
+        if text(value) is not None and not is_score_name((name,))
+        if not ends_like_score(name) and not is_count_of_passes(name)
     }
 
 
