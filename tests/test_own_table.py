@@ -614,6 +614,49 @@ def test_columns_are_the_same_in_all_tables_that_have_them(tmp_path: Path) -> No
     assert set(read_as(tmp_path, score="last_passed")) == {"a.jsonl", "b.jsonl"}
 
 
+def test_counts_of_passes_are_no_verdicts(tmp_path: Path) -> None:
+    """Not of one sample either, so that files with the same columns are read alike."""
+    for n_samples in (1, 4):
+        counts = [{"i": n, "extracted": ["7"] * n_samples, "n_correct": n % 2} for n in range(8)]
+        counts[0]["n_correct"] = n_samples
+        document = {"model": "m", "k": n_samples, "results": counts}
+        (tmp_path / f"k{n_samples}.json").write_text(json.dumps(document))
+    with pytest.raises(InputError, match=r"counts of passes \(n_correct\)"):
+        discover.artifacts((tmp_path,))
+    write_lines(tmp_path / "mine.jsonl", rows_of(flat))
+    reasons = {one.name: one.skipped for one in discover.artifacts((tmp_path,))}
+    counted = "has counts of passes (n_correct), not a verdict of each attempt"
+    assert reasons == {"k1.json": counted, "k4.json": counted, "mine.jsonl": None}
+
+
+def test_samples_below_a_count_of_passes_are_attempts(tmp_path: Path) -> None:
+    """They are of the task that is beside the count."""
+    samples = [{"output": "7", "correct": True}, {"output": "8", "correct": False}]
+    counts = [{"task_id": f"t{n}", "n_correct": 1, "samples": samples} for n in range(2)]
+    (tmp_path / "k2.json").write_text(json.dumps({"results": counts}))
+    assert runs_of(tmp_path) == {None: [("t0", 1), ("t0", 0), ("t1", 1), ("t1", 0)]}
+
+
+def test_tables_of_several_folders_are_decided_together(tmp_path: Path) -> None:
+    """A word beside pass and fail is no pass, also where a table has no other; null is unscored."""
+    words = {"m1": "pass fail fail pass timeout", "m2": "partial fail partial pass skipped"}
+    for model, statuses in words.items():
+        rows: list[dict[str, Any]] = [
+            {"id": f"t{n}", "status": word, "points": 50, "judge": {"verdict": "PASS"}}
+            for n, word in enumerate([*statuses.split(), None])
+        ]
+        rows[0]["skills"] = ["x"]
+        (tmp_path / model / "office").mkdir(parents=True)
+        (tmp_path / model / "office" / "summary.json").write_text(json.dumps({"results": rows}))
+    artifacts = discover.artifacts((tmp_path,))
+    assert [artifact.format for artifact in artifacts] == ["own_table", "own_table"]
+    rewards = [
+        [one.value["reward"] for one in own_table.read(artifact) if isinstance(one, Row)]
+        for artifact in artifacts
+    ]
+    assert rewards == [[1, 0, 0, 1, 0, None], [0, 0, 0, 1, None, None]]
+
+
 def test_a_table_without_any_verdict_is_read_like_its_siblings(tmp_path: Path) -> None:
     """Its attempts are unscored."""
     for name, verdict in (("a", True), ("b", None)):
@@ -760,13 +803,13 @@ def test_a_question_may_be_inside_an_object() -> None:
 
 
 def test_no_score(tmp_path: Path) -> None:
-    """Without a score the message lists the columns, and names one that could be it."""
+    """Without a score the message lists the columns: two values alone make none."""
     rows = rows_of(lambda place, verdict: {"id": place, "prompt": "p", "is_right": verdict})
     write_lines(tmp_path / "x.jsonl", rows)
     with pytest.raises(InputError) as refusal:
         discover.artifacts((tmp_path,))
     assert "id, prompt, is_right" in str(refusal.value)
-    assert "--field score=is_right" in str(refusal.value.hint)
+    assert "score=" not in str(refusal.value.hint)
     assert len(attempts(tmp_path, score="is_right")) == N_ROWS
 
 
@@ -780,10 +823,14 @@ def test_the_opposite_of_a_score_is_not_proposed(name: str, tmp_path: Path) -> N
     hint = str(refusal.value.hint)
     assert "--field score=" not in hint and f"By its name {name} is higher where" in hint
     # Beside a column that may be the score no notice of it is needed.
-    write_lines(tmp_path / "x.jsonl", [{**row, "is_right": not row[name]} for row in rows])
+    both = (
+        {"test_passed": True, "code_correct": False},
+        {"test_passed": False, "code_correct": True},
+    )
+    write_lines(tmp_path / "x.jsonl", [{**row, **both[row["id"] % 2]} for row in rows])
     with pytest.raises(InputError) as refusal:
         discover.artifacts((tmp_path,))
-    assert str(refusal.value.hint).endswith("--field score=is_right")
+    assert str(refusal.value.hint).endswith("--field score=test_passed")
 
 
 @pytest.mark.parametrize(
@@ -876,6 +923,88 @@ def test_one_document_per_attempt(tmp_path: Path) -> None:
     }
 
 
+def write_documents(root: Path, attempts: Iterable[tuple[str, dict[str, Any]]]) -> None:
+    for name, row in attempts:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(json.dumps(row))
+
+
+def attempts_of_runs(root: Path) -> dict[str | None, list[tuple[Any, Any]]]:
+    """The tasks and rewards of each run that is read, with its model."""
+    found: dict[str | None, list[tuple[Any, Any]]] = {}
+    for artifact in discover.artifacts((root,)):
+        for one in own_table.read(artifact) if artifact.format == "own_table" else ():
+            if isinstance(one, Row):
+                run = " ".join(filter(None, (artifact.run_name, one.variant)))
+                found.setdefault(run, []).append((one.value["_ng_task_index"], one.value["reward"]))
+    return found
+
+
+def test_documents_of_models_in_folders_of_tasks(tmp_path: Path) -> None:
+    """The runs are the models; a document alone in its folder is an attempt, too."""
+    root = tmp_path / "sweep"
+    rows = [("a", "m1", True), ("a", "m2", False), ("b", "m1", False), ("b", "m1", True)]
+    rows += [("c", "m2", True)]
+    write_documents(
+        root,
+        [
+            (f"{scenario}/{place}-{model}.json", {"scenario": scenario, "model": model, "ok": ok})
+            for place, (scenario, model, ok) in enumerate(rows)
+        ],
+    )
+    assert attempts_of_runs(root) == {
+        "sweep m1": [("a", 1.0), ("b", 0.0), ("b", 1.0)],
+        "sweep m2": [("a", 0.0), ("c", 1.0)],
+    }
+
+
+def test_documents_of_runs_in_folders(tmp_path: Path) -> None:
+    """A run is what distinguishes the documents of a task; words beside pass are no pass."""
+    words = {"x/run-1": "pass error", "x/run-2": "fail pass", "y/run-1": "pass fail"}
+    rows = [
+        (f"{run}/t{n}/meta.json", {"task_name": f"t{n}", "model": "m", "of": {"result": word}})
+        for run, written in words.items()
+        for n, word in enumerate(written.split())
+    ]
+    summaries = [
+        (f"{run}/summary.json", {"name": "z", "model": "m", "correct": 3}) for run in words
+    ]
+    write_documents(tmp_path, [*rows, *summaries])
+    assert attempts_of_runs(tmp_path) == {
+        "x-run-1 m": [("t0", 1.0), ("t1", 0.0)],
+        "run-2 m": [("t0", 0.0), ("t1", 1.0)],
+        "y-run-1 m": [("t0", 1.0), ("t1", 0.0)],
+    }
+    (artifact, *_) = [
+        one
+        for one in discover.artifacts((tmp_path,), table_fields={"score": "of.result"})
+        if one.format == "own_table"
+    ]
+    assert ("score", "of.result") in artifact.fields
+    with pytest.raises(InputError, match=r"no column named `of\.none`"):
+        discover.artifacts((tmp_path,), table_fields={"score": "of.none"})
+    with pytest.raises(InputError, match="no column named `none`"):
+        discover.artifacts((tmp_path,), table_fields={"task": "none"})
+
+
+def test_documents_are_attempts_and_tables_that_show_them_are_none(tmp_path: Path) -> None:
+    """A folder with one document is a run as well; what a report shows of them is a copy."""
+    rows = [
+        (
+            f"{run}/tasks/t{n}.json",
+            {"task_id": f"t{n}", "prompt": f"Question {n}?", "passed": n < 2},
+        )
+        for run, n_tasks in (("long", 4), ("short", 1))
+        for n in range(n_tasks)
+    ]
+    shown = [{"case_id": f"t{n}", "passed": n < 2, "file": f"tasks/t{n}.json"} for n in (1, 2)]
+    write_documents(tmp_path, [*rows, ("long/report.json", {"title": "Report", "results": shown})])
+    assert {run: len(found) for run, found in attempts_of_runs(tmp_path).items()} == {
+        "long-tasks": 4,
+        "short-tasks": 1,
+    }
+
+
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
@@ -898,7 +1027,6 @@ def test_of_several_tables_the_one_like_an_evaluation_is_named(tmp_path: Path) -
     answer = call("analyze", tmp_path, "--out", tmp_path / "out")
     assert answer.code == 3
     assert "c.jsonl: a table with no column of scores" in answer.stderr
-    assert "--field score=is_exact" in answer.stderr
 
 
 def test_an_id_of_another_name_is_the_task() -> None:

@@ -168,7 +168,8 @@ def _own_tables(
         *own_table.claims(read, chosen, is_named="score" in chosen, compared=compared),
     ]
     is_known = any(kinds[file] in NOT_ROWS and unread.reason(file) for file in candidates)
-    if not tables and not has_results and candidates and not is_known:
+    is_unread = not tables and not has_results and candidates and not is_known
+    if is_unread or (tables and own_table.unknown_columns([*named, *read], chosen)):
         raise own_table.refused(candidates, chosen)
     return {
         claim.file.name: replace(claim, format="" if claim.skipped else formats.OWN_TABLE)

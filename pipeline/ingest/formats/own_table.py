@@ -11,7 +11,7 @@ import hashlib
 import itertools
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -43,12 +43,15 @@ from .table_columns import (
     EQUALS_KEY,
     IDS_OF_TASKS,
     MOSTLY,
+    SEPARATOR,
     Columns,
+    are_words,
     as_class,
     columns_of_runs,
     composed_task,
     described,
     ends_like_score,
+    is_count_of_passes,
     is_duration,
     is_key_name,
     is_numbering,
@@ -66,6 +69,7 @@ from .table_columns import (
     repeat_of,
     roles_of,
     score_of,
+    scores_of_values,
     values_of,
     with_computed,
 )
@@ -97,6 +101,10 @@ REPEATS = "repeats rows of a table beside it"
 LARGEST_COMPARED = 256 << 20
 LINES = {".jsonl", ".ndjson", ".csv", ".tsv"}
 FEWEST_DOCUMENTS = 2
+# A shorter text may be that of another attempt.
+LEAST_TEXT = 20
+# Names of columns that say of anything which one it is.
+NAMES_OF_ANYTHING = frozenset("id uid uuid idx index name title".split())
 MOST_LISTED = 20
 MOST_KINDS = 4
 # Columns beside the output that hold its answer alone.
@@ -129,22 +137,22 @@ def claims(
 ) -> Iterable[Claim]:
     """The tables with scores; a table that nobody named must also have something to score.
 
-    The documents of a folder that are one attempt each are one table. A table too small to have a
-    comparison of its own has that of the others.
+    Documents that are one attempt each are one table. A table too small to have a comparison of
+    its own has that of the others.
     """
-    documents = defaultdict(list)
+    documents: dict[ListedFile, dict[str, Any]] = {}
     samples = {}
     for file in files:
         table = sample(file.path)
         if _is_one_attempt(file.path, table):
-            row = with_computed(table[0], recognise(table, chosen))
-            documents[file.folder].append((file, row))
+            documents[file] = with_computed(table[0], recognise(table, chosen))
         else:
             samples[file] = table
-    fields = tuple(sorted(chosen.items()))
     tables, beside, copied, fields_of = {}, {}, {}, {}
     for group in _groups(samples):
         paths = tuple(file.path for file in group)
+        rows_of_group = list(itertools.chain.from_iterable(samples[file] for file in group))
+        fields = tuple(sorted(_known(chosen, rows_of_group).items()))
         together = _together(paths, fields)
         computed = {
             file: [with_computed(row, together.columns[file.path]) for row in samples[file]]
@@ -174,11 +182,14 @@ def claims(
     excerpts = set() if is_named else _excerpts(files, tables)
     for file in excerpts - tables.keys():
         yield Claim(file, Kind.ROLLOUTS, file.folder, file.base, skipped=REPEATS)
-        documents[file.folder] = [one for one in documents[file.folder] if one[0] != file]
+        documents.pop(file, None)
+    attempts = list(_attempts_alone(documents, chosen, is_named=is_named))
+    shown = set() if is_named else _shown(samples, tables, attempts)
+    folders = {file.folder for file in tables.keys() - shown}
     for file in tables:
         stem = NAMES.sub("", file.base)
         is_summary = not is_named and (_is_summary(file, tables) or _is_copy(file, tables))
-        is_repeated = is_summary or file in parts | excerpts or copied[file]
+        is_repeated = is_summary or file in parts | excerpts | shown or copied[file]
         yield Claim(
             file,
             Kind.ROLLOUTS,
@@ -188,18 +199,199 @@ def claims(
             fields=fields_of[file],
             skipped=REPEATS if is_repeated else None,
         )
-    for folder, attempts in documents.items():
-        rows = [row for _, row in attempts]
-        columns = recognise(rows[:SAMPLED_ROWS], chosen)
-        if _is_scored(rows, columns, is_named=is_named) and len(rows) >= FEWEST_DOCUMENTS:
-            above, _, stem = folder.rpartition("/")
-            fields = tuple(sorted((role, ".".join(path)) for role, path in columns.items()))
-            for file, row in attempts:
-                # An index or a summary beside them has neither.
-                if any(
-                    values_of([row], columns[role]) for role in ("score", "task") if role in columns
-                ):
-                    yield Claim(file, Kind.ROLLOUTS, above, stem, fields=fields)
+    for one in attempts:
+        yield from one.claims(folders)
+
+
+def _known(chosen: Mapping[str, str], table: Sequence[dict[str, Any]]) -> dict[str, str]:
+    """The chosen columns that a table has; without the chosen score none is guessed."""
+    return {
+        role: name for role, name in chosen.items() if role == "score" or _has_column(table, name)
+    }
+
+
+def _has_column(table: Sequence[dict[str, Any]], name: str) -> bool:
+    """Whether a table has a column, or all those that are one together."""
+    columns = [tuple(part.split(".")) for part in name.split(SEPARATOR)]
+    known = set(paths(table))
+    return name == EQUALS_KEY or all(path in known or values_of(table, path) for path in columns)
+
+
+@dataclass(frozen=True)
+class Attempts:
+    """Documents that are one attempt each, with about the same columns."""
+
+    rows: dict[ListedFile, dict[str, Any]]
+    columns: Columns
+
+    def claims(self, tables: Collection[str]) -> Iterable[Claim]:
+        """The documents by the folders of their runs; tables in these folders have the attempts.
+
+        A document that is alone in its folder may as well be a part of an attempt.
+        """
+        fields = tuple(sorted((role, ".".join(path)) for role, path in self.columns.items()))
+        values = values_of(list(self.rows.values()), self.columns["score"])
+        judged = (file.path for file, row in self.rows.items() if self._is_judged(row))
+        beside = tuple(itertools.islice(judged, 2)) if are_words(values) else ()
+        n_in_folder = Counter(file.folder for file in self.rows)
+        folders = self._folders_of_runs()
+        for file, row in self.rows.items():
+            # An index or a summary beside them has neither.
+            has_any = any(
+                values_of([row], self.columns[role])
+                for role in ("score", "task")
+                if role in self.columns
+            )
+            is_part = n_in_folder[file.folder] < FEWEST_DOCUMENTS and any(
+                _is_within(file.folder, folder) for folder in tables
+            )
+            if has_any and not is_part:
+                above, _, stem = folders[file].rpartition("/")
+                others = tuple(dict.fromkeys((file.path, *beside))) if beside else ()
+                yield Claim(file, Kind.ROLLOUTS, above, stem, beside=others, fields=fields)
+
+    def _is_judged(self, row: dict[str, Any]) -> bool:
+        return score_of(get(row, *self.columns["score"])) is not None
+
+    def _folders_of_runs(self) -> dict[ListedFile, str]:
+        """The folder of each document, without the names in it that say of which task it is."""
+        return {
+            file: folder
+            for depth in {file.folder.count("/") for file in self.rows}
+            for file, folder in self._folders_at(
+                {file: row for file, row in self.rows.items() if file.folder.count("/") == depth}
+            ).items()
+        }
+
+    def _folders_at(self, rows: Mapping[ListedFile, dict[str, Any]]) -> dict[ListedFile, str]:
+        """A name of folders says the task if every task of a model has one alone.
+
+        Either tasks recur, in other runs or as repeats; or each name is of a single task.
+        """
+        role = next((one for one in ("task", "prompt") if one in self.columns), None)
+        if role is None:
+            return {file: file.folder for file in rows}
+        of_models = [self.columns[one] for one in ("model", "agent") if one in self.columns]
+        tasks = {file: as_json(get(row, *self.columns[role])) for file, row in rows.items()}
+        models = {
+            file: as_json([get(row, *path) for path in of_models]) for file, row in rows.items()
+        }
+        n_of_task = Counter(tasks.values())
+        is_recurring = 2 * sum(n > 1 for n in n_of_task.values()) > len(n_of_task)
+        names = {file: file.folder.split("/") for file in rows}
+        places = []
+        for place in range(len(next(iter(names.values())))):
+            pairs = {(tasks[file], models[file], names[file][place]) for file in rows}
+            n_names = len({name for _, _, name in pairs})
+            is_of_task = len(pairs) == len({pair[:2] for pair in pairs})
+            is_single = n_names == len({(task, name) for task, _, name in pairs})
+            if not (n_names > 1 and is_of_task and (is_recurring or is_single)):
+                places.append(place)
+        return {file: "/".join(names[file][place] for place in places) for file in rows}
+
+
+def _is_within(folder: str, other: str) -> bool:
+    """Whether a folder is another one, or below it."""
+    return not other or f"{folder}/".startswith(f"{other}/")
+
+
+def _attempts_alone(
+    documents: Mapping[ListedFile, dict[str, Any]], chosen: Mapping[str, str], *, is_named: bool
+) -> Iterator[Attempts]:
+    """The documents that are an evaluation together.
+
+    Alone in their folders they must say their tasks, and pass or fail: others are parts of an
+    attempt, or sum up a run.
+    """
+    for files in _alike(documents):
+        rows = {file: documents[file] for file in files}
+        table = list(rows.values())
+        columns = recognise(table[:SAMPLED_ROWS], _known(chosen, table))
+        if len(files) < FEWEST_DOCUMENTS or not _is_scored(table, columns, is_named=is_named):
+            continue
+        is_alone = 2 * len({file.folder for file in files}) > len(files)
+        scores = scores_of_values(values_of(table, columns["score"]))
+        if is_named or not is_alone or (_says_task(columns) and set(scores) <= {None, 0, 1}):
+            yield Attempts(rows, columns)
+
+
+def _says_task(columns: Columns) -> bool:
+    """Whether there is a prompt, or a column with the name of a task and of nothing else."""
+    return bool(columns.keys() & {"prompt", "messages"}) or (
+        "task" in columns
+        and is_task_name(columns["task"])
+        and plain(columns["task"][-1]) not in NAMES_OF_ANYTHING
+    )
+
+
+def _alike(documents: Mapping[ListedFile, dict[str, Any]]) -> list[list[ListedFile]]:
+    """The documents that have most columns in common.
+
+    Beside several of a group, one with other columns belongs to it: what failed has fewer.
+    """
+    first_of: list[frozenset[str]] = []
+    places: dict[ListedFile, int] = {}
+    for file, row in documents.items():
+        own = frozenset(row)
+        near = (
+            place
+            for place, names in enumerate(first_of)
+            if 2 * len(own & names) > max(len(own), len(names))
+        )
+        places[file] = next(near, len(first_of))
+        if places[file] == len(first_of):
+            first_of.append(own)
+    n_of_folder: dict[str, Counter[int]] = defaultdict(Counter)
+    for file, place in places.items():
+        n_of_folder[file.folder][place] += 1
+    groups = defaultdict(list)
+    for file, place in places.items():
+        ((most, n_most),) = n_of_folder[file.folder].most_common(1)
+        groups[most if n_most >= FEWEST_DOCUMENTS else place].append(file)
+    return list(groups.values())
+
+
+def _shown(
+    samples: Mapping[ListedFile, list[dict[str, Any]]],
+    tables: Iterable[ListedFile],
+    attempts: Iterable[Attempts],
+) -> set[ListedFile]:
+    """The tables whose rows all repeat documents of their folder: task, score, and a text.
+
+    The text is of no other document, or names this one.
+    """
+    of_task: dict[str, list[tuple[ListedFile, set[Any], float | None]]] = defaultdict(list)
+    n_of: Counter[Any] = Counter()
+    for one in attempts:
+        for file, row in one.rows.items() if "task" in one.columns else ():
+            texts = set(filter(_is_long, _plain_values(row)))
+            score = score_of(get(row, *one.columns["score"]))
+            of_task[as_json(get(row, *one.columns["task"]))].append((file, texts, score))
+            n_of.update(texts)
+
+    def is_repeated(file: ListedFile, row: dict[str, Any], columns: Columns) -> bool:
+        values = set(_plain_values(row))
+        alone = {value for value in values if n_of[value] == 1}
+        named = {f"{file.folder}/{value}".lstrip("/") for value in values}
+        score = score_of(get(row, *columns["score"]))
+        return any(
+            score == other
+            and _is_within(document.folder, file.folder)
+            and (document.name in named or alone & texts)
+            for document, texts, other in of_task[as_json(get(row, *columns["task"]))]
+        )
+
+    columns_of = {file: recognise(samples[file], {}) for file in tables if of_task}
+    return {
+        file
+        for file, columns in columns_of.items()
+        if {"task", "score"} <= columns.keys()
+        if all(is_repeated(file, row, columns) for row in samples[file])
+    }
+
+
+def _is_long(value: Any) -> bool:
+    return isinstance(value, str) and len(value) >= LEAST_TEXT
 
 
 def _names(table: Sequence[dict[str, Any]]) -> frozenset[str]:
@@ -207,28 +399,43 @@ def _names(table: Sequence[dict[str, Any]]) -> frozenset[str]:
 
 
 def _groups(samples: Mapping[ListedFile, list[dict[str, Any]]]) -> list[list[ListedFile]]:
-    """The tables of a folder that have the same columns, or one all columns of another."""
-    groups: list[tuple[str, set[frozenset[str]], list[ListedFile]]] = []
+    """The tables that have the same columns, or one all columns of another.
+
+    Few columns are part of many others: in another folder, half of them must be the same.
+    """
+    groups: list[tuple[dict[frozenset[str], set[str]], list[ListedFile]]] = []
     for file, table in samples.items():
         own = _names(table)
         near = [
             group
             for group in groups
-            if group[0] == file.folder
-            if own in group[1] or any(own <= other or other <= own for other in group[1])
+            if own in group[0]
+            or any(
+                (own <= other or other <= own)
+                and (file.folder in folders or len(own ^ other) <= len(own & other))
+                for other, folders in group[0].items()
+            )
         ]
-        names = {own}.union(*(group[1] for group in near))
-        files = [*itertools.chain.from_iterable(group[2] for group in near), file]
+        folders_of: dict[frozenset[str], set[str]] = defaultdict(set)
+        for one in near:
+            for names, folders in one[0].items():
+                folders_of[names] |= folders
+        folders_of[own].add(file.folder)
+        files = [*itertools.chain.from_iterable(group[1] for group in near), file]
         groups = [group for group in groups if group not in near]
-        groups.append((file.folder, names, files))
-    return [sorted(files, key=lambda file: file.name) for _, _, files in groups]
+        groups.append((folders_of, files))
+    return [sorted(files, key=lambda file: file.name) for _, files in groups]
 
 
 @dataclass(frozen=True)
 class Together:
-    """What tables with the same columns are read as, and their rows that repeat another's."""
+    """What tables with the same columns are read as, and their rows that repeat another's.
+
+    `is_word` says that the scores are words for true and false.
+    """
 
     columns: dict[Path, Columns]
+    is_word: bool
     copies: dict[Path, dict[int, str]]
 
     def is_copied(self, path: Path) -> bool:
@@ -258,7 +465,10 @@ def _decided(
 ) -> Together:
     tables = {path: sample(path) for path, _, _ in files}
     columns = _columns_of(tables, dict(chosen))
-    copies = _copies(tables)
+    folders: dict[Path, dict[Path, list[dict[str, Any]]]] = defaultdict(dict)
+    for path, table in tables.items():
+        folders[path.parent][path] = table
+    copies = dict(itertools.chain.from_iterable(_copies(one).items() for one in folders.values()))
     if "task" not in dict(chosen) and not any(map(_names_tasks, columns.values())):
         rows = [
             ((str(path), *_run_of(row, columns[path])), row)
@@ -274,7 +484,12 @@ def _decided(
         }
         if task := composed_task(rows, taken):
             columns = {path: {**by_role, "task": task} for path, by_role in columns.items()}
-    return Together(columns, copies)
+    scores = itertools.chain.from_iterable(
+        values_of(tables[path], by_role["score"])
+        for path, by_role in columns.items()
+        if "score" in by_role
+    )
+    return Together(columns, are_words(list(scores)), copies)
 
 
 def _names_tasks(columns: Columns) -> bool:
@@ -545,13 +760,14 @@ def refused(files: Sequence[ListedFile], chosen: Mapping[str, str]) -> InputErro
     file = min(files, key=rank)
     columns = column_names(file.path)
     listing = ", ".join(columns[:MOST_LISTED]) + ", ..." * (len(columns) > MOST_LISTED)
-    unknown = [f"{role}={name}" for role, name in chosen.items() if name not in columns]
-    reason = f"no column {', '.join(unknown)}" if unknown else "no column of scores"
+    unknown = unknown_columns(files, chosen)
+    reason = f"no column named {', '.join(unknown)}" if unknown else "no column of scores"
+    if not unknown and (counts := _counts(tables[file.name])):
+        reason = counts
     verdicts, inverse = possible_scores(tables[file.name])
-    scores = [name for name in verdicts if not is_key_name(name)]
-    several = [name for name in scores if ends_like_score(name)]
-    if not unknown and len(several) > 1:
-        reason = f"several columns that may be the score ({', '.join(several)})"
+    scores = [name for name in verdicts if ends_like_score(name) and not is_key_name(name)]
+    if not unknown and len(scores) > 1:
+        reason = f"several columns that may be the score ({', '.join(scores)})"
     elif not unknown and "score" in recognise(tables[file.name], {}):
         reason = "scores, but neither a prompt, nor an answer, nor several rows of a task"
     hint = "Name the column with the score (numbers, true and false, pass and fail)"
@@ -575,6 +791,16 @@ def refused(files: Sequence[ListedFile], chosen: Mapping[str, str]) -> InputErro
     return InputError(message, hint=hint)
 
 
+def unknown_columns(files: Iterable[ListedFile], chosen: Mapping[str, str]) -> list[str]:
+    """The chosen columns that none of the tables has."""
+    tables = [sample(file.path) for file in files] if chosen else []
+    return [
+        f"`{name}`"
+        for name in chosen.values()
+        if not any(_has_column(table, name) for table in tables)
+    ]
+
+
 def unscored(file: ListedFile) -> str | None:
     """Why a table is not read, beside others that are; None if it is not a table of rows."""
     table = sample(file.path, 2)
@@ -583,7 +809,16 @@ def unscored(file: ListedFile) -> str | None:
         return "has lists of rows, and says of none what it is of" if is_several else None
     if not table:
         return None
+    if counts := _counts(table):
+        return f"has {counts}"
     return "is a table without a column of scores; if one has them, name it with --field"
+
+
+def _counts(table: Sequence[dict[str, Any]]) -> str | None:
+    """What a table has instead of verdicts."""
+    names = (path[0] for path in paths(table) if len(path) == 1 and is_count_of_passes(path[0]))
+    name = next((name for name in names if values_of(table, (name,))), None)
+    return None if name is None else f"counts of passes ({name}), not a verdict of each attempt"
 
 
 def _is_evaluation(table: Sequence[dict[str, Any]], columns: Columns) -> bool:
@@ -595,7 +830,8 @@ def _is_evaluation(table: Sequence[dict[str, Any]], columns: Columns) -> bool:
         return True
     if "task" not in columns or len(table) < 2:
         return False
-    is_verdict = all(score_of(one) in (0, 1) for one in values_of(table, columns["score"]))
+    scores = scores_of_values(values_of(table, columns["score"]))
+    is_verdict = all(score in (0, 1) for score in scores)
     if plain(columns["task"][-1]) in IDS_OF_TASKS:
         return True
     named = [columns[role] for role in ("task", "model", "agent") if role in columns]
@@ -617,6 +853,7 @@ class TableColumns:
     by_role: Columns
     of_runs: list[tuple[str, ...]]
     description: str
+    is_word: bool
     copies: dict[int, str]
 
 
@@ -639,7 +876,8 @@ def _columns(artifact: Artifact) -> TableColumns:
         if is_guess and "repeat" in columns and not is_numbering(table, columns):
             del columns["repeat"]
     copies = together.copies.get(artifact.path, {})
-    return TableColumns(columns, of_runs, described(columns, of_runs, table), copies)
+    description = described(columns, of_runs, table)
+    return TableColumns(columns, of_runs, description, together.is_word, copies)
 
 
 def _rows(artifact: Artifact, columns: Columns) -> Iterator[dict[str, Any]]:
@@ -670,6 +908,7 @@ def _attempt(row: dict[str, Any], table: TableColumns, place: int) -> Row:
     row = with_computed(row, columns)
     cells = {role: get(row, *path) for role, path in columns.items()}
     request, response_items = _transcript(row, cells)
+    reward = score_of(cells["score"], is_word=table.is_word)
     model, agent = text(cells.get("model")), text(cells.get("agent"))
     of_runs = (text(get(row, *path)) for path in table.of_runs)
     response = {
@@ -692,12 +931,12 @@ def _attempt(row: dict[str, Any], table: TableColumns, place: int) -> Row:
         "extracted_answer": _answer(row),
         "total_run_time": _seconds(row),
         "finish_reason": _stop_reason(row) or _finish_reason(cells),
-        **scores_of(_scores(row, columns), ".".join(columns["score"])),
+        **scores_of(_scores(row, columns, reward), ".".join(columns["score"])),
         "responses_create_params": without_empty({"input": request, "model": model}),
         "response": {"object": "response", **without_empty(response), **response_items},
     }
     return Row(
-        {"reward": score_of(cells["score"]), **without_empty(value)},
+        {"reward": reward, **without_empty(value)},
         variant=" ".join(name for name in (agent, model, *of_runs) if name) or None,
         benchmark=text(cells.get("benchmark")),
         # A chat that begins with an answer, or a table without prompts: the id says what was asked.
@@ -740,11 +979,11 @@ def _task_id(cells: dict[str, Any], request: list[dict[str, Any]], place: int) -
     return place
 
 
-def _scores(row: dict[str, Any], columns: Columns) -> list[dict[str, Any]]:
+def _scores(row: dict[str, Any], columns: Columns, reward: float | None) -> list[dict[str, Any]]:
     """The score, and other columns that are named like scores and have one."""
     named = {path: score_of(get(row, *path)) for path in paths([row]) if is_score_name(path)}
     others = {path: score for path, score in named.items() if score is not None}
-    scores = {**others, columns["score"]: score_of(get(row, *columns["score"]))}
+    scores = {**others, columns["score"]: reward}
     return [{"name": ".".join(path), "score": score} for path, score in scores.items()]
 
 

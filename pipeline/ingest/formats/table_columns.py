@@ -53,6 +53,12 @@ DURATION = re.compile(
 LONGEST_VALUE = 60
 PASSING = frozenset("true yes pass passed correct right success successful solved resolved".split())
 FAILING = frozenset("false no fail failed incorrect wrong failure unsolved unresolved".split())
+# Words that judge an attempt; the others may say only that it ended.
+JUDGING = frozenset("pass passed fail correct incorrect right wrong".split())
+# Words of a column of verdicts that are none.
+UNJUDGED = frozenset(
+    "skip skipped pending queued running unknown none null n/a na ungraded unscored".split()
+)
 # Words of names whose columns say the opposite of a score: more of it is worse.
 INVERSE = frozenset(
     "error errors err fail fails failed failing failure failures wrong wrongly incorrect mistake "
@@ -66,11 +72,29 @@ OF_KEYS = frozenset(
 ENDS_OF_KEYS = frozenset("answer answers key solution".split())
 
 
-def score_of(value: Any) -> float | None:
-    """A number, true or false, or a word for one of these; None for anything else."""
+def score_of(value: Any, *, is_word: bool = False) -> float | None:
+    """A number, true or false, or a word for one of these; None for anything else.
+
+    In a column of such words another one, as `partial` or `timeout`, is not true.
+    """
     if isinstance(value, str) and (word := value.strip().casefold()) in PASSING | FAILING:
         return float(word in PASSING)
-    return number(value)
+    is_other = is_word and isinstance(value, str) and word not in {"", *UNJUDGED}
+    return 0.0 if is_other else number(value)
+
+
+def are_words(values: Values) -> bool:
+    """Whether all values are texts, and most of these are words for true and false."""
+    if not all(map(_is_word, values)):
+        return False
+    n_words = sum(value.strip().casefold() in PASSING | FAILING for value in values)
+    return 2 * n_words > len(values)
+
+
+def scores_of_values(values: Values) -> list[float | None]:
+    """The scores of a column."""
+    is_word = are_words(values)
+    return [score_of(value, is_word=is_word) for value in values]
 
 
 def messages_of(value: Any) -> list[dict[str, Any]]:
@@ -204,7 +228,7 @@ ROLES = (
         "task",
         "task_id taskid question_id qid problem_id instance_id example_id item_id doc_id case_id "
         "test_id prompt_id query_id sample_id custom_id id uid uuid idx index task test_case case "
-        "problem question name title",
+        "problem question task_name problem_name test_name case_name scenario name title",
         _is_id,
     ),
     _role("benchmark", "benchmark benchmark_name dataset dataset_name eval suite task", _is_word),
@@ -224,6 +248,8 @@ NOT_TASKS = frozenset(
 )
 # A column called `.._result` or `.._match` may be one of many things.
 ENDS_OF_SCORES = frozenset("correct passed success solved resolved reward score accuracy".split())
+COUNTS = frozenset("n num number count".split())
+PASSES = ENDS_OF_SCORES | frozenset("pass passes successes".split())
 SHOWN = "task prompt messages output key score repeat model agent benchmark".split()
 
 
@@ -277,6 +303,7 @@ def roles_of(table: Table, chosen: Mapping[str, str], *, is_of_several: bool = F
         ]
         best = _task(table, fitting, columns) if role.name == "task" else next(iter(fitting), None)
         if role.name == "score":
+            fitting = _of_rows_first(table, fitting)
             best = _score(table, fitting) or _comparison(table) or _only_verdict(table)
         is_unnamed = role.name == "task" and not fitting and not is_of_several
         if is_unnamed and not columns.keys() & {"prompt", "messages"}:
@@ -322,6 +349,18 @@ def _fits(role: Role, values: Values) -> bool:
     return n_fitting > len(values) / 2 if role.name == "score" else 0 < n_fitting == len(values)
 
 
+def _of_rows_first(table: Table, candidates: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Columns of objects after those of the row, if one of these has words that judge."""
+    own = [path for path in candidates if len(path) == 1]
+    is_judged = any(are_words(values_of(table, path)) and _is_judging(table, path) for path in own)
+    return sorted(candidates, key=len) if is_judged else candidates
+
+
+def _is_judging(table: Table, path: tuple[str, ...]) -> bool:
+    words = {value.strip().casefold() for value in values_of(table, path)}
+    return not JUDGING.isdisjoint(words)
+
+
 def _score(table: Table, candidates: Sequence[tuple[str, ...]]) -> tuple[str, ...] | None:
     """The first column with scores from 0 to 1; a number of points only where there is no other."""
     shares = (
@@ -352,8 +391,14 @@ def _only_verdict(table: Table) -> tuple[str, ...] | None:
 
 
 def ends_like_score(name: str) -> bool:
-    """Whether the last word of a name says that a column may be a score."""
-    return plain(name).rpartition("_")[2] in ENDS_OF_SCORES
+    """Whether the last word of a name says that a column may be a score; a count is none."""
+    return plain(name).rpartition("_")[2] in ENDS_OF_SCORES and not is_count_of_passes(name)
+
+
+def is_count_of_passes(name: str) -> bool:
+    """Whether a column is named like how many attempts or tests passed, as `n_correct`."""
+    words = plain(name).split("_")
+    return not COUNTS.isdisjoint((words[0], words[-1])) and not PASSES.isdisjoint(words)
 
 
 def is_whole(rows: Iterable[Mapping[str, Any]], verdict: tuple[str, ...]) -> bool:
@@ -456,7 +501,8 @@ def composed_task(
         path
         for path in paths([row for _, row in rows])
         if len(path) == 1 and path not in taken and not is_score_name(path)
-        if not ends_like_score(path[0]) and plain(path[0]) not in NOT_TASKS
+        if not ends_like_score(path[0]) and not is_count_of_passes(path[0])
+        if plain(path[0]) not in NOT_TASKS
         if all(_is_part_of_id(get(row, *path)) for _, row in rows)
         if _recurs(rows, (path,))
     ][:MOST_OTHERS]
@@ -628,6 +674,8 @@ def possible_scores(table: Table) -> tuple[list[str], list[str]]:
     scores: list[str] = []
     inverse: list[str] = []
     for path in paths(table):
+        if is_count_of_passes(path[-1]):
+            continue
         if set(map(score_of, values_of(table, path))) == {0.0, 1.0}:
             is_inverse = not INVERSE.isdisjoint(plain("_".join(path)).split("_"))
             (inverse if is_inverse else scores).append(".".join(path))

@@ -20,7 +20,18 @@ import pyarrow as pa
 
 from ...artifact import COMPRESSIONS
 from . import Line, Reject, as_json, head, items, objects, packed, parsed, text
-from .table_columns import IDS_OF_TASKS, LONGEST_ID, ROLES, plain, recognise, score_of, values_of
+from .table_columns import (
+    IDS_OF_TASKS,
+    LONGEST_ID,
+    ROLES,
+    ends_like_score,
+    is_count_of_passes,
+    is_score_name,
+    plain,
+    recognise,
+    scores_of_values,
+    values_of,
+)
 
 SAMPLED_ROWS = 200
 LARGEST_CELL = 16 << 20
@@ -101,7 +112,7 @@ def _of_json(path: Path) -> Iterator[Entry]:
 
 def _of_list(path: Path, listed: str) -> Iterator[Any]:
     """The rows of a list in an object, with what is written before it of their model or agent."""
-    n_rows, below = 0, None
+    n_rows, below, shared = 0, None, _of_runs
     common: dict[str, Any] = {}
     for name, value in packed.fields(path, listed):
         if name != listed:
@@ -111,9 +122,10 @@ def _of_list(path: Path, listed: str) -> Iterator[Any]:
         n_rows += 1
         if n_rows == 1:
             below = _attempts_below(row)
+            shared = _of_task if below and _is_task_above(row[below]) else _of_runs
         if below and isinstance(row, dict):
             yield from (
-                {**_of_runs(row), **one} if isinstance(one, dict) else one
+                {**shared(row), **one} if isinstance(one, dict) else one
                 for one in items(row.get(below))
             )
         else:
@@ -131,6 +143,21 @@ def _of_runs(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def _is_task_above(attempts: Any) -> bool:
+    """Whether attempts do not say themselves of which task they are."""
+    return not recognise(_first_rows(items(attempts)), {}).keys() & {"task", "prompt", "messages"}
+
+
+def _of_task(row: Mapping[str, Any]) -> dict[str, Any]:
+    """What an object says of all its attempts; scores and counts sum them up."""
+    return {
+        name: value
+        for name, value in row.items()
+        if text(value) is not None and not is_score_name((name,))
+        if not ends_like_score(name) and not is_count_of_passes(name)
+    }
+
+
 def _attempts_below(row: Any) -> str | None:
     """The list of attempts in a row that sums them up: it has no verdict of its own."""
     if not isinstance(row, dict) or _has_verdict([row]):
@@ -142,7 +169,7 @@ def _attempts_below(row: Any) -> str | None:
 def _has_verdict(rows: Sequence[dict[str, Any]]) -> bool:
     """Whether rows have ids or answers, and scores from 0 to 1."""
     columns = recognise(rows, {})
-    scores = map(score_of, values_of(rows, columns["score"])) if "score" in columns else ()
+    scores = scores_of_values(values_of(rows, columns["score"])) if "score" in columns else ()
     is_verdict = [score is not None and 0 <= score <= 1 for score in scores]
     is_named = bool(columns.keys() & {"task", "prompt", "output", "messages"})
     return bool(is_verdict) and all(is_verdict) and is_named
@@ -300,7 +327,7 @@ def _are_tasks(rows: Sequence[dict[str, Any]]) -> bool:
     if len(columns.get("score", ())) != 1 or not _has_verdict(rows):
         return False
     is_of_task = "task" in columns and plain(columns["task"][-1]) in IDS_OF_TASKS
-    scores = set(map(score_of, values_of(rows, columns["score"])))
+    scores = set(scores_of_values(values_of(rows, columns["score"])))
     return len(scores) > 1 and (is_of_task or "prompt" in columns)
 
 
