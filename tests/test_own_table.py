@@ -22,7 +22,7 @@ from pipeline.ingest import discover
 from pipeline.ingest.formats import Line, Reject, Row, own_table
 from pipeline.ingest.formats.table_columns import described, recognise, score_of
 from tests.lean import CHECKED, only
-from tests.results import call
+from tests.results import Results, call
 
 N_ROWS = 12
 VERDICTS = [place % 3 > 0 for place in range(N_ROWS)]
@@ -68,6 +68,28 @@ def flat(place: int, verdict: bool) -> dict[str, Any]:
         "output": str(2 * place) if verdict else "7",
         "correct": verdict,
     }
+
+
+def test_an_answer_that_is_too_long_is_not_recorded_as_missing(tmp_path: Path) -> None:
+    """Only an answer that the table has as null or empty was not extracted."""
+    answers = ["so", "long " * 50, None, ""]
+    rows = rows_of(
+        lambda place, verdict: {**flat(place, verdict), "prediction": answers[place % 4]}
+    )
+    write_lines(tmp_path / "run.jsonl", rows)
+    listed = attempts(tmp_path)[:4]
+    assert [row.get("extracted_answer", "nothing") for row in listed] == [
+        "so",
+        "nothing",
+        None,
+        None,
+    ]
+    with only("signs"):
+        pipeline.analyze(tmp_path, out=tmp_path / "out")
+    signs = Results(tmp_path / "out").rows(
+        "select count(distinct task_id) from signs where sign = 'answer was not extracted'"
+    )
+    assert signs == [(6,)]
 
 
 def test_what_is_measured_below_the_row(tmp_path: Path) -> None:

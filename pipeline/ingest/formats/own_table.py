@@ -689,7 +689,6 @@ def _attempt(row: dict[str, Any], table: TableColumns, place: int) -> Row:
         "_ng_rollout_index": repeat_of(cells.get("repeat")),
         "agent_ref": {"name": agent} if agent else None,
         "expected_answer": cells.get("key"),
-        "extracted_answer": _answer(row),
         "total_run_time": _seconds(row),
         "finish_reason": _stop_reason(row) or _finish_reason(cells),
         **scores_of(_scores(row, columns), ".".join(columns["score"])),
@@ -697,7 +696,7 @@ def _attempt(row: dict[str, Any], table: TableColumns, place: int) -> Row:
         "response": {"object": "response", **without_empty(response), **response_items},
     }
     return Row(
-        {"reward": score_of(cells["score"]), **without_empty(value)},
+        {"reward": score_of(cells["score"]), **without_empty(value), **_answer(row)},
         variant=" ".join(name for name in (agent, model, *of_runs) if name) or None,
         benchmark=text(cells.get("benchmark")),
         # A chat that begins with an answer, or a table without prompts: the id says what was asked.
@@ -748,10 +747,14 @@ def _scores(row: dict[str, Any], columns: Columns) -> list[dict[str, Any]]:
     return [{"name": ".".join(path), "score": score} for path, score in scores.items()]
 
 
-def _answer(row: dict[str, Any]) -> str | None:
-    """The answer alone, where a column has it."""
-    answer = next((known for name in ANSWERS if (known := text(row.get(name)))), None)
-    return answer if answer is not None and len(answer) <= LONGEST_ANSWER else None
+def _answer(row: dict[str, Any]) -> dict[str, str | None]:
+    """The answer alone, where a column has it; of one that is too long to be compared nothing."""
+    named = [row[name] for name in ANSWERS if name in row]
+    answer = next(filter(None, map(text, named)), None)
+    if answer is None:
+        is_empty = bool(named) and all(one in (None, "") for one in named)
+        return {"extracted_answer": None} if is_empty else {}
+    return {"extracted_answer": answer} if len(answer) <= LONGEST_ANSWER else {}
 
 
 def _usage(row: dict[str, Any]) -> dict[str, Any]:
