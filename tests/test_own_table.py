@@ -524,6 +524,41 @@ def test_words() -> None:
     ]
 
 
+@pytest.mark.parametrize("grades", ["A B C", "CORRECT INCORRECT NOT_ATTEMPTED"])
+@pytest.mark.parametrize("chosen", [{}, {"score": "grade"}])
+def test_grades_of_simple_qa(tmp_path: Path, grades: str, chosen: dict[str, str]) -> None:
+    """In its columns A passes, B and C do not, and which of them it was stays a field."""
+    listed = [*grades.split(), None]
+    rows = [
+        {"problem": f"Who is {n}?", "target": "x", "predicted_answer": "y", "grade": listed[n]}
+        for n in range(4)
+    ]
+    write_lines(tmp_path / "run.jsonl", rows)
+    read_rows = attempts(tmp_path, **chosen)
+    assert [row["reward"] for row in read_rows] == [1, 0, 0, None]
+    assert [row.get("grade") for row in read_rows] == listed
+    # With another letter, or a column less, they are no grades of SimpleQA.
+    for others in (
+        [*rows, {**rows[0], "grade": "D"}],
+        [dict(list(row.items())[1:]) for row in rows],
+    ):
+        assert recognise(others, {}).get("score") != ("grade_is_correct",)
+
+
+def test_words_that_are_no_scores(tmp_path: Path) -> None:
+    """They are named where a user chose their column, and stay fields of the rows."""
+    rows = [{"id": f"q{n}", "output": "x", "level": f"L{n % 7}"} for n in range(14)]
+    write_lines(tmp_path / "run.jsonl", rows)
+    (artifact,) = discover.artifacts((tmp_path,), table_fields={"score": "level"})
+    (reading,) = own_table.readings([artifact])
+    assert (
+        "score = level (words that are no scores: L0, L1, L2, L3, L4 and 2 more; "
+        "name a column of numbers, true and false, or pass and fail)"
+    ) in reading
+    read_rows = attempts(tmp_path, score="level")
+    assert [(row["reward"], row["level"]) for row in read_rows[:2]] == [(None, "L0"), (None, "L1")]
+
+
 def test_correct_may_be_the_key() -> None:
     """A column named `correct` with letters is the key, not the score."""
     table = [{"id": n, "answer": "A", "correct": "B", "score": n % 2} for n in range(4)]

@@ -40,6 +40,7 @@ from . import (
 from .chat import chat, listed_messages
 from .gym import FORMAT_FIELDS
 from .table_columns import (
+    COMPUTED,
     EQUALS_KEY,
     IDS_OF_TASKS,
     MOSTLY,
@@ -51,6 +52,7 @@ from .table_columns import (
     ends_like_score,
     is_duration,
     is_key_name,
+    is_no_score,
     is_numbering,
     is_score_name,
     is_task_name,
@@ -309,7 +311,7 @@ def _columns_of(
             path: {
                 role: column
                 for role, column in of_all.items()
-                if role in chosen or column == (EQUALS_KEY,) or values_of(table, column)
+                if role in chosen or column in COMPUTED or values_of(table, column)
             }
             for path, table in tables.items()
         }
@@ -678,6 +680,8 @@ def _attempt(row: dict[str, Any], table: TableColumns, place: int) -> Row:
         "error": {"message": error} if (error := text(row.get("error"))) else None,
     }
     moved = {path for role, path in columns.items() if role in MOVED}
+    if is_no_score(cells.get("score")):
+        moved.remove(columns["score"])
     other_columns = {
         name: value
         for name, value in row.items()

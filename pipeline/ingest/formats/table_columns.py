@@ -33,6 +33,15 @@ SINGLE_SHARE = 0.8
 LEAST_COMPARED = 3
 # A score that is computed: the answer is one of a few words, and the key is one of the same.
 EQUALS_KEY = "output_equals_key"
+# Another: what SimpleQA of simple-evals writes, its columns and the grades of its judge.
+OF_GRADER = "grade_is_correct"
+GRADED_COLUMNS = frozenset("problem target predicted_answer grade".split())
+GRADES = {
+    **{"A": True, "B": False, "C": False},
+    **{"CORRECT": True, "INCORRECT": False, "NOT_ATTEMPTED": False},
+}
+COMPUTED = ((EQUALS_KEY,), (OF_GRADER,))
+MOST_WORDS = 5
 MOST_CLASSES = 20
 LEAST_OF_CLASS = 5
 MOSTLY = 0.9
@@ -285,9 +294,19 @@ def roles_of(table: Table, chosen: Mapping[str, str], *, is_of_several: bool = F
             columns[role.name] = best
     if "score" not in columns and (classes := _classes(table)):
         columns |= {**classes, "score": (EQUALS_KEY,)}
+    if chosen.get("score", "grade") == "grade" and _is_of_grader(table):
+        columns["score"] = (OF_GRADER,)
     if "key" in columns and "key" not in chosen and _is_whole_answer(table, columns):
         columns["output"] = columns.pop("key")
     return columns
+
+
+def _is_of_grader(table: Table) -> bool:
+    """Whether a table has the columns of SimpleQA, and in each row no grade but of its judge."""
+    grades = values_of(table, ("grade",))
+    return bool(grades) and all(
+        row.keys() >= GRADED_COLUMNS and row["grade"] in (None, "", *GRADES) for row in table
+    )
 
 
 def _is_whole_answer(table: Table, columns: Columns) -> bool:
@@ -526,9 +545,11 @@ def _classes(table: Table) -> Columns:
 
 
 def with_computed(row: dict[str, Any], columns: Columns) -> dict[str, Any]:
-    """The row with its task, if several columns identify it, and whether its answer is the key."""
+    """The row with its task, if several columns identify it, and its score, if it is computed."""
     if (name := columns.get("task", ("",))[0]) not in row and SEPARATOR in name:
         row = {**row, name: _joined(row, [(part,) for part in name.split(SEPARATOR)])}
+    if columns.get("score") == (OF_GRADER,):
+        return {**row, OF_GRADER: GRADES.get(text(row.get("grade")) or "")}
     if columns.get("score") != (EQUALS_KEY,):
         return row
     output, key = (as_class(get(row, *columns[role])) for role in ("output", "key"))
@@ -700,4 +721,17 @@ def _type(values: Values) -> str:
     if all(isinstance(value, bool) for value in values):
         return "boolean"
     is_words = all(isinstance(value, str) and number(value) is None for value in values)
+    unknown = sorted({value for value in values if isinstance(value, str) and is_no_score(value)})
+    if unknown:
+        more = f" and {len(unknown) - MOST_WORDS} more" if len(unknown) > MOST_WORDS else ""
+        listed = ", ".join(word[:LONGEST_VALUE] for word in unknown[:MOST_WORDS])
+        return (
+            f"words that are no scores: {listed}{more}; "
+            "name a column of numbers, true and false, or pass and fail"
+        )
     return "words" if is_words else "number"
+
+
+def is_no_score(value: Any) -> bool:
+    """Whether something is recorded where a score is expected, and none is known for it."""
+    return value not in (None, "") and score_of(value) is None
