@@ -628,6 +628,37 @@ def test_the_only_verdict_that_is_named_like_a_score(
 
 
 @pytest.mark.parametrize(
+    ("row", "is_task"),
+    [
+        ({"key": "x"}, False),
+        ({"meta": {"target": 7}}, False),
+        ({}, True),
+        ({"trial": 0}, True),
+        ({"model": "m"}, True),
+        ({"duration_s": 1.5}, True),
+    ],
+)
+def test_a_constant_is_no_task(row: dict[str, Any], is_task: bool) -> None:
+    """One word in all rows names their benchmark, if they are not attempts at one task."""
+
+    def differing(value: Any, n: int) -> Any:
+        if isinstance(value, dict):
+            return {name: differing(one, n) for name, one in value.items()}
+        return f"{value}{n}" if isinstance(value, str) else value + n
+
+    table = [
+        {"task": "sums", "correct": n % 3 > 0, "output": f"so {n}"} | differing(row, n)
+        for n in range(6)
+    ]
+    columns = recognise(table, {})
+    assert columns["task" if is_task else "benchmark"] == ("task",)
+    assert is_task is ("benchmark" not in columns)
+    # An id of nothing but tasks stays one.
+    renamed = [{"task_id": one["task"], **one, "task": "sums"} for one in table]
+    assert recognise(renamed, {})["task"] == ("task_id",)
+
+
+@pytest.mark.parametrize(
     ("n_apart", "column"), [(0, ("tests_passed",)), (1, None)], ids=["a part", "apart"]
 )
 def test_of_several_verdicts_the_one_that_is_true_where_all_are(

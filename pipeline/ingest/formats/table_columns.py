@@ -283,6 +283,7 @@ def roles_of(table: Table, chosen: Mapping[str, str], *, is_of_several: bool = F
             if role.name != "prompt" or _is_of_questions(path, values_of(table, path))
             if role.name != "prompt" or not _is_of_conditions(table, path)
             if role.name != "task" or not all(map(is_time, values_of(table, path)))
+            if role.name != "task" or not _is_setting(table, path, columns)
         ]
         best = _task(table, fitting, columns) if role.name == "task" else next(iter(fitting), None)
         if role.name == "score":
@@ -299,6 +300,26 @@ def roles_of(table: Table, chosen: Mapping[str, str], *, is_of_several: bool = F
     if "key" in columns and "key" not in chosen and _is_whole_answer(table, columns):
         columns["output"] = columns.pop("key")
     return columns
+
+
+def _is_setting(table: Table, path: tuple[str, ...], columns: Columns) -> bool:
+    """Whether all rows have one value, though they differ in more than in what was done.
+
+    It is then the name of the benchmark, or a setting. Numbered rows may be repeats of one task.
+    """
+    name = plain(path[-1])
+    is_id = name in IDS_OF_TASKS or name.endswith("_id")
+    if is_id or columns.keys() & {"prompt", "messages"} or n_distinct(table, [path]) > 1:
+        return False
+    if "repeat" in columns and n_distinct(table, [columns["repeat"]]) == len(table):
+        return False
+    roles = ("score", "model", "agent", "repeat", "output")
+    of_attempts = {columns[role] for role in roles if role in columns}
+    return any(
+        len(other) == 1 and other not in of_attempts and n_distinct(table, [other]) > 1
+        for other in paths(table)
+        if not is_score_name(other) and not is_duration(other[0])
+    )
 
 
 def _is_of_grader(table: Table) -> bool:
