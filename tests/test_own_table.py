@@ -793,6 +793,40 @@ def test_steps_and_requests_are_no_attempts(tmp_path: Path, make: Any) -> None:
         discover.artifacts((tmp_path,))
 
 
+@pytest.mark.parametrize("number", ["step_num", "step", "turn_idx"])
+def test_numbered_steps_are_no_attempts(tmp_path: Path, number: str) -> None:
+    """Rows that count the steps of one attempt are listed as not read, beside a table that is."""
+    steps = [{number: n - n // 4, "action": f"click {n}", "reward": 0} for n in range(6)]
+    for name, rows in {
+        "a": steps,
+        "b": [{**one, number: n} for n, one in enumerate(steps)],
+    }.items():
+        (tmp_path / name).mkdir()
+        write_lines(tmp_path / name / "trace.jsonl", rows)
+    (tmp_path / "c").mkdir()
+    write_lines(tmp_path / "c" / "trace.jsonl", steps[:1])
+    with pytest.raises(InputError, match="has rows that are steps of one attempt"):
+        discover.artifacts((tmp_path,))
+    write_lines(tmp_path / "run.jsonl", rows_of(flat))
+    artifacts = discover.artifacts((tmp_path,))
+    assert [one.kind for one in artifacts] == [*[Kind.SKIPPED] * 3, Kind.ROLLOUTS]
+    assert {one.skipped for one in artifacts[:3]} == {"has rows that are steps of one attempt"}
+
+
+@pytest.mark.parametrize(
+    "more", [{"task_id": "t"}, {"prompt": "Why?"}, {"step": 5}], ids=["task", "prompt", "jumps"]
+)
+def test_rows_of_training_are_attempts(tmp_path: Path, more: dict[str, Any]) -> None:
+    """A number of a step beside a task or a question, or one that does not count, is a field."""
+
+    def sampled(n: int) -> dict[str, Any]:
+        row = {"step": n, "response": "so", "score": n % 2}
+        return row | {k: v * (n + 1) for k, v in more.items()}
+
+    write_lines(tmp_path / "run.jsonl", [sampled(n) for n in range(6)])
+    assert [one.kind for one in discover.artifacts((tmp_path,))] == [Kind.ROLLOUTS]
+
+
 def test_a_column_that_differs_from_a_comparison_is_no_score() -> None:
     """One row in twelve is enough."""
     table = rows_of(

@@ -54,6 +54,7 @@ from .table_columns import (
     is_key_name,
     is_no_score,
     is_numbering,
+    is_of_steps,
     is_score_name,
     is_task_name,
     is_time,
@@ -93,6 +94,8 @@ NAMES = re.compile(r"\.(json|parquet|(jsonl|ndjson|csv|tsv)(\.gz|\.zst)?)$", re.
 # All rows of NeMo Gym have one of these.
 OF_GYM = re.compile(rb'"(responses_create_params|agent_ref|ng_trajectory|_ng_\w+)"\s*:')
 RESPONSE_OF_GYM = frozenset({"output", "object"})
+STEPS = "has rows that are steps of one attempt"
+OF_STEPS = re.compile(rb'"(step|turn)[ _-]?(num|number|no|idx|index|id)?"\s*:', re.IGNORECASE)
 SNIFFED_ROWS = 50
 LEAST_REPEATED = 3
 REPEATS = "repeats rows of a table beside it"
@@ -526,6 +529,14 @@ def is_candidate(path: Path) -> bool:
         return False
     table = sample(path, SNIFFED_ROWS)
     return bool(table) and not (is_jsonl and any(map(_is_of_gym, table)))
+
+
+def are_steps(path: Path) -> bool:
+    """Whether the rows of a table are the steps of one attempt: numbered, and of no task."""
+    begun = head(path)
+    is_json = ending(path) in ("json", "jsonl", "ndjson")
+    may_be = not OF_GYM.search(begun) and bool(not is_json or OF_STEPS.search(begun))
+    return may_be and is_of_steps(sample(path, SNIFFED_ROWS))
 
 
 def _is_of_gym(row: dict[str, Any]) -> bool:

@@ -231,6 +231,15 @@ NOT_TASKS = frozenset(
     "run_id trace_id session_id request_id response_id model_id user_id sandbox_id job_id "
     "experiment_id batch_id container_id trial_id attempt_id repeat_id".split()
 )
+# What numbers the steps of an attempt, and what is done in one.
+STEP_NUMBERS = frozenset(
+    f"{name}{end}"
+    for name in ("step", "turn")
+    for end in ("", "_num", "_number", "_no", "_idx", "_index", "_id")
+)
+OF_A_STEP = frozenset(
+    "action actions observation obs response thought tool_call tool_calls".split()
+)
 # A column called `.._result` or `.._match` may be one of many things.
 ENDS_OF_SCORES = frozenset("correct passed success solved resolved reward score accuracy".split())
 SHOWN = "task prompt messages output key score repeat model agent benchmark".split()
@@ -319,6 +328,29 @@ def _is_setting(table: Table, path: tuple[str, ...], columns: Columns) -> bool:
         len(other) == 1 and other not in of_attempts and n_distinct(table, [other]) > 1
         for other in paths(table)
         if not is_score_name(other) and not is_duration(other[0])
+    )
+
+
+def is_of_steps(table: Table) -> bool:
+    """Whether rows are the steps of one attempt: a number counts up, and nothing names tasks."""
+    named = {plain(path[0]): path for path in paths(table) if len(path) == 1}
+    prompts = [named[name] for name in NAMES_OF["prompt"] & named.keys()]
+    if OF_A_STEP.isdisjoint(named) or not (IDS_OF_TASKS | {"task"}).isdisjoint(named):
+        return False
+    return all(n_distinct(table, [path]) == 1 for path in prompts) and any(
+        _counts_up(values_of(table, named[name])) for name in sorted(STEP_NUMBERS & named.keys())
+    )
+
+
+def _counts_up(values: Values) -> bool:
+    """Whether numbers go from 0 or 1 up by one; a step may have several rows."""
+    numbers = [repeat_of(value) for value in values]
+    known = [one for one in numbers if one is not None]
+    return (
+        len(known) == len(numbers) > 1
+        and known[0] in (0, 1)
+        and all(later - earlier in (0, 1) for earlier, later in itertools.pairwise(known))
+        and 2 * len(set(known)) > len(known)
     )
 
 
