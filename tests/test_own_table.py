@@ -555,6 +555,8 @@ def test_words_that_are_no_scores(tmp_path: Path) -> None:
         "score = level (words that are no scores: L0, L1, L2, L3, L4 and 2 more; "
         "name a column of numbers, true and false, or pass and fail)"
     ) in reading
+    some = [{"id": n, "output": "x", "correct": "N/A" if n == 2 else n > 3} for n in range(6)]
+    assert "score = correct (boolean; no scores: N/A)" in described(recognise(some, {}), [], some)
     read_rows = attempts(tmp_path, score="level")
     assert [(row["reward"], row["level"]) for row in read_rows[:2]] == [(None, "L0"), (None, "L1")]
 

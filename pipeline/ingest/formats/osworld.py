@@ -186,8 +186,8 @@ def _items(steps: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         action = step.get("action")
         if action not in (None, "", {}, []):
             yield call(_name(action), _arguments(action), f"step-{place}")
-            given = {name: step.get(name) for name in ("done", "info") if step.get(name)}
-            yield result(as_json(given) if without_empty(given) else "", f"step-{place}")
+            returned = {name: step.get(name) for name in ("done", "info") if step.get(name)}
+            yield result(as_json(returned) if without_empty(returned) else "", f"step-{place}")
 
 
 def _name(action: Any) -> str:

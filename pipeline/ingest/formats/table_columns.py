@@ -771,18 +771,19 @@ def described(columns: Columns, of_runs: Sequence[tuple[str, ...]], table: Table
 
 
 def _type(values: Values) -> str:
-    if all(isinstance(value, bool) for value in values):
-        return "boolean"
-    is_words = all(isinstance(value, str) and number(value) is None for value in values)
-    unknown = sorted({value for value in values if isinstance(value, str) and is_no_score(value)})
-    if unknown:
-        more = f" and {len(unknown) - MOST_WORDS} more" if len(unknown) > MOST_WORDS else ""
-        listed = ", ".join(word[:LONGEST_VALUE] for word in unknown[:MOST_WORDS])
-        return (
-            f"words that are no scores: {listed}{more}; "
-            "name a column of numbers, true and false, or pass and fail"
-        )
-    return "words" if is_words else "number"
+    """What scores are, and which words among them are none."""
+    scores = [value for value in values if not is_no_score(value)]
+    words = {" ".join(value.split()) for value in values if isinstance(value, str)}
+    unknown = sorted(word[:LONGEST_VALUE] for word in words if is_no_score(word))
+    more = f" and {len(unknown) - MOST_WORDS} more" if len(unknown) > MOST_WORDS else ""
+    listed = ", ".join(unknown[:MOST_WORDS]) + more
+    if unknown and not scores:
+        advice = "name a column of numbers, true and false, or pass and fail"
+        return f"words that are no scores: {listed}; {advice}"
+    is_words = all(isinstance(value, str) and number(value) is None for value in scores)
+    is_boolean = all(isinstance(value, bool) for value in scores)
+    known = "boolean" if is_boolean else "words" if is_words else "number"
+    return f"{known}; no scores: {listed}" if unknown else known
 
 
 def is_no_score(value: Any) -> bool:
