@@ -30,7 +30,6 @@ from . import (
     result,
     settings,
     text,
-    without_empty,
 )
 from .chat import words
 
@@ -187,7 +186,7 @@ def _items(steps: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         if action not in (None, "", {}, []):
             yield call(_name(action), _arguments(action), f"step-{place}")
             returned = {name: step.get(name) for name in ("done", "info") if step.get(name)}
-            yield result(as_json(returned) if without_empty(returned) else "", f"step-{place}")
+            yield result(as_json(returned) if returned else "", f"step-{place}")
 
 
 def _name(action: Any) -> str:
