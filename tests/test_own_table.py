@@ -22,7 +22,7 @@ from pipeline.ingest import discover
 from pipeline.ingest.formats import Line, Reject, Row, own_table
 from pipeline.ingest.formats.table_columns import described, recognise, score_of
 from tests.lean import CHECKED, only
-from tests.results import call
+from tests.results import Results, call
 
 N_ROWS = 12
 VERDICTS = [place % 3 > 0 for place in range(N_ROWS)]
@@ -68,6 +68,28 @@ def flat(place: int, verdict: bool) -> dict[str, Any]:
         "output": str(2 * place) if verdict else "7",
         "correct": verdict,
     }
+
+
+def test_an_answer_that_is_too_long_is_not_recorded_as_missing(tmp_path: Path) -> None:
+    """Only an answer that the table has as null or empty was not extracted."""
+    answers = ["so", "long " * 50, None, ""]
+    rows = rows_of(
+        lambda place, verdict: {**flat(place, verdict), "prediction": answers[place % 4]}
+    )
+    write_lines(tmp_path / "run.jsonl", rows)
+    listed = attempts(tmp_path)[:4]
+    assert [row.get("extracted_answer", "nothing") for row in listed] == [
+        "so",
+        "nothing",
+        None,
+        None,
+    ]
+    with only("signs"):
+        pipeline.analyze(tmp_path, out=tmp_path / "out")
+    signs = Results(tmp_path / "out").rows(
+        "select count(distinct task_id) from signs where sign = 'answer was not extracted'"
+    )
+    assert signs == [(6,)]
 
 
 def test_what_is_measured_below_the_row(tmp_path: Path) -> None:
@@ -502,6 +524,43 @@ def test_words() -> None:
     ]
 
 
+@pytest.mark.parametrize("grades", ["A B C", "CORRECT INCORRECT NOT_ATTEMPTED"])
+@pytest.mark.parametrize("chosen", [{}, {"score": "grade"}])
+def test_grades_of_simple_qa(tmp_path: Path, grades: str, chosen: dict[str, str]) -> None:
+    """In its columns A passes, B and C do not, and which of them it was stays a field."""
+    listed = [*grades.split(), None]
+    rows = [
+        {"problem": f"Who is {n}?", "target": "x", "predicted_answer": "y", "grade": listed[n]}
+        for n in range(4)
+    ]
+    write_lines(tmp_path / "run.jsonl", rows)
+    read_rows = attempts(tmp_path, **chosen)
+    assert [row["reward"] for row in read_rows] == [1, 0, 0, None]
+    assert [row.get("grade") for row in read_rows] == listed
+    # With another letter, or a column less, they are no grades of SimpleQA.
+    for others in (
+        [*rows, {**rows[0], "grade": "D"}],
+        [dict(list(row.items())[1:]) for row in rows],
+    ):
+        assert recognise(others, {}).get("score") != ("grade_is_correct",)
+
+
+def test_words_that_are_no_scores(tmp_path: Path) -> None:
+    """They are named where a user chose their column, and stay fields of the rows."""
+    rows = [{"id": f"q{n}", "output": "x", "level": f"L{n % 7}"} for n in range(14)]
+    write_lines(tmp_path / "run.jsonl", rows)
+    (artifact,) = discover.artifacts((tmp_path,), table_fields={"score": "level"})
+    (reading,) = own_table.readings([artifact])
+    assert (
+        "score = level (words that are no scores: L0, L1, L2, L3, L4 and 2 more; "
+        "name a column of numbers, true and false, or pass and fail)"
+    ) in reading
+    some = [{"id": n, "output": "x", "correct": "N/A" if n == 2 else n > 3} for n in range(6)]
+    assert "score = correct (boolean; no scores: N/A)" in described(recognise(some, {}), [], some)
+    read_rows = attempts(tmp_path, score="level")
+    assert [(row["reward"], row["level"]) for row in read_rows[:2]] == [(None, "L0"), (None, "L1")]
+
+
 def test_correct_may_be_the_key() -> None:
     """A column named `correct` with letters is the key, not the score."""
     table = [{"id": n, "answer": "A", "correct": "B", "score": n % 2} for n in range(4)]
@@ -568,6 +627,37 @@ def test_the_only_verdict_that_is_named_like_a_score(
         }
     )
     assert recognise(table, {}).get("score") == column
+
+
+@pytest.mark.parametrize(
+    ("row", "is_task"),
+    [
+        ({"key": "x"}, False),
+        ({"meta": {"target": 7}}, False),
+        ({}, True),
+        ({"trial": 0}, True),
+        ({"model": "m"}, True),
+        ({"duration_s": 1.5}, True),
+    ],
+)
+def test_a_constant_is_no_task(row: dict[str, Any], is_task: bool) -> None:
+    """One word in all rows names their benchmark, if they are not attempts at one task."""
+
+    def differing(value: Any, n: int) -> Any:
+        if isinstance(value, dict):
+            return {name: differing(one, n) for name, one in value.items()}
+        return f"{value}{n}" if isinstance(value, str) else value + n
+
+    table = [
+        {"task": "sums", "correct": n % 3 > 0, "output": f"so {n}"} | differing(row, n)
+        for n in range(6)
+    ]
+    columns = recognise(table, {})
+    assert columns["task" if is_task else "benchmark"] == ("task",)
+    assert is_task is ("benchmark" not in columns)
+    # An id of nothing but tasks stays one.
+    renamed = [{"task_id": one["task"], **one, "task": "sums"} for one in table]
+    assert recognise(renamed, {})["task"] == ("task_id",)
 
 
 @pytest.mark.parametrize(
@@ -746,6 +836,40 @@ def test_steps_and_requests_are_no_attempts(tmp_path: Path, make: Any) -> None:
     (tmp_path / "session.json").write_text(json.dumps({"session": "s", "steps": steps}))
     with pytest.raises(InputError):
         discover.artifacts((tmp_path,))
+
+
+@pytest.mark.parametrize("number", ["step_num", "step", "turn_idx"])
+def test_numbered_steps_are_no_attempts(tmp_path: Path, number: str) -> None:
+    """Rows that count the steps of one attempt are listed as not read, beside a table that is."""
+    steps = [{number: n - n // 4, "action": f"click {n}", "reward": 0} for n in range(6)]
+    for name, rows in {
+        "a": steps,
+        "b": [{**one, number: n} for n, one in enumerate(steps)],
+    }.items():
+        (tmp_path / name).mkdir()
+        write_lines(tmp_path / name / "trace.jsonl", rows)
+    (tmp_path / "c").mkdir()
+    write_lines(tmp_path / "c" / "trace.jsonl", steps[:1])
+    with pytest.raises(InputError, match="has rows that are steps of one attempt"):
+        discover.artifacts((tmp_path,))
+    write_lines(tmp_path / "run.jsonl", rows_of(flat))
+    artifacts = discover.artifacts((tmp_path,))
+    assert [one.kind for one in artifacts] == [*[Kind.SKIPPED] * 3, Kind.ROLLOUTS]
+    assert {one.skipped for one in artifacts[:3]} == {"has rows that are steps of one attempt"}
+
+
+@pytest.mark.parametrize(
+    "more", [{"task_id": "t"}, {"prompt": "Why?"}, {"step": 5}], ids=["task", "prompt", "jumps"]
+)
+def test_rows_of_training_are_attempts(tmp_path: Path, more: dict[str, Any]) -> None:
+    """A number of a step beside a task or a question, or one that does not count, is a field."""
+
+    def sampled(n: int) -> dict[str, Any]:
+        row = {"step": n, "response": "so", "score": n % 2}
+        return row | {k: v * (n + 1) for k, v in more.items()}
+
+    write_lines(tmp_path / "run.jsonl", [sampled(n) for n in range(6)])
+    assert [one.kind for one in discover.artifacts((tmp_path,))] == [Kind.ROLLOUTS]
 
 
 def test_a_column_that_differs_from_a_comparison_is_no_score() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -220,6 +221,26 @@ def test_answers(found: Results) -> None:
         "answer is empty": [(6, 0)],
         "answer was not extracted": [(5, 0), (6, 0)],
     }
+
+
+def test_an_answer_that_is_not_recorded(tmp_path: Path) -> None:
+    """Only null or empty says that there is none, also in the field that a profile names."""
+    answers: list[Row] = [
+        {"out": {"final": "a"}},
+        {"out": {"final": None}},
+        {"out": {"final": ""}},
+        {"out": {"other": 1}},
+        {},
+    ]
+    rows = [
+        rollout(task, 0, ask=f"q{task}", reward=task % 2, output=wrote(f"so {task}"), **answer)
+        for task, answer in enumerate(answers)
+    ]
+    profile = '[fields]\nanswer = "out.final"\n'
+    files = {"a_rollouts.jsonl": rows, "blade.toml": profile}
+    results = analyzed(tmp_path, files, needs=("signs",))
+    missing = "select task_id from signs where sign = 'answer was not extracted' order by all"
+    assert results.column(missing) == ["1", "2"]
 
 
 def test_limits(found: Results) -> None:

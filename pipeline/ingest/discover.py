@@ -29,6 +29,7 @@ from ..errors import InputError, UsageError
 from ..settings import MANIFEST_NAME
 from . import formats, unread
 from .formats import own_table
+from .formats.table_rows import sample
 
 LOOKED_FOR = (
     "*_rollouts.jsonl, any .jsonl whose rows have a reward or a response (also .gz, .zst), and the "
@@ -79,7 +80,7 @@ SHARD = re.compile(
 RUN_KINDS = ROW_KINDS | METRIC_KINDS | {Kind.STAGE_JOURNAL}
 UNSAFE_IN_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 # A time with seconds, which two runs are unlikely to share.
-CLOCK = re.compile(rb"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d")
+CLOCK = re.compile(rb"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d|\d{8}@\d{6}")
 VALID_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
 
 
@@ -122,6 +123,9 @@ def artifacts(
         return _kind_of(file, is_named=file.path in named_files)
 
     kinds = {file: kind_of(file) for file in listed}
+    steps = _steps(kinds, claims)
+    claims |= steps
+    kinds |= dict.fromkeys((claim.file for claim in steps.values()), Kind.SKIPPED)
     tables = _own_tables(kinds, claims, table_fields or {}, named_files)
     claims |= tables
     kinds |= {
@@ -136,8 +140,27 @@ def artifacts(
     claims |= known
     kinds |= dict.fromkeys((claim.file for claim in known.values()), Kind.SKIPPED)
     listing = list(kinds.items())
-    _refuse_without_rollouts(inputs, listing, [str(claim.skipped) for claim in known.values()])
+    reasons = [str(claim.skipped) for claim in (*steps.values(), *known.values())]
+    _refuse_without_rollouts(inputs, listing, reasons)
     return _name_runs(listing, claims, run_names)
+
+
+def _steps(
+    kinds: Mapping[ListedFile, Kind], claims: Mapping[str, formats.Claim]
+) -> dict[str, formats.Claim]:
+    """Tables whose rows are the steps of one attempt; one row shows it by files of its name."""
+    tables = [
+        file
+        for file, kind in kinds.items()
+        if kind in MAYBE_TABLES and file.name not in claims and own_table.NAMES.search(file.base)
+    ]
+    steps = {file for file in tables if own_table.are_steps(file.path)}
+    bases = {file.base for file in steps}
+    return {
+        file.name: formats.Claim(file, Kind.OTHER, file.folder, file.base, skipped=own_table.STEPS)
+        for file in tables
+        if file in steps or (file.base in bases and len(sample(file.path, 2)) == 1)
+    }
 
 
 def _own_tables(
@@ -194,7 +217,10 @@ def _copies(claims: dict[str, formats.Claim]) -> dict[str, formats.Claim]:
         for name in names if len(names) > 1 else ():
             path = claims[name].file.path
             content = path.read_bytes()
-            folder = "" if CLOCK.search(content) else path.parent.name
+            has_time = bool(CLOCK.search(content))
+            if claims[name].owns is not None and not has_time:
+                continue  # its folder may be called by the task
+            folder = "" if has_time else path.parent.name
             original = first.setdefault((hashlib.sha256(content).hexdigest(), folder), name)
             if original != name:
                 reason = f"is an identical copy of {original}"

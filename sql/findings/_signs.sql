@@ -521,11 +521,17 @@ words as (
     -- What never ran gave no answer of any form.
     anti join (from staging.ungraded where not is_begun) as unbegun using (record_id)
 ),
--- Whose verifier says itself that it found no answer, though it may find none in any attempt.
+-- Whose verifier says itself that it found no answer: a row without such a field says nothing of it.
 unextracted as (
     select record_id
     from staging.entries
-    where item_no = 0 and is_extracted_name(path) and kind in ('NULL', 'EMPTY')
+    where
+        item_no = 0
+        and kind in ('NULL', 'EMPTY')
+        and (
+            is_extracted_name(path)
+            or (select answer_path from raw.settings) = '$."' || replace(path, '.', '"."') || '"'
+        )
 ),
 -- The very same words at several tasks are no answer to any of them; white space does not count. Most texts
 -- share not even their first words with those of other tasks, and are not read to their end.
@@ -576,12 +582,7 @@ shapes as (
             case when left(final_text, 1) in ('{', '[') then 'begins with ' || left(final_text, 1) end,
             case when starts_with(final_text, '<') then 'begins with <' end,
             case
-                when
-                    coalesce(trim(answer), '') = ''
-                    and (
-                        benchmark in (select benchmark from rollouts where answer is not null)
-                        or record_id in (select record_id from unextracted)
-                    )
+                when coalesce(trim(answer), '') = '' and record_id in (from unextracted)
                     then 'was not extracted'
             end,
             case

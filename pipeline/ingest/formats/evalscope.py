@@ -151,7 +151,8 @@ def _row(
     answer = text(score.get("prediction"))
     response = get(prediction, "model_output")
     extracted = text(score.get("extracted_prediction")) or ""
-    return attempt(
+    is_unanswered = not extracted and "extracted_prediction" in score
+    row = attempt(
         task if subset in ("", "default") else f"{subset}/{task}",
         question or written,
         output or ([message(answer)] if answer else None),
@@ -169,6 +170,7 @@ def _row(
         score_status=text(score.get("status")),
         metadata={**fields(sample.get("sample_metadata")), "subset": subset},
     )
+    return {**row, "extracted_answer": None} if is_unanswered else row
 
 
 def _metric(metric: Any) -> tuple[str | None, str]:

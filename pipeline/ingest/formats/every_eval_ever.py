@@ -139,7 +139,7 @@ def _row(row: dict[str, Any], task: str, repeat: int, of: Any) -> dict[str, Any]
     answers = [
         text(get(one, "extracted_value"))
         for one in items(row.get("answer_attribution"))
-        if get(one, "is_terminal") is not False
+        if get(one, "is_terminal") is not False and "extracted_value" in fields(one)
     ]
     taken = [get(row, "performance", name) for name in ("latency_ms", "generation_time_ms")]
     milliseconds = next((one for one in map(number, taken) if one is not None), None)
@@ -157,7 +157,8 @@ def _row(row: dict[str, Any], task: str, repeat: int, of: Any) -> dict[str, Any]
         "metadata": fields(row.get("metadata")),
         "interaction_type": text(row.get("interaction_type")),
     }
-    return {**without_empty(value), "reward": reward}
+    unanswered = {"extracted_answer": None} if answers and answers[-1] is None else {}
+    return {**without_empty(value), **unanswered, "reward": reward}
 
 
 def _count(value: Any) -> int | None:

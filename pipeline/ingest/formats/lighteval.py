@@ -140,7 +140,8 @@ def _row(
     keys = items(detail.get("gold")) or choices
     processed = get(detail, "specifics", "extracted_predictions")
     extracted = {text(one) for one in items(processed or answer.get("text_post_processed"))}
-    return attempt(
+    is_unanswered = processed == [] or extracted == {None}
+    row = attempt(
         task,
         next(filter(None, map(text, questions)), None),
         # Likelihoods of choices are no answer.
@@ -161,6 +162,7 @@ def _row(
         extracted_answer=extracted.pop() if len(extracted) == 1 else None,
         metadata=fields(doc.get("specific")),
     )
+    return {**row, "extracted_answer": None} if is_unanswered else row
 
 
 def _n_tokens(tokens: Any) -> int:

@@ -248,7 +248,10 @@ def row_of(row: dict[str, Any], task: int, repeat: int) -> dict[str, Any]:
         "total_run_time": _seconds(row),
         "metadata": {name: field_value for name, field_value in row.items() if name not in USED},
     }
-    return {**without_empty(value), "reward": scores[0]["score"] if scores else None}
+    reward = scores[0]["score"] if scores else None
+    is_recorded = is_judging or "predicted_answer" in row
+    unanswered = {"extracted_answer": None} if is_recorded and not is_answered else {}
+    return {**without_empty(value), **unanswered, "reward": reward}
 
 
 def _instructions(evaluated: Any) -> dict[str, Any]:

@@ -40,6 +40,7 @@ from . import (
 from .chat import chat, listed_messages
 from .gym import FORMAT_FIELDS
 from .table_columns import (
+    COMPUTED,
     EQUALS_KEY,
     IDS_OF_TASKS,
     MOSTLY,
@@ -54,7 +55,9 @@ from .table_columns import (
     is_count_of_passes,
     is_duration,
     is_key_name,
+    is_no_score,
     is_numbering,
+    is_of_steps,
     is_score_name,
     is_task_name,
     is_time,
@@ -95,6 +98,8 @@ NAMES = re.compile(r"\.(json|parquet|(jsonl|ndjson|csv|tsv)(\.gz|\.zst)?)$", re.
 # All rows of NeMo Gym have one of these.
 OF_GYM = re.compile(rb'"(responses_create_params|agent_ref|ng_trajectory|_ng_\w+)"\s*:')
 RESPONSE_OF_GYM = frozenset({"output", "object"})
+STEPS = "has rows that are steps of one attempt"
+OF_STEPS = re.compile(rb'"(step|turn)[ _-]?(num|number|no|idx|index|id)?"\s*:', re.IGNORECASE)
 SNIFFED_ROWS = 50
 LEAST_REPEATED = 3
 REPEATS = "repeats rows of a table beside it"
@@ -524,7 +529,7 @@ def _columns_of(
             path: {
                 role: column
                 for role, column in of_all.items()
-                if role in chosen or column == (EQUALS_KEY,) or values_of(table, column)
+                if role in chosen or column in COMPUTED or values_of(table, column)
             }
             for path, table in tables.items()
         }
@@ -741,6 +746,14 @@ def is_candidate(path: Path) -> bool:
     return bool(table) and not (is_jsonl and any(map(_is_of_gym, table)))
 
 
+def are_steps(path: Path) -> bool:
+    """Whether the rows of a table are the steps of one attempt: numbered, and of no task."""
+    begun = head(path)
+    is_json = ending(path) in ("json", "jsonl", "ndjson")
+    may_be = not OF_GYM.search(begun) and bool(not is_json or OF_STEPS.search(begun))
+    return may_be and is_of_steps(sample(path, SNIFFED_ROWS))
+
+
 def _is_of_gym(row: dict[str, Any]) -> bool:
     return "reward" in row or bool(fields(row.get("response")).keys() & RESPONSE_OF_GYM)
 
@@ -917,6 +930,8 @@ def _attempt(row: dict[str, Any], table: TableColumns, place: int) -> Row:
         "error": {"message": error} if (error := text(row.get("error"))) else None,
     }
     moved = {path for role, path in columns.items() if role in MOVED}
+    if is_no_score(cells.get("score")):
+        moved.remove(columns["score"])
     other_columns = {
         name: value
         for name, value in row.items()
@@ -928,7 +943,6 @@ def _attempt(row: dict[str, Any], table: TableColumns, place: int) -> Row:
         "_ng_rollout_index": repeat_of(cells.get("repeat")),
         "agent_ref": {"name": agent} if agent else None,
         "expected_answer": cells.get("key"),
-        "extracted_answer": _answer(row),
         "total_run_time": _seconds(row),
         "finish_reason": _stop_reason(row) or _finish_reason(cells),
         **scores_of(_scores(row, columns, reward), ".".join(columns["score"])),
@@ -936,7 +950,7 @@ def _attempt(row: dict[str, Any], table: TableColumns, place: int) -> Row:
         "response": {"object": "response", **without_empty(response), **response_items},
     }
     return Row(
-        {"reward": reward, **without_empty(value)},
+        {"reward": reward, **without_empty(value), **_answer(row)},
         variant=" ".join(name for name in (agent, model, *of_runs) if name) or None,
         benchmark=text(cells.get("benchmark")),
         # A chat that begins with an answer, or a table without prompts: the id says what was asked.
@@ -987,10 +1001,14 @@ def _scores(row: dict[str, Any], columns: Columns, reward: float | None) -> list
     return [{"name": ".".join(path), "score": score} for path, score in scores.items()]
 
 
-def _answer(row: dict[str, Any]) -> str | None:
-    """The answer alone, where a column has it."""
-    answer = next((known for name in ANSWERS if (known := text(row.get(name)))), None)
-    return answer if answer is not None and len(answer) <= LONGEST_ANSWER else None
+def _answer(row: dict[str, Any]) -> dict[str, str | None]:
+    """The answer alone, where a column has it; of one that is too long to be compared nothing."""
+    named = [row[name] for name in ANSWERS if name in row]
+    answer = next(filter(None, map(text, named)), None)
+    if answer is None:
+        is_empty = bool(named) and all(one in (None, "") for one in named)
+        return {"extracted_answer": None} if is_empty else {}
+    return {"extracted_answer": answer} if len(answer) <= LONGEST_ANSWER else {}
 
 
 def _usage(row: dict[str, Any]) -> dict[str, Any]:

@@ -33,6 +33,15 @@ SINGLE_SHARE = 0.8
 LEAST_COMPARED = 3
 # A score that is computed: the answer is one of a few words, and the key is one of the same.
 EQUALS_KEY = "output_equals_key"
+# Another: what SimpleQA of simple-evals writes, its columns and the grades of its judge.
+OF_GRADER = "grade_is_correct"
+GRADED_COLUMNS = frozenset("problem target predicted_answer grade".split())
+GRADES = {
+    **{"A": True, "B": False, "C": False},
+    **{"CORRECT": True, "INCORRECT": False, "NOT_ATTEMPTED": False},
+}
+COMPUTED = ((EQUALS_KEY,), (OF_GRADER,))
+MOST_WORDS = 5
 MOST_CLASSES = 20
 LEAST_OF_CLASS = 5
 MOSTLY = 0.9
@@ -246,6 +255,15 @@ NOT_TASKS = frozenset(
     "run_id trace_id session_id request_id response_id model_id user_id sandbox_id job_id "
     "experiment_id batch_id container_id trial_id attempt_id repeat_id".split()
 )
+# What numbers the steps of an attempt, and what is done in one.
+STEP_NUMBERS = frozenset(
+    f"{name}{end}"
+    for name in ("step", "turn")
+    for end in ("", "_num", "_number", "_no", "_idx", "_index", "_id")
+)
+OF_A_STEP = frozenset(
+    "action actions observation obs response thought tool_call tool_calls".split()
+)
 # A column called `.._result` or `.._match` may be one of many things.
 ENDS_OF_SCORES = frozenset("correct passed success solved resolved reward score accuracy".split())
 COUNTS = frozenset("n num number count".split())
@@ -300,6 +318,7 @@ def roles_of(table: Table, chosen: Mapping[str, str], *, is_of_several: bool = F
             if role.name != "prompt" or _is_of_questions(path, values_of(table, path))
             if role.name != "prompt" or not _is_of_conditions(table, path)
             if role.name != "task" or not all(map(is_time, values_of(table, path)))
+            if role.name != "task" or not _is_setting(table, path, columns)
         ]
         best = _task(table, fitting, columns) if role.name == "task" else next(iter(fitting), None)
         if role.name == "score":
@@ -312,9 +331,62 @@ def roles_of(table: Table, chosen: Mapping[str, str], *, is_of_several: bool = F
             columns[role.name] = best
     if "score" not in columns and (classes := _classes(table)):
         columns |= {**classes, "score": (EQUALS_KEY,)}
+    if chosen.get("score", "grade") == "grade" and _is_of_grader(table):
+        columns["score"] = (OF_GRADER,)
     if "key" in columns and "key" not in chosen and _is_whole_answer(table, columns):
         columns["output"] = columns.pop("key")
     return columns
+
+
+def _is_setting(table: Table, path: tuple[str, ...], columns: Columns) -> bool:
+    """Whether all rows have one value, though they differ in more than in what was done.
+
+    It is then the name of the benchmark, or a setting. Numbered rows may be repeats of one task.
+    """
+    name = plain(path[-1])
+    is_id = name in IDS_OF_TASKS or name.endswith("_id")
+    if is_id or columns.keys() & {"prompt", "messages"} or n_distinct(table, [path]) > 1:
+        return False
+    if "repeat" in columns and n_distinct(table, [columns["repeat"]]) == len(table):
+        return False
+    roles = ("score", "model", "agent", "repeat", "output")
+    of_attempts = {columns[role] for role in roles if role in columns}
+    return any(
+        len(other) == 1 and other not in of_attempts and n_distinct(table, [other]) > 1
+        for other in paths(table)
+        if not is_score_name(other) and not is_duration(other[0])
+    )
+
+
+def is_of_steps(table: Table) -> bool:
+    """Whether rows are the steps of one attempt: a number counts up, and nothing names tasks."""
+    named = {plain(path[0]): path for path in paths(table) if len(path) == 1}
+    prompts = [named[name] for name in NAMES_OF["prompt"] & named.keys()]
+    if OF_A_STEP.isdisjoint(named) or not (IDS_OF_TASKS | {"task"}).isdisjoint(named):
+        return False
+    return all(n_distinct(table, [path]) == 1 for path in prompts) and any(
+        _counts_up(values_of(table, named[name])) for name in sorted(STEP_NUMBERS & named.keys())
+    )
+
+
+def _counts_up(values: Values) -> bool:
+    """Whether numbers go from 0 or 1 up by one; a step may have several rows."""
+    numbers = [repeat_of(value) for value in values]
+    known = [one for one in numbers if one is not None]
+    return (
+        len(known) == len(numbers) > 1
+        and known[0] in (0, 1)
+        and all(later - earlier in (0, 1) for earlier, later in itertools.pairwise(known))
+        and 2 * len(set(known)) > len(known)
+    )
+
+
+def _is_of_grader(table: Table) -> bool:
+    """Whether a table has the columns of SimpleQA, and in each row no grade but of its judge."""
+    grades = values_of(table, ("grade",))
+    return bool(grades) and all(
+        row.keys() >= GRADED_COLUMNS and row["grade"] in (None, "", *GRADES) for row in table
+    )
 
 
 def _is_whole_answer(table: Table, columns: Columns) -> bool:
@@ -572,9 +644,11 @@ def _classes(table: Table) -> Columns:
 
 
 def with_computed(row: dict[str, Any], columns: Columns) -> dict[str, Any]:
-    """The row with its task, if several columns identify it, and whether its answer is the key."""
+    """The row with its task, if several columns identify it, and its score, if it is computed."""
     if (name := columns.get("task", ("",))[0]) not in row and SEPARATOR in name:
         row = {**row, name: _joined(row, [(part,) for part in name.split(SEPARATOR)])}
+    if columns.get("score") == (OF_GRADER,):
+        return {**row, OF_GRADER: GRADES.get(text(row.get("grade")) or "")}
     if columns.get("score") != (EQUALS_KEY,):
         return row
     output, key = (as_class(get(row, *columns[role])) for role in ("output", "key"))
@@ -745,7 +819,21 @@ def described(columns: Columns, of_runs: Sequence[tuple[str, ...]], table: Table
 
 
 def _type(values: Values) -> str:
-    if all(isinstance(value, bool) for value in values):
-        return "boolean"
-    is_words = all(isinstance(value, str) and number(value) is None for value in values)
-    return "words" if is_words else "number"
+    """What scores are, and which words among them are none."""
+    scores = [value for value in values if not is_no_score(value)]
+    words = {" ".join(value.split()) for value in values if isinstance(value, str)}
+    unknown = sorted(word[:LONGEST_VALUE] for word in words if is_no_score(word))
+    more = f" and {len(unknown) - MOST_WORDS} more" if len(unknown) > MOST_WORDS else ""
+    listed = ", ".join(unknown[:MOST_WORDS]) + more
+    if unknown and not scores:
+        advice = "name a column of numbers, true and false, or pass and fail"
+        return f"words that are no scores: {listed}; {advice}"
+    is_words = all(isinstance(value, str) and number(value) is None for value in scores)
+    is_boolean = all(isinstance(value, bool) for value in scores)
+    known = "boolean" if is_boolean else "words" if is_words else "number"
+    return f"{known}; no scores: {listed}" if unknown else known
+
+
+def is_no_score(value: Any) -> bool:
+    """Whether something is recorded where a score is expected, and none is known for it."""
+    return value not in (None, "") and score_of(value) is None
