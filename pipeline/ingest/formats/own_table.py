@@ -145,6 +145,7 @@ def claims(
     Documents that are one attempt each are one table. A table too small to have a comparison of
     its own has that of the others.
     """
+    _states.cache_clear()
     documents: dict[ListedFile, dict[str, Any]] = {}
     samples = {}
     for file in files:
@@ -453,7 +454,13 @@ class Together:
 
 def _together(tables: Sequence[Path], chosen: tuple[tuple[str, str], ...]) -> Together:
     """What is decided over several tables, once for as long as they stay the same."""
-    return _decided(tuple((path, *_state(path)) for path in tables), chosen)
+    return _decided(_states(tuple(tables)), chosen)
+
+
+@lru_cache(maxsize=256)
+def _states(tables: tuple[Path, ...]) -> tuple[tuple[Path, int, int], ...]:
+    """The tables with their sizes and times, looked up once per listing."""
+    return tuple((path, *_state(path)) for path in tables)
 
 
 def _state(path: Path) -> tuple[int, int]:
