@@ -557,6 +557,9 @@ def test_words_that_are_no_scores(tmp_path: Path) -> None:
     ) in reading
     some = [{"id": n, "output": "x", "correct": "N/A" if n == 2 else n > 3} for n in range(6)]
     assert "score = correct (boolean; no scores: N/A)" in described(recognise(some, {}), [], some)
+    words = [{"id": place, "status": word} for place, word in enumerate(["pass", "fail", "late"])]
+    read_as = described(recognise(words, {"score": "status"}), [], words, is_word=True)
+    assert "score = status (words; no pass: late)" in read_as
     read_rows = attempts(tmp_path, score="level")
     assert [(row["reward"], row["level"]) for row in read_rows[:2]] == [(None, "L0"), (None, "L1")]
 

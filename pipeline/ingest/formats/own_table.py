@@ -896,7 +896,7 @@ def _columns(artifact: Artifact) -> TableColumns:
         if is_guess and "repeat" in columns and not is_numbering(table, columns):
             del columns["repeat"]
     copies = together.copies.get(artifact.path, {})
-    description = described(columns, of_runs, table)
+    description = described(columns, of_runs, table, is_word=together.is_word)
     return TableColumns(columns, of_runs, description, together.is_word, copies)
 
 

@@ -794,14 +794,17 @@ def is_score_name(path: tuple[str, ...]) -> bool:
     return plain(path[-1]) in NAMES_OF["score"]
 
 
-def described(columns: Columns, of_runs: Sequence[tuple[str, ...]], table: Table) -> str:
+def described(
+    columns: Columns, of_runs: Sequence[tuple[str, ...]], table: Table, *, is_word: bool = False
+) -> str:
     """How a table is read, in one line: `task = id, score = correct (boolean), ...`.
 
-    Columns without a role come last: they are fields of the rows.
+    Columns without a role come last: they are fields of the rows. `is_word` says that the scores,
+    also of tables beside it, are words for true and false.
     """
     by_role = {role: ".".join(columns[role]) for role in SHOWN if role in columns}
     if "score" in columns:
-        by_role["score"] += f" ({_type(values_of(table, columns['score']))})"
+        by_role["score"] += f" ({_type(values_of(table, columns['score']), is_word=is_word)})"
     listed = [f"{role} = {column}" for role, column in by_role.items()]
     if "task" not in columns:
         by = "prompt" if columns.keys() & {"prompt", "messages"} else "row"
@@ -818,20 +821,26 @@ def described(columns: Columns, of_runs: Sequence[tuple[str, ...]], table: Table
     return ", ".join(listed)
 
 
-def _type(values: Values) -> str:
-    """What scores are, and which words among them are none."""
+def _type(values: Values, *, is_word: bool) -> str:
+    """What scores are, and which other words among them are no pass or no scores."""
     scores = [value for value in values if not is_no_score(value)]
     words = {" ".join(value.split()) for value in values if isinstance(value, str)}
-    unknown = sorted(word[:LONGEST_VALUE] for word in words if is_no_score(word))
-    more = f" and {len(unknown) - MOST_WORDS} more" if len(unknown) > MOST_WORDS else ""
-    listed = ", ".join(unknown[:MOST_WORDS]) + more
-    if unknown and not scores:
+    others = sorted(word for word in words if is_no_score(word))
+    no_passes = _listed([word for word in others if score_of(word, is_word=is_word) is not None])
+    no_scores = _listed([word for word in others if score_of(word, is_word=is_word) is None])
+    if no_scores and not scores:
         advice = "name a column of numbers, true and false, or pass and fail"
-        return f"words that are no scores: {listed}; {advice}"
+        return f"words that are no scores: {no_scores}; {advice}"
     is_words = all(isinstance(value, str) and number(value) is None for value in scores)
     is_boolean = all(isinstance(value, bool) for value in scores)
     known = "boolean" if is_boolean else "words" if is_words else "number"
-    return f"{known}; no scores: {listed}" if unknown else known
+    known += f"; no pass: {no_passes}" if no_passes else ""
+    return known + (f"; no scores: {no_scores}" if no_scores else "")
+
+
+def _listed(words: Sequence[str]) -> str:
+    more = f" and {len(words) - MOST_WORDS} more" if len(words) > MOST_WORDS else ""
+    return ", ".join(word[:LONGEST_VALUE] for word in words[:MOST_WORDS]) + more
 
 
 def is_no_score(value: Any) -> bool:
