@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from math import comb
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -464,3 +465,17 @@ def test_a_check_that_most_runs_fail_is_not_one_runs(names: str, n_tasks: int) -
     found = yield {name: rows(is_passing=name == "d") for name in names}
     query = "select coalesce(max(n_tasks), 0) from findings where kind = 'stuck'"
     assert found.one(query) == n_tasks
+
+
+def test_graded_failures_are_cited_first(tmp_path: Path) -> None:
+    """An attempt without a grade has a mode too, but shows less of it."""
+    rows = [
+        rollout(task, 0, reward=float(task > 11), source="hard" if task < 16 else "easy")
+        for task in range(40)
+    ]
+    del rows[0]["reward"]
+    found = analyzed(tmp_path, {"a_rollouts.jsonl": rows}, needs=["failure_modes"])
+    assert found.rows("""
+        select n_failures, failing_citations from failure_modes
+        where mode = 'source = hard' and run_id is null
+    """) == [(12, ["a/1:0", "a/10:0", "a/11:0"])]

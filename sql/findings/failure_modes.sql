@@ -243,7 +243,7 @@ endings as (
     where reason = 'ungraded'
     group by all
 ),
--- One attempt to open of each task, of the task with most of them first.
+-- One attempt to open of each task, graded if one is, of the task with most of them first.
 examples as (
     select
         benchmark,
@@ -253,10 +253,11 @@ examples as (
         task_id,
         is_failure,
         is_pass,
+        bool_or(is_scored) as is_scored,
         count(*) as n_rollouts,
         arg_min(
             if(is_recorded, run_id || '/' || task_id || ':' || rollout_index || coalesce('#' || seq, ''), null),
-            rollout_index
+            (not is_scored, rollout_index)
         ) as citation
     from bearing
     inner join attempts using (benchmark, run_id, task_id, rollout_index)
@@ -270,7 +271,7 @@ per_run as (
         run_id,
         cast(coalesce(sum(n_rollouts) filter (where is_failure), 0) as bigint) as n_failures,
         cast(coalesce(sum(n_rollouts) filter (where is_pass), 0) as bigint) as n_passes,
-        min_by(citation, (-n_rollouts, task_id), 3) filter (where is_failure and citation is not null)
+        min_by(citation, (not is_scored, -n_rollouts, task_id), 3) filter (where is_failure and citation is not null)
             as failing,
         arg_min(citation, (-n_rollouts, task_id)) filter (where is_pass) as passing
     from examples
