@@ -113,6 +113,19 @@ def test_benchmarks_may_share_what_distinguishes_their_runs() -> None:
     ]
 
 
+def test_models_at_several_benchmarks_keep_their_names() -> None:
+    """Where benchmarks share what distinguishes their runs, the benchmark follows the model."""
+    names = {
+        benchmark: [
+            f"{model}-{benchmark}-summary" for model in ("open_gemini-3-flash", "open_gpt-5.3")
+        ]
+        for benchmark in ("google-workspace-gws-cli", "web-browsing-hard-pinchtab")
+    }
+    called = alias_of(**names)
+    for run, alias in called.items():
+        assert ("gemini" in alias) == ("gemini" in run) and ".." not in alias, alias
+
+
 @given(st.sets(WORD, min_size=1, max_size=8), st.sets(WORD, max_size=8))
 def test_aliases_are_short_and_no_two_are_alike(one: set[str], other: set[str]) -> None:
     """Short names are their own alias, and no run is called by the name of another."""

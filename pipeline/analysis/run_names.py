@@ -39,7 +39,7 @@ def aliases(runs: pa.Table) -> pa.Table:
         shown += worded(own_names, distinguished(own_names, own_models))
     # Names that are alike in several benchmarks, or the only one of theirs: as all runs differ.
     uses = Counter(map(str.lower, shown))
-    of_all = distinguished(names, models)
+    of_all = worded(names, distinguished(names, models))
     wanted = [
         other if uses[alias.lower()] > 1 or len(alias) > LONGEST else alias
         for alias, other in zip(shown, of_all, strict=True)
