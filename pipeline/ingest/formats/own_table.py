@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from ...artifact import Artifact, Kind, ListedFile
 from ...errors import InputError
@@ -129,6 +129,9 @@ PARTS_OF_TOKENS = frozenset(
 )
 UNITS_OF_MILLISECONDS = frozenset("ms msec millis milliseconds".split())
 UNITS = UNITS_OF_MILLISECONDS | frozenset("s sec secs seconds".split())
+# A column, and the hash of what a row has there.
+Value: TypeAlias = tuple[str, int]
+
 # Roles whose columns are elsewhere in the row that is made; the others stay columns as well.
 MOVED = ("task", "prompt", "messages", "output", "key", "score")
 
@@ -576,20 +579,24 @@ def _copies(tables: Mapping[Path, list[dict[str, Any]]]) -> dict[Path, dict[int,
     """
     if len(tables) < 2 or sum(_state(path)[0] for path in tables) > LARGEST_COMPARED:
         return {}
+    n_rows_at = {
+        path: Counter(itertools.chain.from_iterable(_times(row) for _, row in _placed(path)))
+        for path in tables
+    }
+    n_tables_at = Counter(itertools.chain.from_iterable(n_rows_at.values()))
+    shared = {time for time, n_tables in n_tables_at.items() if n_tables > 1}
     copies: dict[Path, dict[int, str]] = {}
-    rows_at: dict[Any, tuple[frozenset[Any], str]] = {}
+    rows_at: dict[Value, tuple[frozenset[Value], str]] = {}
     # The table with the most columns has the originals; of those the largest.
     ordered = sorted(tables, key=lambda path: (-len(_names(tables[path])), -_state(path)[0], path))
-    for path in ordered:
-        rows = [
-            (place, frozenset(measured), tuple(one for one in measured if one[2]))
-            for place, row in _placed(path)
-            if (measured := list(_compared_values(row)))
-        ]
-        n_rows_at = Counter(time for _, _, times in rows for time in times)
-        own: dict[Any, tuple[frozenset[Any], str]] = {}
-        for place, values, times in rows:
-            single = [time for time in times if n_rows_at[time] == 1]
+    for path in ordered if shared else ():
+        own: dict[Value, tuple[frozenset[Value], str]] = {}
+        for place, row in _placed(path):
+            times = (time for time in _times(row) if time in shared)
+            single = [time for time in times if n_rows_at[path][time] == 1]
+            if not single:
+                continue
+            values = frozenset(_hashed(*cell) for cell in row.items() if cell[1] not in (None, ""))
             same = (rows_at[time] for time in single if time in rows_at)
             original = next((name for others, name in same if values <= others), None)
             if original:
@@ -600,12 +607,18 @@ def _copies(tables: Mapping[Path, list[dict[str, Any]]]) -> dict[Path, dict[int,
     return copies
 
 
-def _compared_values(row: dict[str, Any]) -> Iterator[tuple[str, int, bool]]:
-    """The columns of a row with their values as hashes, and whether these are measured times."""
+def _times(row: dict[str, Any]) -> Iterator[Value]:
+    """The measured times of a row: fractions of durations, and times of the clock."""
     for name, value in row.items():
-        if value not in (None, ""):
-            is_fraction = isinstance(value, float) and bool(value % 1) and is_duration(name)
-            yield name, hash(as_json(value)), is_fraction or is_time(value)
+        if isinstance(value, float):
+            if value % 1 and is_duration(name):
+                yield _hashed(name, value)
+        elif value and is_time(value):
+            yield _hashed(name, value)
+
+
+def _hashed(name: str, value: Any) -> Value:
+    return name, hash(as_json(value))
 
 
 @dataclass(frozen=True)
