@@ -54,7 +54,7 @@ notes as (
         'pooled' as kind,
         entrant,
         benchmark,
-        n_runs || ' runs are pooled (' || pooling || '): ' || array_to_string(run_ids, ', ')
+        n_runs || ' runs are pooled (' || if(pooling = 'equal settings', 'no recorded setting differs', pooling) || '): ' || array_to_string(run_ids, ', ')
             || coalesce('; alone they score ' || format('{:.1f}% to {:.1f}%', 100 * lowest_run_value, 100 * highest_run_value), '')
             as message
     from main.suite_cells
