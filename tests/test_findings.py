@@ -188,10 +188,12 @@ def test_the_summary_is_short(content: report.Content, n_runs: int) -> None:
 
 
 def test_the_summary_says_what_health_checks_flag(content: report.Content) -> None:
-    """All attempts, not those of the worst run alone, and runs with a finding of their own."""
+    """All attempts, not those of the worst run alone; without any, runs with a finding."""
     desk = content.of_benchmark("office_desk")
-    both = summary(desk)
-    assert "flag 9 attempts in 2 runs, most in `office_desk_birch-70b` (6), and 2 runs (" in both
+    two = "flag 6 attempts of `office_desk_birch-70b` and 3 of `office_desk_aster-8b`."
+    assert two in summary(desk)
+    several = summary(replace(desk, runs=[*desk.runs, desk.runs[0]]))
+    assert "flag 12 attempts in 3 runs, most in `office_desk_birch-70b` (6)." in several
     healthy = replace(desk.runs[0], tables={**desk.runs[0].tables, "health": []})
     text = summary(replace(desk, runs=[healthy]))
     assert "Health checks flag no attempt, but the run (`run_incomplete`)" in text
