@@ -158,12 +158,6 @@ def test_factors_of_the_score() -> None:
     }
 
 
-def test_verdicts_are_no_modes() -> None:
-    """What says the score again is listed by itself alone."""
-    signs = [sign("ok = false", FAILURES), sign("error = lost", range(8))]
-    assert texts(modes(signs, attempts())) == ["error = lost"]
-
-
 # --- always listed
 
 
@@ -172,17 +166,6 @@ ENDS = [
     sign("stop = timeout", [*range(8, 18), 38]),
     sign("stop = crash", [18, 19, 39]),
 ]
-
-
-def test_a_terminal_field_is_listed_whole() -> None:
-    """The word that leans to failing leads, every other value is a part; no test decides."""
-    listed = modes(ENDS, attempts())
-    assert [(mode.sign.text, mode.reason, mode.parent) for mode in listed] == [
-        ("stop = timeout", "terminal", None),
-        ("stop = done", "terminal", "stop = timeout"),
-        ("stop = crash", "terminal", "stop = timeout"),
-    ]
-    assert all(mode.p_adjusted is None for mode in listed)
 
 
 @pytest.mark.parametrize(
@@ -210,29 +193,6 @@ def test_a_setting_of_runs_is_no_end() -> None:
     two_runs = replace(attempts(), run=np.arange(N) // 20)
     assert terminal_fields(host, two_runs) == []
     assert terminal_fields(host, replace(attempts(), run=np.arange(N) % 2))
-
-
-def test_ungraded_attempts_come_first() -> None:
-    """Before ends, limits and tested signs, however few they are."""
-    signs = [
-        *ENDS,
-        sign("results = is null", [18, 19], kind="ungraded"),
-        sign("error = lost", range(6)),
-        sign("output tokens = at 500", range(3), kind="limit"),
-    ]
-    listed = modes(signs, attempts())
-    assert [(mode.sign.text, mode.reason) for mode in listed if mode.parent is None] == [
-        ("results = is null", "ungraded"),
-        ("stop = timeout", "terminal"),
-        ("output tokens = at 500", "limit"),
-        ("error = lost", "tested"),
-    ]
-
-
-def test_modes_of_a_profile_come_first() -> None:
-    """They are neither tested nor left out where another sign has the same bearers."""
-    signs = [sign("MINE = n > 3", [0, 1], kind="profile"), sign("error = lost", range(8))]
-    assert texts(modes(signs, attempts())) == ["MINE = n > 3", "error = lost"]
 
 
 # --- groups and order
@@ -321,23 +281,6 @@ def test_without_a_pass_only_texts_are_counted() -> None:
         sign("find = called", [1, 2], n=4, kind="call"),
     ]
     assert texts(modes(signs, alone)) == ["category = no call"]
-
-
-def test_what_kind_of_task_it_is_is_no_mode() -> None:
-    """Of a few attempts a word that passes have others of may be the task's; an end is not."""
-    few = attempts(6, 4, n_per_task=1)
-    signs = [
-        sign("level = hard", [0, 1, 2], n=6),
-        sign("level = easy", [3, 4, 5], n=6),
-        sign("failure_mode = timeout", [0, 1, 2], n=6),
-        sign("failure_mode = unset", [3, 4, 5], n=6),
-        sign("is_masked = true", [0, 3], n=6),
-        sign("is_masked = false", [1, 2, 4, 5], n=6),
-        sign("gate = late", [1, 2, 3], n=6),
-        sign("gate = none", [4, 5], n=6),
-    ]
-    expected = {"failure_mode = timeout", "gate = late", "is_masked = true"}
-    assert set(texts(modes(signs, few))) == expected
 
 
 def test_a_reason_that_all_attempts_have_comes_first_without_a_pass() -> None:
@@ -542,34 +485,6 @@ def test_max_t_steps_down() -> None:
     both, alone = max_t([clear, weak], strata, fails), max_t([weak], strata, fails)
     assert both[0] <= both[1] and both[1] == pytest.approx(alone[0], abs=0.02)
     assert all(np.diff(np.sort(both)) >= 0)
-
-
-def test_outcomes_stay_in_their_strata() -> None:
-    """Every draw has as many failures in each stratum as there are."""
-    strata = np.repeat([0, 1, 2, 3], [7, 3, 7, 1])
-    outcome = np.random.default_rng(5).random(18) < 0.5
-    n_draws = 0
-    for block in module._shuffles(outcome, strata, 250):
-        for stratum in range(4):
-            drawn = block[strata == stratum].sum(axis=0)
-            assert (drawn == outcome[strata == stratum].sum()).all()
-        n_draws += block.shape[1]
-    assert n_draws == 250
-
-
-def test_a_sign_of_a_stratum_is_not_significant() -> None:
-    """What a whole run bears differs from other runs, which no shuffle within runs can show."""
-    strata = np.repeat([0, 1], 20)
-    fails = strata == 0
-    (p_value,) = max_t([sign("a = x", range(20))], strata, fails)
-    assert p_value == 1
-
-
-def test_max_t_is_deterministic() -> None:
-    """The same attempts have the same p-values."""
-    signs, strata = drawn_signs(1, 200, 30), np.arange(200) % 7
-    fails = np.random.default_rng(3).random(200) < 0.4
-    assert (max_t(signs, strata, fails) == max_t(signs, strata, fails)).all()
 
 
 def test_a_verdict_of_one_run_is_a_verdict() -> None:
