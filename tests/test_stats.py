@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pipeline.analysis import stats
 from pipeline.analysis.votes import plurality
-from tests import reference_run, uncertainty_reference
+from tests import uncertainty_reference
 
 N_DRAWS = 2000
 
@@ -63,40 +63,6 @@ def test_same_tasks_interval(value: float, se: float, n_mixed: int, is_bounded: 
         assert np.isnan(actual).all()
     else:
         assert [bound[0] for bound in actual] == pytest.approx(exact, abs=1e-9)
-
-
-def binomial(n: int, p: Fraction, f: int) -> Fraction:
-    return comb(n, f) * p**f * (1 - p) ** (n - f)
-
-
-@pytest.mark.parametrize("p", [Fraction(1, 10), Fraction(7, 9)])
-@pytest.mark.parametrize(("n", "k"), [(2, 1), (5, 1), (7, 2), (12, 6)])
-def test_subset_variance_is_unbiased(p: Fraction, n: int, k: int) -> None:
-    """Over all outcomes of n repeats, F_k^2 - F_2k averages to the true variance of F_k.
-
-    F_k is the share of k-subsets that are all of one kind: failing for pass@k, passing for pass^k.
-    """
-    shares = [Fraction(comb(f, k), comb(n, k)) for f in range(n + 1)]
-    chances = [binomial(n, p, f) for f in range(n + 1)]
-    expected = sum(c * s for c, s in zip(chances, shares, strict=True))
-    truth = sum(c * s * s for c, s in zip(chances, shares, strict=True)) - expected**2
-    assert expected == p**k
-    estimates = [
-        uncertainty_reference.subset_variance([True] * f + [False] * (n - f), k)
-        for f in range(n + 1)
-    ]
-    assert sum(c * e for c, e in zip(chances, estimates, strict=True) if e is not None) == truth
-
-
-@given(st.integers(1, 9), st.data())
-def test_formulas_are_enumeration(n: int, data: st.DataObject) -> None:
-    """The closed forms used where subsets are too many are the means over subsets."""
-    passed, k = data.draw(st.integers(0, n)), data.draw(st.integers(1, n))
-    verdicts = [True] * passed + [False] * (n - passed)
-    assert reference_run.pass_at_by_formula(n, passed, k) == reference_run.pass_at(verdicts, k)
-    assert reference_run.pass_hat_by_formula(n, passed, k) == reference_run.pass_hat(verdicts, k)
-    rewards = data.draw(st.lists(st.fractions(-3, 3), min_size=n, max_size=n))
-    assert reference_run.max_at_by_formula(rewards, k) == reference_run.max_at(rewards, k)
 
 
 def covers(low: stats.Numbers, high: stats.Numbers, truth: stats.Numbers | float) -> float:

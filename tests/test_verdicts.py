@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from fractions import Fraction
 from functools import partial
 from pathlib import Path
 
@@ -19,7 +18,6 @@ from tests.case_files import cases
 from tests.fact_files import Fact, facts
 from tests.lean import CHECKED, LOADED
 from tests.results import Results, Row, analyzed, asked, call, rollout, write
-from tests.uncertainty_reference import clustered_variance, degrees
 
 pytestmark = pytest.mark.slow
 
@@ -237,27 +235,6 @@ def test_detectable_is_seen_four_times_in_five() -> None:
     mean, error = drawn.mean(axis=1), drawn.std(axis=1, ddof=1) / np.sqrt(50)
     low, _ = stats.change_interval(mean, error, size, size - 1, is_bounded=np.full(4000, False))
     assert np.mean(low > 0) == pytest.approx(0.8, abs=0.03)
-
-
-@pytest.mark.parametrize("sizes", [[1] * 6, [3, 3, 3], [5, 2, 1, 1], [9, 1, 1, 1, 4]])
-def test_unequal_groups(sizes: list[int]) -> None:
-    """Bell and McCaffrey's adjustment and Satterthwaite's degrees, from the matrices themselves."""
-    n = sum(sizes)
-    ends = np.cumsum(sizes)
-    groups = [np.arange(end - size, end) for size, end in zip(sizes, ends, strict=True)]
-    residual = np.eye(n) - 1 / n
-    contrasts = []
-    for own in groups:
-        values, vectors = np.linalg.eigh(residual[np.ix_(own, own)])
-        adjusted = vectors @ np.diag(values**-0.5) @ vectors.T
-        contrasts.append(residual[:, own] @ adjusted @ np.ones(len(own)) / n)
-    together = np.stack(contrasts)
-    spread = np.linalg.eigvalsh(together @ together.T)
-    assert degrees(sizes) == pytest.approx(spread.sum() ** 2 / (spread**2).sum())
-    y = np.random.default_rng(n).random(n)
-    exact = clustered_variance([[Fraction(value) for value in y[own]] for own in groups])
-    assert exact is not None
-    assert float(exact) == pytest.approx(sum((contrast @ y) ** 2 for contrast in contrasts))
 
 
 def test_borderline_bounds_keep_their_side() -> None:
