@@ -250,32 +250,6 @@ def test_processes_write_what_one_process_writes(
     assert raw(tmp_path / "warehouse.duckdb") == raw(demo)
 
 
-@pytest.mark.exhaustive
-@pytest.mark.slow
-def test_clusters_write_what_one_process_writes(
-    tmp_path: Path, demo: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Ray with one node and with two: all files to the byte, and all rows."""
-    cluster_utils = pytest.importorskip("ray.cluster_utils")
-    import ray
-
-    monkeypatch.setattr(shards, "SHARD_BYTES", 200_000)
-    for name, value in RAY_ENVIRONMENT.items():
-        monkeypatch.setenv(name, value)
-    cluster = cluster_utils.Cluster(
-        initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False}
-    )
-    read = engines.engine("ray", jobs=None, address=cluster.address)
-    try:
-        for name in ("one", "two"):
-            assert analyzed(tmp_path / name, read) == files_of(demo.parent)
-            assert raw(tmp_path / name / "warehouse.duckdb") == raw(demo)
-            cluster.add_node(num_cpus=1)
-    finally:
-        ray.shutdown()
-        cluster.shutdown()
-
-
 @pytest.mark.slow
 def test_parts_that_are_not_as_written_are_ignored(tmp_path: Path, kept: Path) -> None:
     """Other bytes, other columns, what others may write, and links are read from the file again."""

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.planted_pairs import BASE, LOST, PLANTED, Planted, every_run, files
+from tests.planted_pairs import BASE, PLANTED, Planted, every_run, files
 from tests.results import Row, analyzed, call
 
 # 100 tasks, 8 repeats: two standard errors of a change, three of a part of it, are less.
@@ -84,14 +84,6 @@ def test_lines_cite_what_went_their_way(compared: dict[str, Row]) -> None:
             assert line["amount"] == 0 or line["example"].startswith(f"{run}/")
 
 
-def test_other_questions_are_refused(compared: dict[str, Row]) -> None:
-    """Tasks that ask something else under the same number are no losses."""
-    pairing = compared["other_questions"]["pairing"]
-    assert (pairing["contradicted"], pairing["verified"]) == (20, 80)
-    assert {f"{task}" for task in pairing["refused_tasks"]} <= {f"{n}" for n in range(80, 100)}
-    assert all(int(task["task_id"]) < 80 for task in compared["other_questions"]["losses"])
-
-
 def test_nothing_planted_is_not_called(compared: dict[str, Row]) -> None:
     """Runs drawn alike are neither better nor worse, by any mode, nor with fewer repeats."""
     alike = [compared[name] for name in compared if name.startswith(("same", "fewer", "whole"))]
@@ -99,20 +91,3 @@ def test_nothing_planted_is_not_called(compared: dict[str, Row]) -> None:
     for each in alike:
         for line in each["ledgers"]["failure_modes"]["lines"]:
             assert line["amount"] == pytest.approx(0, abs=NEAR)
-
-
-@pytest.mark.parametrize("name", ["half_the_repeats", "fewer"])
-def test_repeats_differ(name: str, compared: dict[str, Row]) -> None:
-    """Eight repeats against four: rollouts change places within tasks."""
-    assert compared[name]["test"] == "t of tasks' differences"
-
-
-@pytest.mark.parametrize("name", LOST)
-def test_lost_failures_do_not_improve(name: str, compared: dict[str, Row]) -> None:
-    """Without 40% of its failures a run looks better, and is judged by what it was with them."""
-    each = compared[name]
-    assert each["ci_new_tasks"][0] > 0
-    assert each["verdict"] == "inconclusive"
-    assert each["bounds"]["counted_as_fail"] == pytest.approx(compared["whole"]["delta"])
-    assert each["bounds"]["ci_counted_as_fail"] == pytest.approx(compared["whole"]["ci_new_tasks"])
-    assert each["bounds"]["is_expected_known"] == (name == "lost_rows_asked")

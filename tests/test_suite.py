@@ -15,7 +15,7 @@ import pytest
 import blade as api
 from pipeline.analysis import suites
 from pipeline.errors import UsageError
-from tests.bench.suites import any_difference, coverage, drawn, planted, tasks_table
+from tests.bench.suites import any_difference, coverage, drawn, tasks_table
 from tests.results import Results, Row, analyzed, call, rollout
 
 NEEDS = "suite_cells suite_standings suite_comparisons suite_notes suite_modes run_metrics".split()
@@ -124,18 +124,6 @@ def test_coverage_of_the_average(
 ) -> None:
     """The interval of the average has the truth in 93 to 97% of 2,000 suites."""
     assert 0.93 <= coverage(1000, shapes, sizes, repeats) <= 0.97
-
-
-@pytest.mark.exhaustive
-@pytest.mark.slow
-def test_planted_change() -> None:
-    """Three points at each of ten benchmarks show over the suite, and hardly at single ones."""
-    shown, single, alone = planted(60)
-    # Three standard errors of 60 draws below the power of 95% that these sizes have.
-    assert shown >= 0.95 - 3 * (0.95 * 0.05 / 60) ** 0.5
-    assert single <= 0.08
-    # In most suites that show it no benchmark shows anything alone.
-    assert alone > 0.5
 
 
 def test_what_is_stated(tmp_path: Path) -> None:
