@@ -147,19 +147,6 @@ def test_what_looks_the_same_is_not_the_same(tmp_path: Path, case: Callable[[Pat
     assert not earlier.is_current(second.out, inputs(second), by_content=False)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("case", CASES)
-def test_what_looks_the_same_is_read(tmp_path: Path, case: Callable[[Path], Case]) -> None:
-    """Other files with equal names, sizes, beginnings and older times have their own figures."""
-    first, change, second = case(tmp_path)
-    time.sleep(STEP_SECONDS)
-    analyzed(first)
-    assert rewards(first.out) == N_PASSES
-    change()
-    analyzed(second)
-    assert rewards(second.out) == N_FAILS
-
-
 def noted(settings: Settings) -> list[str]:
     """The stages and notes of an analysis that trusts files which were written a moment ago."""
     notes: list[str] = []
