@@ -70,16 +70,13 @@ def seconds(call: Callable[[], object]) -> float:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("text", texts())
-def test_a_long_text_is_sanitized_in_time(text: str) -> None:
-    """What is to be found in it or not: the time grows with its length, not with its square."""
+def test_a_long_text_is_sanitized_and_verified_in_time(text: str) -> None:
+    """What is to be found in it or not, also in one paragraph of a report.
+
+    The time grows with its length, not with its square.
+    """
     spans(SHORT, Policy())
     assert seconds(lambda: spans(text, Policy())) < MOST_SECONDS
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("text", texts())
-def test_a_long_text_is_verified_in_time(text: str) -> None:
-    """With any text in one paragraph of a report."""
     report = f"{SHORT}\n\n{text}\n"
     assert seconds(lambda: verify(report, "report.md")) < MOST_SECONDS
 
