@@ -9,7 +9,7 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,6 +45,19 @@ def rollout(
         response["model"] = model
     row = {**asked(task, index, ask=ask, agent=agent), "response": response, "reward": reward}
     return {**row, **fields}
+
+
+def tried(n_tasks: int, passes: Callable[[int], Any], **fields: Any) -> list[Row]:
+    """A row per task, which passes or not; a field that is a function is one of the task."""
+    return [
+        rollout(
+            task,
+            0,
+            reward=float(passes(task)),
+            **{name: each(task) if callable(each) else each for name, each in fields.items()},
+        )
+        for task in range(n_tasks)
+    ]
 
 
 def asked(

@@ -5,12 +5,20 @@ from __future__ import annotations
 import json
 import re
 
-from tests.results import Row, call, called, rollout, wrote
+from tests.results import Row, call, called, rollout, tried, wrote
 from tests.together import Batch, Case, together, with_pages
 
 
 def answered(task: int, answer: str, key: str, reward: float, **more: object) -> Row:
     return rollout(task, 0, output=wrote(answer), reward=reward, expected_answer=key, **more)
+
+
+def always(_task: int) -> bool:
+    return True
+
+
+def never(_task: int) -> bool:
+    return False
 
 
 def notes(found: Case) -> dict[str, list[str]]:
@@ -69,16 +77,8 @@ def test_checks_of_several_groups() -> Batch:
 @together
 def test_a_slice_that_a_run_is_weak_in() -> Batch:
     """The passes of a slice beside those of all others, where its interval is apart from theirs."""
-    rows = [
-        rollout(
-            task,
-            0,
-            reward=float(task in (0, 1) or task >= 20),
-            topic="hard" if task < 12 else "easy",
-        )
-        for task in range(40)
-    ]
-    found = yield rows
+    topic = {"topic": lambda task: "hard" if task < 12 else "easy"}
+    found = yield tried(40, lambda task: task in (0, 1) or task >= 20, **topic)
     query = """
         select mode, n_passes, n_passes_observed, n_attempts, n_all_attempts
         from findings
@@ -126,18 +126,14 @@ def test_what_the_verifier_says_is_no_answer() -> Batch:
 @together
 def test_the_name_of_a_task_is_no_key() -> Batch:
     """A field that every row has and that says which task it is of."""
-    rows = [
-        rollout(task, 0, output=wrote(f"text {task}"), reward=float(task % 2), target=str(task))
-        for task in range(8)
-    ]
+    rows = tried(8, lambda n: n % 2, output=lambda n: wrote(f"text {n}"), target=str)
     assert not [note for listed in notes((yield rows)).values() for note in listed if "key" in note]
 
 
 @together
 def test_a_list_of_nothing_says_nothing() -> Batch:
     words = "after the run these unexpected files were found: "
-    rows = [rollout(task, 0, reward=1.0) for task in range(4)]
-    rows += [rollout(4, 0, reward=0.0, says=f"{words}[]")]
+    rows = [*tried(4, always), rollout(4, 0, reward=0.0, says=f"{words}[]")]
     rows += [rollout(5, 0, reward=0.0, says=f"{words}['a.txt']")]
     assert notes((yield rows)) == {"5": [f"says: {words}['a.txt']"]}
 
@@ -193,16 +189,12 @@ def test_data_is_no_explanation() -> Batch:
 @together
 def test_without_a_pass_what_tasks_say_is_no_reason() -> Batch:
     """A text that every failure has for itself; one that several have is a reason."""
-    rows = [
-        rollout(
-            task,
-            0,
-            reward=0.0,
-            about=f"{'long ago and far away, '[task:]} there was a town of {task * 7} houses",
-            log=f"the verifier gave up after {task + 3} seconds and wrote no verdict",
-        )
-        for task in range(4)
-    ]
+    rows = tried(
+        4,
+        never,
+        about=lambda n: f"{'long ago and far away, '[n:]} there was a town of {n * 7} houses",
+        log=lambda n: f"the verifier gave up after {n + 3} seconds and wrote no verdict",
+    )
     for task, listed in notes((yield rows)).items():
         wrote = f"the verifier gave up after {int(task) + 3} seconds and wrote no verdict"
         assert listed == [f"log: {wrote}"]
@@ -292,10 +284,7 @@ def test_a_user_whom_nobody_answers() -> Batch:
         [*wrote("Shall I?"), yes],
         [*wrote("Bye."), {**yes, "content": "END"}],
     ]
-    found = yield [
-        rollout(task, 0, reward=float(task > 2), output=ends[task] if task < 3 else wrote("Done."))
-        for task in range(8)
-    ]
+    found = yield tried(8, lambda n: n > 2, output=lambda n: [*ends, *[wrote("Done.")] * 5][n])
     query = "select task_id, note, seq from failure_notes where kind = 'ending'"
     note = 'ends with a message of the user: "Yes, go on."'
     assert found.rows(query) == [("1", note, 2)]
@@ -305,9 +294,7 @@ def test_a_user_whom_nobody_answers() -> Batch:
 def test_what_a_card_says_was_asked() -> Batch:
     """Not what all questions of the benchmark begin with."""
     preamble = "Answer with one word. " * 10
-    found = yield [
-        rollout(task, 0, ask=f"{preamble}card {task}?", reward=float(task > 0)) for task in range(4)
-    ]
+    found = yield tried(4, bool, ask=lambda task: f"{preamble}card {task}?")
     assert "Asked: `…0?" in found.report
 
 
@@ -322,17 +309,14 @@ def test_a_card_without_what_most_tasks_say() -> Batch:
             return "Which card is red?"
         return f"Case {task}. {first} {second}\nWhere is card {task}?\n{third} Thanks."
 
-    found = yield [rollout(task, 0, ask=ask(task), reward=float(task > 0)) for task in range(4)]
+    found = yield tried(4, bool, ask=ask)
     assert " Case 0. … Where is card 0?`" in found.report
 
 
 @with_pages
 def test_a_question_that_all_tasks_ask() -> Batch:
     """A placeholder is not what was asked."""
-    found = yield [
-        rollout(task, 0, ask="problem_id", reward=float(task > 0), expected_answer=f"{task}")
-        for task in range(4)
-    ]
+    found = yield tried(4, bool, ask="problem_id", expected_answer=str)
     assert "### Task `0`" in found.report and "Asked:" not in found.report
 
 
@@ -368,11 +352,7 @@ def test_a_limit_that_nobody_records() -> Batch:
 )
 def test_what_no_answer_was_taken_from(answers: list[str | None], n_empty: int) -> Batch:
     """An answer that the verifier did not find is empty, also where it found none at all."""
-    rows = [
-        rollout(task, 0, reward=float(task == 0), extracted_answer=answer)
-        for task, answer in enumerate(answers)
-    ]
-    found = yield rows
+    found = yield tried(4, lambda task: task == 0, extracted_answer=answers.__getitem__)
     assert found.rows("select n_empty, n_observed from report.looked") == [(n_empty, 4)]
     assert ("empty answers (0 of 4)" in found.report) == (n_empty == 0)
 
@@ -385,30 +365,11 @@ def test_nothing_failed_where_nothing_is_scored() -> Batch:
 
 
 @together
-def test_a_slice_below_the_rest() -> Batch:
-    """Of three groups of ten tasks with four attempts each, one passes next to nothing."""
-    rows = []
-    for task in range(30):
-        group = "abc"[task // 10]
-        for repeat in range(4):
-            passes = (group != "c" and (task + repeat) % 4) or (task, repeat) == (29, 0)
-            rows.append(rollout(task, repeat, reward=float(bool(passes)), category=group))
-    found = yield rows
-    query = "select slice_value from slice_metrics where is_below_rest and slice_key = 'category'"
-    assert found.column(query) == ["c"]
-
-
-@together
 def test_the_same_words_at_several_tasks() -> Batch:
     """A text that many tasks get is a sign, whether they pass or not; one of its own is not."""
     canned = "I apologize, but I was unable to answer."
-    rows = [
-        rollout(
-            task, 0, reward=float(task > 3), output=wrote(canned if task < 5 else f"it is {task}")
-        )
-        for task in range(10)
-    ]
-    found = yield rows
+    text = {"output": lambda task: wrote(canned if task < 5 else f"it is {task}")}
+    found = yield tried(10, lambda task: task > 3, **text)
     query = "select task_id, sign from signs where value like 'is given at several%' order by 1"
     sign = f"answer is given at several tasks: {canned}"
     assert found.rows(query) == [(str(task), sign) for task in range(5)]
@@ -454,10 +415,8 @@ def test_never_passed_of_few_tasks_is_no_finding() -> Batch:
 @with_pages
 def test_few_failures_are_listed() -> Batch:
     """Of three failures each is listed; what they share is counted in the table alone."""
-    found = yield [
-        rollout(task, 0, reward=float(task > 2), output=wrote("```json" if task < 3 else f"{task}"))
-        for task in range(9)
-    ]
+    text = {"output": lambda task: wrote("```json" if task < 3 else f"{task}")}
+    found = yield tried(9, lambda task: task > 2, **text)
     mode = "answer begins with a code fence"
     query = (
         "select n_failures, n_failures_observed, n_passes from failure_modes where run_id is null"
@@ -471,12 +430,13 @@ def test_few_failures_are_listed() -> Batch:
 @together
 def test_kinds_of_task_are_no_notes() -> Batch:
     """Of a word that passes have others of; one of failures alone is one, and how they ended."""
-    rows = [
-        rollout(task, 0, reward=float(task > 2), level="easy" if task > 2 else "hard")
-        | {"stop_reason": "none" if task > 2 else "cut", "gate": None if task > 2 else "late"}
-        for task in range(5)
-    ]
-    found = yield rows
+    found = yield tried(
+        5,
+        lambda task: task > 2,
+        level=lambda task: "easy" if task > 2 else "hard",
+        stop_reason=lambda task: "none" if task > 2 else "cut",
+        gate=lambda task: None if task > 2 else "late",
+    )
     assert notes(found) == {str(task): ["gate = late", "stop_reason = cut"] for task in range(3)}
     assert not found.rows("select mode from failure_modes where mode like 'level%'")
 
@@ -500,7 +460,7 @@ def test_a_run_without_transcripts_may_have_run() -> Batch:
 @together.each(("error_message", "could not reach the server"), ("stop_reason", "max_steps"))
 def test_a_reason_that_all_attempts_state(name: str, value: str) -> Batch:
     """Where none passes it comes first; what else all rows say alike is no reason."""
-    found = yield [rollout(task, 0, reward=0.0, split="test", **{name: value}) for task in range(6)]
+    found = yield tried(6, never, split="test", **{name: value})
     query = "select mode, n_failures, n_failures_observed from findings"
     assert found.rows(query) == [(f"{name} = {value}", 6, 6)]
 
@@ -508,16 +468,14 @@ def test_a_reason_that_all_attempts_state(name: str, value: str) -> Batch:
 @together.each(("stop_reason", "end_turn"), ("status", "failed"), ("split", "max_steps"))
 def test_how_attempts_usually_end_is_no_reason(name: str, value: str) -> Batch:
     """Nor is a verdict, or a field that nobody calls so."""
-    found = yield [rollout(task, 0, reward=0.0, **{name: value}) for task in range(6)]
+    found = yield tried(6, never, **{name: value})
     assert found.rows("select mode from findings") == []
 
 
 @together
 def test_an_error_that_differs_in_numbers_is_one_reason() -> Batch:
     """What the texts share is the reason, wherever it is recorded."""
-    found = yield [
-        rollout(task, 0, reward=0.0, detail=f"Error: port 80{task} refused") for task in range(6)
-    ]
+    found = yield tried(6, never, detail=lambda task: f"Error: port 80{task} refused")
     assert found.rows("select mode, n_failures from findings") == [
         ("detail = Error: port <n> refused", 6)
     ]
@@ -552,10 +510,8 @@ def test_the_question_that_a_row_names() -> Batch:
     """Of a long prompt what a field says is asked; not what only names the task."""
     schema = "\n".join(f"CREATE TABLE t{{0}}_{n} (a INT);" for n in range(9))
     asks = [f"{schema.format(task)}\nHow many rows has t{task}_1? Go." for task in range(4)]
-    found = yield [
-        rollout(task, 0, ask=ask, reward=float(task > 0), question=f"How many rows has t{task}_1?")
-        for task, ask in enumerate(asks)
-    ]
+    question = {"question": lambda task: f"How many rows has t{task}_1?"}
+    found = yield tried(4, bool, ask=asks.__getitem__, **question)
     assert "Asked: `…How many rows has t0_1?`" in found.report
 
 
@@ -723,11 +679,8 @@ def test_the_verdict_explains_nothing() -> Batch:
 @together
 def test_nearly_the_score_is_not_the_score() -> Batch:
     """A field that differs from the score in some attempts is listed with how many."""
-    rows = [
-        rollout(task, 0, reward=float(task > 9), grade={"ok": task > 9, "db": task > 8})
-        for task in range(24)
-    ]
-    found = yield rows
+    grade = {"grade": lambda task: {"ok": task > 9, "db": task > 8}}
+    found = yield tried(24, lambda task: task > 9, **grade)
     query = "select same_as_score, nearly_score from report.looked"
     assert found.rows(query) == [(["grade: ok"], ["grade: db (other than the score in 1 attempt)"])]
 
@@ -784,7 +737,7 @@ def test_a_pass_is_shown_where_it_does_what_the_failure_does_not() -> Batch:
     assert "You're welcome" not in found.report
 
 
-@with_pages
+@together
 def test_a_conversation_is_not_shown_by_its_last_words() -> Batch:
     """A task that passes sometimes: its checks say what the failure lacks."""
     found = yield [
@@ -886,10 +839,8 @@ def test_an_answer_that_is_not_read_is_not_missed() -> Batch:
 @together
 def test_a_verdict_in_other_words_is_no_weak_slice() -> Batch:
     """A field of the row that is one word for all passes and another for all failures."""
-    found = yield [
-        rollout(task, 0, reward=float(task > 11), category="unsolved" if task < 12 else "solved")
-        for task in range(40)
-    ]
+    category = {"category": lambda task: "unsolved" if task < 12 else "solved"}
+    found = yield tried(40, lambda task: task > 11, **category)
     assert found.rows("""
         select distinct
             is_verdict,
@@ -903,11 +854,7 @@ def test_a_verdict_in_other_words_is_no_weak_slice() -> Batch:
 @together
 def test_few_tasks_that_all_pass_put_no_slice_below() -> Batch:
     """Three of five against five of five is no clear difference."""
-    rows = [
-        rollout(task, 0, reward=float(task > 1), category="a" if task < 5 else "b")
-        for task in range(10)
-    ]
-    found = yield rows
+    found = yield tried(10, lambda n: n > 1, category=lambda n: "a" if n < 5 else "b")
     assert found.rows("select distinct is_below_rest from slice_metrics") == [(False,)]
 
 
@@ -969,11 +916,8 @@ def test_another_script_is_no_punctuation() -> Batch:
 @together
 def test_a_key_is_no_sign() -> Batch:
     """What is right belongs to the task; a key that is missing is an observation."""
-    rows = [
-        rollout(task, 0, reward=float(task > 3), target=None if task == 9 else "ab"[task % 2])
-        for task in range(10)
-    ]
-    found = yield rows
+    keys = [*"ababababa", None]
+    found = yield tried(10, lambda task: task > 3, target=keys.__getitem__)
     assert found.column("select distinct value from signs where name = 'target'") == ["is null"]
 
 
@@ -993,13 +937,8 @@ def test_of_a_traceback_its_last_line() -> Batch:
     """However long it is: what was raised says why, where it began does not."""
     frames = '  File "tests.py", line 6, in check\n    assert flip(3)\n           ^^^^^^^\n' * 20
     start = "Traceback (most recent call last):\n"
-    rows = [
-        rollout(
-            task, 0, reward=0.0, stderr=f"{start}{frames}NameError: name 'List' is not defined\n"
-        )
-        for task in range(5)
-    ]
-    found = yield [*rows, rollout(9, 0, stderr="")]
+    raised = f"{start}{frames}NameError: name 'List' is not defined\n"
+    found = yield [*tried(5, never, stderr=raised), rollout(9, 0, stderr="")]
     assert notes(found)["0"][:2] == [
         "error: NameError: name <text> is not defined",
         "stderr: NameError: name 'List' is not defined",
@@ -1009,17 +948,12 @@ def test_of_a_traceback_its_last_line() -> Batch:
 @together
 def test_checks_that_differ_are_not_one_fact() -> Batch:
     """Two of the same first word that fail equally often, but not in the same attempts."""
-    rows = [
-        rollout(
-            task,
-            0,
-            reward=float(task > 3),
-            unit={"total_sum": task not in (0, 1), "is_unit": task != 7},
-            page={"total_count": task not in (2, 3), "is_page": task != 6},
-        )
-        for task in range(8)
-    ]
-    found = yield rows
+    found = yield tried(
+        8,
+        lambda task: task > 3,
+        unit=lambda task: {"total_sum": task not in (0, 1), "is_unit": task != 7},
+        page=lambda task: {"total_count": task not in (2, 3), "is_page": task != 6},
+    )
     counted = "from checks where is_counted and check_name like 'total%'"
     names = found.column(f"select distinct check_name {counted} order by all")
     assert names == ["total_count", "total_sum"]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.case_files import cases
-from tests.results import Results, Row, analyzed, called, rollout, wrote
+from tests.results import Results, Row, analyzed, called, rollout, tried, wrote
 
 Key = tuple[int, int]
 ATTEMPTS: list[Key] = [(task, index) for task in range(4) for index in range(2)]
@@ -77,30 +77,20 @@ def files(*, is_flipped: bool = False) -> dict[str, list[Row]]:
             rollout(task, 0, ask=f"both {task}", reward=reward(task > 1), harness=name)
             for task in range(4)
         ]
-    found["limits_rollouts.jsonl"] = [
-        rollout(
-            task,
-            0,
-            ask=f"limits {task}",
-            reward=reward(task > 2),
-            response={
-                "output": wrote("so"),
-                "usage": {"input_tokens": 5, "output_tokens": n_tokens},
-                **(CUT if n_tokens == 4096 else {}),
-            },
-        )
-        for task, n_tokens in enumerate([4096, 4096, 4096, 700, 801, 20, 35])
-    ]
-    found["alike_rollouts.jsonl"] = [
-        rollout(
-            task,
-            0,
-            ask=f"alike {task}",
-            reward=reward(task > 2),
-            response={"output": wrote("so"), "usage": {"input_tokens": 5, "output_tokens": n}},
-        )
-        for task, n in enumerate([295, 295, 295, 70, 80, 20, 35])
-    ]
+    limits = [4096, 4096, 4096, 700, 801, 20, 35]
+    found["limits_rollouts.jsonl"] = tried(
+        7,
+        lambda task: reward(task > 2),
+        ask=lambda task: f"limits {task}",
+        response=lambda task: spent(limits[task]) | (CUT if task < 3 else {}),
+    )
+    alike = [295, 295, 295, 70, 80, 20, 35]
+    found["alike_rollouts.jsonl"] = tried(
+        7,
+        lambda task: reward(task > 2),
+        ask=lambda task: f"alike {task}",
+        response=lambda task: spent(alike[task]),
+    )
     found["errors_rollouts.jsonl"] = [
         rollout(
             task,
@@ -113,6 +103,11 @@ def files(*, is_flipped: bool = False) -> dict[str, list[Row]]:
         for task, (answer, traceback) in enumerate(ERRORS)
     ]
     return found
+
+
+def spent(n_tokens: int) -> Row:
+    """A response of so many tokens."""
+    return {"output": wrote("so"), "usage": {"input_tokens": 5, "output_tokens": n_tokens}}
 
 
 CUT = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.results import Row, analyzed, rollout
+from tests.results import Row, analyzed, rollout, tried
 from tests.together import Batch, together
 
 NEEDED = ("tasks", "slice_metrics", "runs")
@@ -82,36 +82,28 @@ def test_fields_are_measured() -> Batch:
 @together
 def test_without_repeats_names_decide() -> Batch:
     """One attempt per task shows nothing: fields named after verdicts are left out."""
-    rows = [
-        rollout(
-            task,
-            0,
-            reward=float(task % 2),
-            topic="sums" if task < 4 else "texts",
-            verdict="right" if task % 2 else "wrong",
-            stop_reason="length" if task % 2 else "stop",
-            target="A" if task < 4 else "B",
-        )
-        for task in range(8)
-    ]
+    rows = tried(
+        8,
+        lambda task: task % 2,
+        topic=lambda task: "sums" if task < 4 else "texts",
+        verdict=lambda task: "right" if task % 2 else "wrong",
+        stop_reason=lambda task: "length" if task % 2 else "stop",
+        target=lambda task: "A" if task < 4 else "B",
+    )
     assert (yield rows).column(SLICES) == ["topic"]
 
 
 @together
 def test_one_name_for_one_grouping() -> Batch:
     """Of fields that sort tasks alike the one in words; one task each is none."""
-    rows = [
-        rollout(
-            task,
-            0,
-            reward=float(task % 2),
-            canary=["key_B3M8R5T1", "key_9Q1Z7W22"][task % 2],
-            scenario=["refund", "outage"][task % 2],
-            area=["north", "south"][task // 4],
-            serial=f"number {task}",
-        )
-        for task in range(8)
-    ]
+    rows = tried(
+        8,
+        lambda task: task % 2,
+        canary=lambda task: ["key_B3M8R5T1", "key_9Q1Z7W22"][task % 2],
+        scenario=lambda task: ["refund", "outage"][task % 2],
+        area=lambda task: ["north", "south"][task // 4],
+        serial=lambda task: f"number {task}",
+    )
     assert (yield rows).column(SLICES) == ["area", "scenario"]
 
 
