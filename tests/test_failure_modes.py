@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from math import comb
-from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
 from pipeline.analysis.concentration import at_least, concentrations, size_contrasts
 from tests.results import Results, Row, analyzed, asked, called, rollout, wrote
-from tests.together import Batch, with_pages
+from tests.together import Batch, together
 
 TASKS, N_REPEATS = range(20), 2
 NEEDS = (
@@ -193,7 +192,7 @@ def test_recommendations(found: Results) -> None:
     ]
 
 
-@with_pages.each(
+@together.each(
     *(
         (models, answers, expected if models == "xyy" or answers.endswith("AAA") else [])
         for models in ("xxx", "xyy")
@@ -231,7 +230,7 @@ def test_keys_that_every_attempt_contradicts(
     )
 
 
-@with_pages.each(
+@together.each(
     (
         {"calls": 15, "error": None},
         "limit that ended the attempts",
@@ -283,7 +282,7 @@ def test_what_ended_attempts_without_a_grade(
     )
 
 
-@with_pages
+@together
 def test_attempts_that_record_it_count() -> Batch:
     """A part that some tasks are asked for, of those; a field of failures alone, of all."""
 
@@ -447,7 +446,7 @@ def sized(differences: list[float]) -> pa.Table:
     )
 
 
-@with_pages.each(("abcd", 0), ("ad", 2))
+@together.each(("abcd", 0), ("ad", 2))
 def test_a_check_that_most_runs_fail_is_not_one_runs(names: str, n_tasks: int) -> Batch:
     """Of four runs three never pass two tasks, on one check each: none is named for it."""
 
@@ -467,15 +466,17 @@ def test_a_check_that_most_runs_fail_is_not_one_runs(names: str, n_tasks: int) -
     assert found.one(query) == n_tasks
 
 
-def test_graded_failures_are_cited_first(tmp_path: Path) -> None:
+@together
+def test_graded_failures_are_cited_first() -> Batch:
     """An attempt without a grade has a mode too, but shows less of it."""
     rows = [
         rollout(task, 0, reward=float(task > 11), source="hard" if task < 16 else "easy")
         for task in range(40)
     ]
     del rows[0]["reward"]
-    found = analyzed(tmp_path, {"a_rollouts.jsonl": rows}, needs=["failure_modes"])
+    found = yield rows
+    citations = [f"{found.name}/{task}:0" for task in (1, 10, 11)]
     assert found.rows("""
         select n_failures, failing_citations from failure_modes
         where mode = 'source = hard' and run_id is null
-    """) == [(12, ["a/1:0", "a/10:0", "a/11:0"])]
+    """) == [(12, citations)]

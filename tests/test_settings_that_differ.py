@@ -256,6 +256,7 @@ def test_what_a_document_records_of_its_run(tmp_path: Path) -> None:
     assert "(501 characters, sha256 " in differing["user_info.guide"][1]
 
 
+@pytest.mark.slow
 def test_how_a_table_is_read_is_no_setting(tmp_path: Path) -> None:
     """That two tables have unlike columns is not in what their runs differ in."""
     files = {

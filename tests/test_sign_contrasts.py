@@ -15,7 +15,7 @@ from pipeline.analysis.sign_contrasts import _differing_runs, _low_rewards, _ran
 from pipeline.analysis.signs import Attempts, Firsts, Sign
 from pipeline.analysis.subsets import Subset
 from tests.results import Row, analyzed, rollout
-from tests.together import Batch, with_pages
+from tests.together import Batch, together
 
 N_TASKS, N_REPEATS = 12, 4
 
@@ -136,7 +136,7 @@ def graded(is_low: Callable[[int], bool]) -> list[Row]:
     return rows
 
 
-@with_pages
+@together
 def test_continuous_rewards_have_findings() -> Batch:
     """Through the whole warehouse: the sign, its attempts and both medians."""
     found = yield graded(lambda task: task % 4 == 0)
@@ -160,7 +160,7 @@ def test_low_rewards_of_some_runs_name_them(tmp_path: Path) -> None:
     assert found.rows(query) == [("note is empty", ["a"], 30)]
 
 
-@with_pages
+@together
 def test_continuous_rewards_without_a_sign() -> Batch:
     found = yield graded(lambda _task: False)
     assert found.rows("from reward_contrasts") == []

@@ -13,7 +13,7 @@ from pipeline.analysis.standings import ranks, rerun_spread, shares_of_best, sta
 from pipeline.analysis.stats import Numbers
 from tests.bench.decisions import near_ties
 from tests.results import Row, analyzed, rollout
-from tests.together import Batch, with_pages
+from tests.together import Batch, together
 
 # Four standard errors of a share of 2,000 draws.
 NEAR = 4 * 0.5 / np.sqrt(2000)
@@ -119,7 +119,7 @@ def passes(counts: list[int], model: str, **fields: object) -> list[Row]:
 QUERY = "select run_id, n_ranked_tasks, rank_low, rank_high, p_best, n_reruns from run_metrics"
 
 
-@with_pages
+@together
 def test_runs_of_a_benchmark() -> Batch:
     """Ranks are over the tasks that all have; reruns share settings; one run has neither."""
     results = yield {
@@ -134,7 +134,7 @@ def test_runs_of_a_benchmark() -> Batch:
     ]
 
 
-@with_pages
+@together
 def test_a_run_alone_has_no_rank() -> Batch:
     results = yield [rollout(9, 0, model="m")]
     assert [row[1:] for row in results.rows(QUERY)] == [(None, None, None, None, None)]
