@@ -487,6 +487,19 @@ def test_max_t_steps_down() -> None:
     assert all(np.diff(np.sort(both)) >= 0)
 
 
+def test_outcomes_stay_in_their_strata() -> None:
+    """Every draw has as many failures in each stratum as there are."""
+    strata = np.repeat([0, 1, 2, 3], [7, 3, 7, 1])
+    outcome = np.random.default_rng(5).random(18) < 0.5
+    n_draws = 0
+    for block in module._shuffles(outcome, strata, 250):
+        for stratum in range(4):
+            drawn = block[strata == stratum].sum(axis=0)
+            assert (drawn == outcome[strata == stratum].sum()).all()
+        n_draws += block.shape[1]
+    assert n_draws == 250
+
+
 def test_a_verdict_of_one_run_is_a_verdict() -> None:
     """Another run's verifier has another name; in its own run the check says the score again."""
     n = 80

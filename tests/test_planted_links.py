@@ -164,6 +164,10 @@ CASES: dict[str, tuple[Callable[[Path, Path], None], Callable[[Path], None]]] = 
         both(link("runs/y"), text(MANIFEST, manifest("runs/y/report.md"))),
         put,
     ),
+    "manifest of someone's file": (
+        both(text("thesis.txt", "mine"), text(MANIFEST, manifest("thesis.txt"))),
+        put,
+    ),
     "manifest that is a link": (link(MANIFEST, "victim/manifest.json"), put),
     "listing upwards": (text("export.json", listing("../victim/report.md")), put_export),
     "listing absolute": (text("export.json", listing("{home}/victim/report.md")), put_export),
