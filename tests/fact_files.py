@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.results import Results
+from tests.results import Content, Results, analyzed
 
 FOLDER = Path(__file__).parent / "facts"
 
@@ -56,6 +57,20 @@ def facts(name: str) -> pytest.MarkDecorator:
     """A test for each fact of a file."""
     actual = read(name)
     return pytest.mark.parametrize("fact", actual, ids=[fact.says for fact in actual])
+
+
+def facts_of(files: Mapping[str, Content], name: str, *, needs: Sequence[str]) -> Any:
+    """A test for each fact of a file about these results, which are analyzed once."""
+    results: list[Results] = []
+
+    @facts(name)
+    def test(fact: Fact, tmp_path_factory: pytest.TempPathFactory) -> None:
+        if not results:
+            results.append(analyzed(tmp_path_factory.mktemp(name), files, needs=needs))
+        fact.check(results[0])
+
+    test.__doc__ = f"As tests/facts/{name}.test says."
+    return test
 
 
 def check(actual: Results, name: str) -> None:

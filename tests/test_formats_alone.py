@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
-from pathlib import Path
-
-import pytest
 
 from tests.case_files import filled
-from tests.fact_files import Fact, facts
+from tests.fact_files import facts_of
 from tests.lean import CHECKED
-from tests.results import Content, Results, analyzed
+from tests.results import Content
 
 TIME = "2026-01-02T03-04-05.678"
 SCORES = [
@@ -67,22 +63,5 @@ FILES: dict[str, Content] = {
 }
 
 
-@pytest.fixture(scope="module")
-def loaded(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """Logs of four harnesses; of the last one failures have rows."""
-    return analyzed(tmp_path_factory.mktemp("alone"), FILES, needs=CHECKED)
-
-
-@facts("alone")
-def test_published_scores(loaded: Results, fact: Fact) -> None:
-    """As tests/facts/alone.test says."""
-    fact.check(loaded)
-
-
-@pytest.mark.slow
-def test_the_report_shows_them(tmp_path: Path) -> None:
-    """A score that was published is printed beside the reason why it is not recomputed."""
-    folder = analyzed(tmp_path, FILES).path.parent
-    report = (folder / "benchmarks" / "mmlu" / "report.md").read_text(encoding="utf-8")
-    assert "| `tiny--mmlu` | `acc,none` | 0.5 | no rows to compute it from |" in report
-    assert re.search(r"from runs by run_id: .*reported_score as published", report)
+# Logs of four harnesses; of the last one failures have rows.
+test_published_scores = facts_of(FILES, "alone", needs=CHECKED)

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from tests.fact_files import Fact, facts
+from tests.fact_files import facts_of
 from tests.lean import RECORDED
-from tests.results import Content, Results, Row, analyzed, lines
+from tests.results import Content, Row, analyzed, lines
 
 
 def attempt(task: str, answer: Any, **more: Any) -> Row:
@@ -78,17 +78,8 @@ FILES: dict[str, Content] = {
 }
 
 
-@pytest.fixture(scope="module")
-def loaded(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """Four models, one with a line that cannot be read."""
-    folder = tmp_path_factory.mktemp("bfcl")
-    return analyzed(folder, FILES, needs=(*RECORDED, "events"))
-
-
-@facts("bfcl")
-def test_results_and_scores(loaded: Results, fact: Fact) -> None:
-    """As tests/facts/bfcl.test says."""
-    fact.check(loaded)
+# Four models, one with a line that cannot be read.
+test_results_and_scores = facts_of(FILES, "bfcl", needs=(*RECORDED, "events"))
 
 
 @pytest.mark.slow

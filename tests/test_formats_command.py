@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from pipeline.ingest import formats, unread
 from tests import test_formats_promptfoo, test_formats_swe_bench
 from tests.conftest import ROOT
-from tests.results import Results, call
+from tests.lean import RECORDED
+from tests.results import analyzed, call
 
-promptfoo = test_formats_promptfoo.loaded
-swe_bench = test_formats_swe_bench.loaded
+SAMPLES = {"promptfoo": test_formats_promptfoo, "swe_bench": test_formats_swe_bench}
 SEEN = """
 select
     count(n_turns) > 0,
@@ -40,10 +41,10 @@ def test_what_is_read_is_listed() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["promptfoo", "swe_bench"])
-def test_what_is_declared_is_given(name: str, request: pytest.FixtureRequest) -> None:
+@pytest.mark.parametrize("name", SAMPLES)
+def test_what_is_declared_is_given(name: str, tmp_path: Path) -> None:
     """The samples of a format have what it declares."""
-    results: Results = request.getfixturevalue(name)
+    results = analyzed(tmp_path, SAMPLES[name].files(), needs=(*RECORDED, "checks"))
     (seen,) = results.rows(SEEN)
     (has_checks,) = results.column("select count(*) > 0 from checks")
     gives = dict(zip(formats.EVIDENCE, (has_checks, *seen), strict=True))

@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
-from tests.fact_files import Fact, facts
+from tests.fact_files import facts_of
 from tests.lean import RECORDED
-from tests.results import Content, Results, Row, analyzed, lines
+from tests.results import Content, Row, lines
 
 THOUGHT = [{"type": "reasoning", "reasoning": "hm"}, {"type": "text", "text": "it is 7"}]
 
@@ -90,14 +88,5 @@ FILES: dict[str, Content] = {
 }
 
 
-@pytest.fixture(scope="module")
-def loaded(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """Two subsets, repeats, and a dataset without a report."""
-    folder = tmp_path_factory.mktemp("evalscope")
-    return analyzed(folder, FILES, needs=(*RECORDED, "events", "checks"))
-
-
-@facts("evalscope")
-def test_reviews(loaded: Results, fact: Fact) -> None:
-    """As tests/facts/evalscope.test says."""
-    fact.check(loaded)
+# Two subsets, repeats, and a dataset without a report.
+test_reviews = facts_of(FILES, "evalscope", needs=(*RECORDED, "events", "checks"))

@@ -15,9 +15,9 @@ from pipeline.ingest import formats
 from pipeline.ingest.formats import every_eval_ever
 from tests.case_files import filled
 from tests.conftest import ROOT
-from tests.fact_files import Fact, facts
+from tests.fact_files import facts_of
 from tests.lean import CHECKED, only
-from tests.results import Results, Row, analyzed, blade, lines, rollout, write
+from tests.results import Results, Row, blade, lines, rollout, write
 
 CORPUS = ROOT.parent / "shared" / "formats_corpus" / "every_eval_ever" / "public"
 NEEDS = (*CHECKED, "checks")
@@ -40,8 +40,7 @@ def of_metric(name: str, metric: str, score: float, **config: Any) -> Row:
     }
 
 
-@pytest.fixture(scope="module")
-def loaded(tmp_path_factory: pytest.TempPathFactory) -> Results:
+def files() -> dict[str, Any]:
     """Two results with instances, repeats among them, one without, and a broken line."""
     call = {"id": "c", "name": "add", "arguments": {"a": "3"}}
     talk = [
@@ -68,17 +67,13 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Results:
             of_metric("other", "accuracy", 0.1),
         ],
     }
-    files = {
+    return {
         f"data/s/org/tiny/{NAME}_samples.jsonl": lines(rows) + "{\n",
         f"data/s/org/tiny/{NAME}.json": json.dumps(results),
     }
-    return analyzed(tmp_path_factory.mktemp("eee"), files, needs=NEEDS)
 
 
-@facts("every_eval_ever")
-def test_samples(loaded: Results, fact: Fact) -> None:
-    """As tests/facts/every_eval_ever.test says."""
-    fact.check(loaded)
+test_samples = facts_of(files(), "every_eval_ever", needs=NEEDS)
 
 
 def test_instances_without_results(tmp_path: Path) -> None:

@@ -10,9 +10,9 @@ import pytest
 
 from pipeline.ingest.formats import harbor
 from tests.case_files import cases, filled
-from tests.fact_files import Fact, check, facts
+from tests.fact_files import facts_of
 from tests.lean import CHECKED
-from tests.results import Results, Row, analyzed
+from tests.results import Row, analyzed
 
 NEEDS = (*CHECKED, "checks", "events", "expected", "task_prompts")
 
@@ -102,16 +102,7 @@ def files() -> dict[str, Any]:
     }
 
 
-@pytest.fixture(scope="module")
-def job(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """The job, analysed."""
-    return analyzed(tmp_path_factory.mktemp("harbor"), files(), needs=NEEDS)
-
-
-@facts("harbor")
-def test_job(job: Results, fact: Fact) -> None:
-    """As tests/facts/harbor.test says."""
-    fact.check(job)
+test_job = facts_of(files(), "harbor", needs=NEEDS)
 
 
 def test_a_folder_called_tasks_names_no_benchmark() -> None:
@@ -152,8 +143,7 @@ def test_of_very_many_tests_those_that_fail_are_kept(tmp_path: Path) -> None:
     assert grader.endswith("1 is not 2")
 
 
-@pytest.mark.slow
-def test_figures_of_trials_that_are_not_here(tmp_path: Path) -> None:
+def job_without_trials() -> dict[str, Any]:
     """A job that names trials without a folder: its mean is not compared with what is here.
 
     And its only score, which is the reward, is no check that fails.
@@ -168,22 +158,23 @@ def test_figures_of_trials_that_are_not_here(tmp_path: Path) -> None:
         {"n_total_trials": 3, "stats": {"evals": {"solver__m__tasks": group}}}
     ]
     inputs["j/config.json"] = [{"job_name": "j"}]
-    results = analyzed(tmp_path, inputs, needs=(*NEEDS, "report.strips"))
-    check(results, "harbor_lost")
+    return inputs
 
 
-@pytest.mark.slow
-def test_trajectories_alone(tmp_path: Path) -> None:
-    """An ATIF file by itself is an unscored attempt; Gym's export says which one."""
-    source = {"task_index": 7, "rollout_index": 3}
-    inputs = {
-        "t/5-0.json": trajectory(step("user", "Q"), extra={"nemo_gym": {"source": source}}),
-        "t/a.trajectory.json": trajectory(step("user", "Q"), step("agent", "A")),
-        "t/a.trajectory.cont-1.json": FURTHER,
-        "t/b.trajectory.json": '{"schema_version": "ATIF-v1.2"}',
-    }
-    results = analyzed(tmp_path, inputs, needs=NEEDS)
-    check(results, "atif_alone")
+test_figures_of_trials_that_are_not_here = pytest.mark.slow(
+    facts_of(job_without_trials(), "harbor_lost", needs=(*NEEDS, "report.strips"))
+)
+
+
+SOURCE = {"nemo_gym": {"source": {"task_index": 7, "rollout_index": 3}}}
+# An ATIF file by itself is an unscored attempt; Gym's export says which one.
+ALONE = {
+    "t/5-0.json": trajectory(step("user", "Q"), extra=SOURCE),
+    "t/a.trajectory.json": trajectory(step("user", "Q"), step("agent", "A")),
+    "t/a.trajectory.cont-1.json": FURTHER,
+    "t/b.trajectory.json": '{"schema_version": "ATIF-v1.2"}',
+}
+test_trajectories_alone = pytest.mark.slow(facts_of(ALONE, "atif_alone", needs=NEEDS))
 
 
 @pytest.mark.slow

@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 from pipeline.ingest.formats import helm
-from tests.fact_files import Fact, facts
+from tests.fact_files import facts_of
 from tests.lean import RECORDED
-from tests.results import Content, Results, Row, analyzed
+from tests.results import Content, Row
 
 TYPOS = {"name": "typos", "robustness": True, "fairness": False, "prob": 0.1}
 
@@ -118,17 +116,8 @@ FILES: dict[str, Content] = {
 }
 
 
-@pytest.fixture(scope="module")
-def loaded(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """A run with trials, splits and a perturbation, and one with a request for each choice."""
-    folder = tmp_path_factory.mktemp("helm")
-    return analyzed(folder, FILES, needs=(*RECORDED, "events", "checks"))
-
-
-@facts("helm")
-def test_runs(loaded: Results, fact: Fact) -> None:
-    """As tests/facts/helm.test says."""
-    fact.check(loaded)
+# A run with trials, splits and a perturbation, and one with a request for each choice.
+test_runs = facts_of(FILES, "helm", needs=(*RECORDED, "events", "checks"))
 
 
 def test_main_metrics_are_known_once() -> None:

@@ -18,9 +18,9 @@ from pipeline.artifact import Artifact, Kind
 from pipeline.ingest import formats
 from pipeline.ingest.formats import Expected, Reject, Row, inspect_ai, packed
 from tests.case_files import filled
-from tests.fact_files import Fact, check, facts
+from tests.fact_files import facts_of
 from tests.lean import RECORDED
-from tests.results import Results, analyzed, rollout
+from tests.results import analyzed, rollout
 
 NEEDS = (*RECORDED, "checks", "events")
 
@@ -89,8 +89,7 @@ def reasons(actual: list[formats.Reading]) -> list[str]:
     return [one.reason for one in actual if isinstance(one, Reject)]
 
 
-@pytest.fixture(scope="module")
-def sums(tmp_path_factory: pytest.TempPathFactory) -> Results:
+def files() -> dict[str, Any]:
     """Two tasks at two epochs by one model: an error, a limit, two scorers, and a later retry."""
     multi = {"match": {"value": "P"}, "multi": {"value": {"length": 3, "polite": True}}}
     call = {"id": "c1", "function": "add", "arguments": {"x": 1}}
@@ -118,19 +117,15 @@ def sums(tmp_path_factory: pytest.TempPathFactory) -> Results:
     ]
     head = header("a", 5, epochs=2, results={"scores": figures})
     head["eval"]["dataset"]["sample_ids"].append("never")
-    files = {
+    return {
         "logs/one.eval": archive(log(*samples, head=head)),
         "logs/earlier.json": json.dumps(
             {**header("a"), "eval": {**header("a")["eval"], "created": "2026-01-01T00:00:00"}}
         ),
     }
-    return analyzed(tmp_path_factory.mktemp("inspect"), files, needs=NEEDS)
 
 
-@facts("inspect")
-def test_log(sums: Results, fact: Fact) -> None:
-    """As tests/facts/inspect.test says."""
-    fact.check(sums)
+test_log = facts_of(files(), "inspect", needs=NEEDS)
 
 
 @pytest.mark.parametrize(
@@ -299,15 +294,16 @@ def test_the_only_score_of_the_oldest_logs(tmp_path: Path) -> None:
     assert figures == ["task_mean/scores.match"]
 
 
-@pytest.mark.slow
-def test_figures_of_a_log_that_was_cut_down(tmp_path: Path) -> None:
+def cut_down() -> dict[str, Any]:
     """Where not all samples are in the log, its figures are not compared with those that are."""
     results = {"total_samples": 9, "scores": [published("match", accuracy=0.25)]}
     cut = {**header("a", "b", "c", results=results), "samples": [sample("a")]}
-    actual = analyzed(tmp_path, {"cut.json": json.dumps(cut)}, needs=RECORDED)
-    check(actual, "inspect_cut")
-    # What was taken out of the log is not missing, though it lists it.
-    assert actual.one("select n_expected from runs") is None
+    return {"cut.json": json.dumps(cut)}
+
+
+test_figures_of_a_log_that_was_cut_down = pytest.mark.slow(
+    facts_of(cut_down(), "inspect_cut", needs=RECORDED)
+)
 
 
 def test_a_log_of_part_of_its_dataset(tmp_path: Path) -> None:
@@ -320,15 +316,21 @@ def test_a_log_of_part_of_its_dataset(tmp_path: Path) -> None:
     assert formats.Expected("c", 0) in actual
 
 
-@pytest.mark.slow
-def test_a_run_of_gym_and_one_of_inspect_compare(tmp_path: Path) -> None:
+def gym_and_inspect() -> dict[str, Any]:
     """Questions with the same words are one task, under any names; then runs are compared."""
     own = [rollout(n, 0, ask=f"question s{n}", reward=float(n > 0), expected="7") for n in range(4)]
     samples = [sample(f"s{n}", value="C" if n < 3 else "I") for n in (2, 0, 1, 3)]
     ids = header("s0", "s1", "s2", "s3", "lost")
-    files = {"gym_rollouts.jsonl": own, "other.eval": archive(log(*samples, head=ids))}
-    results = analyzed(tmp_path, files, needs=(*RECORDED, "comparisons", "comparison_tasks"))
-    check(results, "inspect_compared")
+    return {"gym_rollouts.jsonl": own, "other.eval": archive(log(*samples, head=ids))}
+
+
+test_a_run_of_gym_and_one_of_inspect_compare = pytest.mark.slow(
+    facts_of(
+        gym_and_inspect(),
+        "inspect_compared",
+        needs=(*RECORDED, "comparisons", "comparison_tasks"),
+    )
+)
 
 
 def test_zstd_members(tmp_path: Path) -> None:
@@ -491,26 +493,6 @@ def test_the_model_that_grades_is_a_setting(case: str) -> None:
     assert inspect_ai._grader(evaluation) == expected
 
 
-@pytest.mark.slow
-def test_arguments_of_the_task_are_settings(tmp_path: Path) -> None:
-    """Each by its name, and in what two runs differ; secrets are left alone."""
-    head = header(1)
-    head["eval"]["task_args"] = {"shots": 5, "level": "007", "api_key": "s", "seed": None}
-    results = analyzed(
-        tmp_path,
-        {"a.eval": archive(log(sample(1), head=head))},
-        needs=("runs",),
-    )
-    assert results.rows(
-        "select name, value from staging.run_settings where name like 'task%' order by 1"
-    ) == [
-        ("task_args.level", "007"),
-        ("task_args.shots", "5"),
-    ]
-    limits = json.loads(results.one("select limits from runs"))
-    assert limits == {"message_limit": 9, "task_args.level": "007", "task_args.shots": 5}
-
-
 def test_numbers_of_rows_are_no_ids(tmp_path: Path) -> None:
     """A header that counts its rows where samples have names expects nobody."""
     head = header(1, 2)
@@ -542,20 +524,6 @@ def test_a_log_without_results_has_the_first_value_of_its_scorer() -> None:
     scorer = {"name": "checks", "metrics": []}
     assert inspect_ai._headline({"eval": {"scorers": [scorer]}}) == ("checks",)
     assert inspect_ai._headline({"eval": {}}) == ()
-
-
-@pytest.mark.slow
-def test_one_id_for_all_is_no_retry(tmp_path: Path) -> None:
-    """Logs of two models under one task id are two runs."""
-    logs = {}
-    for day, model in enumerate(("m/one", "m/two"), start=1):
-        head = header("a")
-        created = f"2025-01-0{day}T00:00:00+00:00"
-        head["eval"] |= {"model": model, "created": created, "task_id": "same"}
-        logs[f"logs/{model[2:]}.eval"] = archive(log(sample("a"), head=head))
-    results = analyzed(tmp_path, logs, needs=NEEDS)
-    assert results.column("select model from runs order by model") == ["m/one", "m/two"]
-    assert results.rows("from rejects") == []
 
 
 @pytest.mark.parametrize(
@@ -731,13 +699,21 @@ def test_tokens(usage: dict[str, int], tokens: tuple[int, int], tmp_path: Path) 
     assert (actual["input_tokens"], actual["output_tokens"]) == tokens
 
 
-@pytest.mark.slow
-def test_a_log_that_was_packed_again_is_a_copy(tmp_path: Path) -> None:
-    """The same members in another container are read once."""
+def more_logs() -> dict[str, bytes]:
+    """A task with arguments, two models under one id, and a log that was packed again."""
+    head = header(1)
+    arguments = {"shots": 5, "level": "007", "api_key": "s", "seed": None}
+    head["eval"] |= {"task": "arguments", "task_id": "own", "task_args": arguments}
+    logs = {"args.eval": archive(log(sample(1), head=head))}
+    for day, model in enumerate(("m/one", "m/two"), start=1):
+        head = header("a")
+        created = f"2025-01-0{day}T00:00:00+00:00"
+        head["eval"] |= {"task": "models", "model": model, "created": created, "task_id": "same"}
+        logs[f"logs/{model[2:]}.eval"] = archive(log(sample("a"), head=head))
     members = log(sample("a"), sample("b", value="I"))
-    logs = {"one.eval": archive(members), "two.eval": archive(members, method=zipfile.ZIP_STORED)}
-    results = analyzed(tmp_path, logs, needs=NEEDS)
-    assert results.rows("select count(*) from rollouts") == [(2,)]
-    assert results.rows("select source_file, reason from rejects") == [
-        ("two.eval", "holds the same as one.eval")
-    ]
+    logs["packed/one.eval"] = archive(members)
+    logs["packed/two.eval"] = archive(members, method=zipfile.ZIP_STORED)
+    return logs
+
+
+test_more_logs = pytest.mark.slow(facts_of(more_logs(), "inspect_more", needs=NEEDS))

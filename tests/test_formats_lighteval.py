@@ -8,11 +8,10 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
 
-from tests.fact_files import Fact, facts
+from tests.fact_files import facts_of
 from tests.lean import RECORDED
-from tests.results import Content, Results, Row, analyzed
+from tests.results import Content, Row
 
 OLD, NEW = "2025-05-13T16-20-44.021299", "2025-11-05T14-43-47.148527"
 
@@ -97,14 +96,5 @@ FILES: dict[str, Content] = {
 }
 
 
-@pytest.fixture(scope="module")
-def loaded(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """Two evaluations of one model."""
-    folder = tmp_path_factory.mktemp("lighteval")
-    return analyzed(folder, FILES, needs=(*RECORDED, "events", "checks"))
-
-
-@facts("lighteval")
-def test_details(loaded: Results, fact: Fact) -> None:
-    """As tests/facts/lighteval.test says."""
-    fact.check(loaded)
+# Two evaluations of one model.
+test_details = facts_of(FILES, "lighteval", needs=(*RECORDED, "events", "checks"))

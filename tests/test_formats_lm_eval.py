@@ -12,9 +12,9 @@ from pipeline.artifact import Artifact, Kind
 from pipeline.ingest import formats
 from pipeline.ingest.formats import lm_eval, lm_eval_sample
 from tests.case_files import filled
-from tests.fact_files import Fact, check, facts
+from tests.fact_files import facts_of
 from tests.lean import RECORDED
-from tests.results import Results, Row, analyzed, lines, write
+from tests.results import Row, analyzed, lines, write
 
 TIME = "2026-01-02T03-04-05.678"
 NEEDS = (*RECORDED, "checks")
@@ -39,34 +39,31 @@ def results(task: str, **figures: float) -> dict[str, Any]:
     }
 
 
-@pytest.fixture(scope="module")
-def sums(tmp_path_factory: pytest.TempPathFactory) -> Results:
+def files() -> dict[str, Any]:
     """Three documents expected under two filters, one line damaged, one score missing."""
     rows = [sample(0, 1.0, "a"), sample(1, 0.0, "a"), sample(0, None, "b"), sample(1, True, "b")]
     figures = {"exact_match,a": 0.5, "exact_match_stderr,a": 0.5, "exact_match,b": 0.9}
     figures["half a character: \ud800,a"] = 1.0
-    files = {
+    return {
         f"m/samples_sums_{TIME}.jsonl": lines(rows) + "{broken\n\n",
         f"m/results_{TIME}.json": lines([results("sums", **figures)]),
     }
-    return analyzed(tmp_path_factory.mktemp("lm"), files, needs=NEEDS)
 
 
-@facts("lm_eval")
-def test_samples(sums: Results, fact: Fact) -> None:
-    """As tests/facts/lm_eval.test says."""
-    fact.check(sums)
+test_samples = facts_of(files(), "lm_eval", needs=NEEDS)
 
 
-@pytest.mark.slow
-def test_repeats_of_a_row(tmp_path: Path) -> None:
+def repeated() -> dict[str, Any]:
     """Repeats are one attempt, those behind its answer last; what found no answer has none."""
     request = {"resps": [["it is 7", "it is 8", "no idea"]]}
     rows = [sample(0, 1.0, filtered_resps=["7"], **request)]
     rows.append(sample(1, 0.0, filtered_resps=["[invalid]"], **request))
-    files = {f"org__tiny/samples_sums_{TIME}.jsonl": rows}
-    actual = analyzed(tmp_path, files, needs=("rollouts", "events"))
-    check(actual, "lm_eval_repeats")
+    return {f"org__tiny/samples_sums_{TIME}.jsonl": rows}
+
+
+test_repeats_of_a_row = pytest.mark.slow(
+    facts_of(repeated(), "lm_eval_repeats", needs=("rollouts", "events"))
+)
 
 
 def old(doc: int, score: float, answer: str) -> Row:
@@ -75,8 +72,7 @@ def old(doc: int, score: float, answer: str) -> Row:
     return {name: row[name] for name in row if name not in ("filter", "metrics")}
 
 
-@pytest.mark.slow
-def test_rows_that_name_no_filter(tmp_path: Path) -> None:
+def unfiltered() -> dict[str, Any]:
     """The nth row of a document is of the nth filter; a file of rows may be one JSON list."""
     rows = [old(0, 1.0, "7"), old(1, 0.0, "[invalid]"), old(0, 1.0, "7"), old(1, 1.0, "7")]
     names = [{"name": "strict"}, {"name": "flexible"}]
@@ -84,12 +80,15 @@ def test_rows_that_name_no_filter(tmp_path: Path) -> None:
     about["configs"]["sums"] |= {"filter_list": names}
     about["config"] = {"model_args": "pretrained=org/small,dtype=auto"}
     del about["model_name"], about["n-samples"]
-    files = {
+    return {
         "out/pretrained__org__small,dtype__auto_sums.jsonl": json.dumps(rows, indent=2),
         "out/results.json": json.dumps(about, indent=2),
     }
-    actual = analyzed(tmp_path, files, needs=NEEDS)
-    check(actual, "lm_eval_unfiltered")
+
+
+test_rows_that_name_no_filter = pytest.mark.slow(
+    facts_of(unfiltered(), "lm_eval_unfiltered", needs=NEEDS)
+)
 
 
 def test_results_by_any_name_above_the_samples(tmp_path: Path) -> None:

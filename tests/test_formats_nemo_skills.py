@@ -10,9 +10,9 @@ import pytest
 
 from pipeline.artifact import Artifact, Kind
 from pipeline.ingest.formats import Figure, nemo_skills
-from tests.fact_files import Fact, facts
+from tests.fact_files import facts_of
 from tests.lean import RECORDED
-from tests.results import Results, Row, analyzed, lines, write
+from tests.results import Row, lines, write
 
 NEEDS = (*RECORDED, "checks")
 
@@ -59,8 +59,7 @@ def test_the_whole_of_subsets(tmp_path: Path) -> None:
     ]
 
 
-@pytest.fixture(scope="module")
-def loaded(tmp_path_factory: pytest.TempPathFactory) -> Results:
+def files() -> dict[str, Any]:
     """Three repeats of three sums beside a greedy answer, with a tie, a gap and damage."""
     ones = [
         row(0, "7", is_correct=True),
@@ -90,22 +89,15 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Results:
         "elsewhere": {"pass@1": {"symbolic_correct": 1.0}},
     }
     home = "big-run/eval-results"
-    return analyzed(
-        tmp_path_factory.mktemp("skills"),
-        {
-            f"{home}/sums/output-rs0.jsonl": lines(ones),
-            f"{home}/sums/output-rs1.jsonl": lines(twos),
-            f"{home}/sums/output.jsonl": lines(ones[:1]),
-            f"{home}/judged/output.jsonl": lines(judged) + '{"problem": \n',
-            f"{home}/code/output.jsonl": lines(code),
-            f"{home}/code/output-rs1.jsonl-async": lines(code),
-            f"{home}/metrics.json": json.dumps(published),
-        },
-        needs=NEEDS,
-    )
+    return {
+        f"{home}/sums/output-rs0.jsonl": lines(ones),
+        f"{home}/sums/output-rs1.jsonl": lines(twos),
+        f"{home}/sums/output.jsonl": lines(ones[:1]),
+        f"{home}/judged/output.jsonl": lines(judged) + '{"problem": \n',
+        f"{home}/code/output.jsonl": lines(code),
+        f"{home}/code/output-rs1.jsonl-async": lines(code),
+        f"{home}/metrics.json": json.dumps(published),
+    }
 
 
-@facts("nemo_skills")
-def test_outputs(loaded: Results, fact: Fact) -> None:
-    """As tests/facts/nemo_skills.test says."""
-    fact.check(loaded)
+test_outputs = facts_of(files(), "nemo_skills", needs=NEEDS)

@@ -8,8 +8,8 @@ from typing import Any
 
 from pipeline.artifact import Kind
 from pipeline.ingest import discover
+from tests.fact_files import facts_of
 from tests.lean import RECORDED
-from tests.results import Results, analyzed
 
 RUN = "results/pyautogui/screenshot/m-7b"
 
@@ -59,79 +59,7 @@ FILES = {
 }
 
 
-def read(folder: Path) -> Results:
-    return analyzed(folder, FILES, needs=RECORDED)
-
-
-def test_attempts(tmp_path: Path) -> None:
-    """The result is the score, a folder the task, its domain a slice; errors are recorded."""
-    rows = read(tmp_path).rows(
-        """
-        select
-            task_id,
-            verifier->>'$.metadata.domain',
-            reward,
-            verifier->>'error_message',
-            limit_reached
-        from rollouts
-        where run_id = 'm-7b'
-        order by task_id
-        """
-    )
-    assert rows == [
-        ("a", "chrome", 1.0, None, None),
-        ("b", "os", 0.25, None, "max_steps"),
-        ("c", "os", None, "arguments", None),
-        ("d", "os", None, "Time limit exceeded in os/d", "Time limit exceeded"),
-        ("e", "os", None, None, None),
-        ("f", "os", 0.0, None, None),
-    ]
-
-
-def test_runs(tmp_path: Path) -> None:
-    """A run is the folder of a model; its settings are its arguments, else its folders' names."""
-    results = read(tmp_path)
-    assert results.rows("select run_id, benchmark, n_rollouts from runs order by all") == [
-        ("m-7b", "osworld", 6),
-        ("n-7b", "osworld", 1),
-    ]
-    settings = results.rows("select distinct name, value from raw.config_values order by all")
-    assert settings == [
-        ("action_space", "pyautogui"),
-        ("max_steps", "3"),
-        ("observation_type", "screenshot"),
-        ("temperature", "0.5"),
-    ]
-
-
-def test_steps(tmp_path: Path) -> None:
-    """A response is a message, also of several actions; each action is a call by its code."""
-    events = read(tmp_path).rows(
-        """
-        select kind, coalesce(tool, ''), text
-        from events
-        where task_id = 'a'
-        order by seq
-        """
-    )
-    assert [(kind, tool) for kind, tool, _ in events if kind != "tool_result"] == [
-        ("message", ""),
-        ("tool_call", "pyautogui.click"),
-        ("tool_call", "WAIT"),
-        ("message", ""),
-        ("tool_call", "DONE"),
-    ]
-
-
-def test_nothing_is_lost(tmp_path: Path) -> None:
-    """A damaged line and a result without a number are rejects; other lines are of the attempt."""
-    results = read(tmp_path)
-    rejects = results.rows("select source_file, source_line, reason from rejects order by all")
-    assert rejects == [
-        (f"{RUN}/os/b/traj.jsonl", 2, rejects[0][2]),
-        (f"{RUN}/os/e/traj.jsonl", 2, "result.txt has no number"),
-    ]
-    assert "not JSON" in rejects[0][2]
+test_attempts = facts_of(FILES, "osworld", needs=RECORDED)
 
 
 def test_files(tmp_path: Path) -> None:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.fact_files import Fact, facts
+from tests.fact_files import facts_of
 from tests.lean import CHECKED
-from tests.results import Results, Row, analyzed
+from tests.results import Row, analyzed
 
 NEEDS = (*CHECKED, "checks")
 
@@ -72,8 +72,7 @@ BROKEN = {
 CALLS = [{"id": "c1", "type": "function", "function": {"name": "find", "arguments": "{}"}}]
 
 
-@pytest.fixture(scope="module")
-def loaded(tmp_path_factory: pytest.TempPathFactory) -> Results:
+def files() -> dict[str, Any]:
     """Two providers, one of them with two prompts; the second test repeats the first."""
     results = [
         result(0, 0, "Rome", is_passed=True),
@@ -111,19 +110,15 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Results:
         ],
         "stats": {"successes": 1, "failures": 0},
     }
-    files = {
+    return {
         "cities/output.json": [whole],
         "names/first.json": [first],
         "lines/out.jsonl": [result(0, 2, "Oslo", is_passed=True)],
         "cut/output.json": '{"evalId": "e", "results": {"prompts": [], "results": [{"vars": {',
     }
-    return analyzed(tmp_path_factory.mktemp("promptfoo"), files, needs=NEEDS)
 
 
-@facts("promptfoo")
-def test_runs(loaded: Results, fact: Fact) -> None:
-    """As tests/facts/promptfoo.test says."""
-    fact.check(loaded)
+test_runs = facts_of(files(), "promptfoo", needs=NEEDS)
 
 
 DENIED = "API call error: 401 Unauthorized"

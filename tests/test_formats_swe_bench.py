@@ -10,13 +10,12 @@ from typing import Any
 
 import pytest
 
-import pipeline
 from pipeline.artifact import Kind
 from pipeline.ingest import discover, formats
 from pipeline.ingest.formats import swe_bench
-from tests.fact_files import Fact, facts
+from tests.fact_files import facts_of
 from tests.lean import RECORDED
-from tests.results import Results, Row, analyzed, write
+from tests.results import Row, analyzed, lines, write
 
 NEEDS = (*RECORDED, "checks")
 
@@ -197,12 +196,11 @@ def test_lists_that_begin_with_many_others(tmp_path: Path) -> None:
     assert verdicts == [(1.0, "resolved"), (0.0, "no_apply"), (0.0, "unresolved")]
 
 
-@pytest.fixture(scope="module")
-def loaded(tmp_path_factory: pytest.TempPathFactory) -> Results:
+def files() -> dict[str, Any]:
     """A run of each layout."""
     evaluated = "agent/logs/run_evaluation/r1/org__m"
     alone = {"no_generation": [], "no_logs": [], "resolved": ["x-1"]}
-    files = {
+    return {
         # What the harness leaves: a run report, reports of instances, and predictions.
         "agent/preds.json": [
             {name: prediction(name) for name in ("a-1", "a-2", "a-4", "a-5")}
@@ -269,13 +267,9 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Results:
             output("h-2", is_new=True, report={"resolved": False, "error_eval": True}),
         ],
     }
-    return analyzed(tmp_path_factory.mktemp("swe"), files, needs=NEEDS)
 
 
-@facts("swe_bench")
-def test_runs(loaded: Results, fact: Fact) -> None:
-    """As tests/facts/swe_bench.test says."""
-    fact.check(loaded)
+test_runs = facts_of(files(), "swe_bench", needs=NEEDS)
 
 
 IDS = ["a__b-1", "a__b-2", "a__b-3"]
@@ -337,10 +331,11 @@ def test_files_of_one_run(name: str, tmp_path: Path) -> None:
     )
 
 
-@pytest.fixture(scope="module")
-def beside(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """A run beside a report of other instances, and two runs of one model with evaluations."""
+def graded_apart() -> dict[str, Any]:
+    """Evaluations that are apart from what they grade, each in a folder of its own."""
+    # A run beside a report of other instances.
     files = {f"run/{name}": content for name, content in (OWN | {"report.json": STRAY}).items()}
+    # Two runs of one model with their evaluations.
     for run in ("first", "results"):
         patches = {one: {**prediction(one), "model_patch": f"{run} {one}"} for one in IDS}
         files[f"two/{run}/preds.json"] = json.dumps(patches)
@@ -350,60 +345,24 @@ def beside(tmp_path_factory: pytest.TempPathFactory) -> Results:
             is_resolved = (run == "first") == (one == IDS[0])
             files[f"{folder}/report.json"] = json.dumps(graded(one, is_resolved=is_resolved))
             files[f"{folder}/patch.diff"] = f"{run} {one}\n"
-    return analyzed(tmp_path_factory.mktemp("beside"), files, needs=NEEDS)
-
-
-RUNS = """
-    select n_tasks, count(*), list(task_id order by task_id) filter (reward = 1)
-    from rollouts
-    inner join runs using (run_id)
-    group by run_id, n_tasks
-    order by all
-"""
-
-
-def test_reports_grade_their_own_runs(beside: Results) -> None:
-    """A report of other instances grades nothing; others, the runs whose patches they applied."""
-    assert beside.rows(RUNS) == [
-        (1, 1, ["z-1"]),
-        (3, 3, IDS[:1]),
-        (3, 3, IDS[:1]),
-        (3, 3, IDS[1:]),
-    ]
-
-
-def test_reports_that_do_not_name_their_instance(tmp_path: Path) -> None:
-    """The folder of a report names it; equal reports of one run are no copies."""
-    files: dict[str, Any] = {"run/results_summary.csv": "instance_id,resolved\nx,True\ny,False\n"}
-    for instance, is_resolved in (("x", True), ("y", False), ("z", False)):
-        (flat,) = graded(instance, is_resolved=is_resolved).values()
-        files[f"run/logs/{instance}/report.json"] = json.dumps(flat)
-    analysis = pipeline.analyze(write(tmp_path / "results", files), out=tmp_path / "out")
-    rewards = Results(tmp_path / "out").rows("select task_id, reward from rollouts order by all")
-    assert rewards == [("x", 1.0), ("y", 0.0), ("z", 0.0)]
-    assert "warn_copies" not in {warning.check for warning in analysis.warnings}
-
-
-def test_a_report_of_many_instances(tmp_path: Path) -> None:
-    """One document by instance grades predictions; what was not run has no grade."""
-    predictions = [json.dumps(prediction(name, "diff")) for name in ("x", "y", "z")]
+    # Reports that do not name their instance: their folder does; equal ones are no copies.
+    files["unnamed/results_summary.csv"] = "instance_id,resolved\nx,True\ny,False\n"
+    for one, is_resolved in (("x", True), ("y", False), ("z", False)):
+        (flat,) = graded(one, is_resolved=is_resolved).values()
+        files[f"unnamed/logs/{one}/report.json"] = json.dumps(flat)
+    # One document by instance, and a report of a run that lists what was not run.
+    predictions = lines(prediction(name, "diff") for name in ("x", "y", "z"))
     verdicts = {**graded("x", is_resolved=True), **graded("y", is_resolved=False)}
-    files: dict[str, Any] = {
-        "run/predictions.jsonl": "\n".join(predictions) + "\n",
-        "run/evaluation_report.json": json.dumps(verdicts),
-        "other/all_preds.jsonl": "\n".join(predictions) + "\n",
-        "other/results.json": json.dumps(report(submitted=["x"], resolved=["x"], incomplete=["y"])),
+    listed = report(submitted=["x"], resolved=["x"], incomplete=["y"])
+    files |= {
+        "many/predictions.jsonl": predictions,
+        "many/evaluation_report.json": json.dumps(verdicts),
+        "other/all_preds.jsonl": predictions,
+        "other/results.json": json.dumps(listed),
+        # Nobody evaluated these.
+        "open/preds.json": json.dumps({"x": prediction("x", ""), "y": prediction("y")}),
     }
-    results = analyzed(tmp_path, files)
-    query = "select task_id, reward from rollouts where run_id = $run order by all"
-    assert [results.rows(query.replace("$run", f"'{run}'")) for run in ("run", "other")] == [
-        [("x", 1.0), ("y", 0.0), ("z", None)],
-        [("x", 1.0), ("y", None), ("z", None)],
-    ]
-
-
-def test_a_document_per_prediction(tmp_path: Path) -> None:
-    """Each is an attempt, graded where its patch, or part of its files, was applied."""
+    # A document per prediction, some graded by their patch or a part of its files.
     fixes = "diff --git a/x b/x\n+1\n"
     patches = {
         "fixed": f"{fixes}diff --git a/test_x b/test_x\n+2\n",
@@ -412,35 +371,18 @@ def test_a_document_per_prediction(tmp_path: Path) -> None:
         "refused": "diff --git a/y b/y\n+3\n",
         "unknown": "diff --git a/z b/z\n+4\n",
     }
-    evaluated = "logs/run_evaluation/r1/other_name"
-    files: dict[str, Any] = {
-        f"predictions/m/{one}.json": json.dumps(prediction(one, patch))
-        for one, patch in patches.items()
-    }
+    evaluated = "each/logs/run_evaluation/r1/other_name"
+    for one, patch in patches.items():
+        files[f"each/predictions/m/{one}.json"] = json.dumps(prediction(one, patch))
     for one in ("fixed", "broken"):
         verdict = graded(one, is_resolved=one == "fixed")
         files[f"{evaluated}/{one}/report.json"] = json.dumps(verdict)
         files[f"{evaluated}/{one}/patch.diff"] = fixes
     log = "INFO - >>>>> Patch Apply Failed:\nHunk #2 FAILED at 239.\n"
-    files[f"{evaluated}/refused/run_instance.log"] = log
-    results = analyzed(tmp_path, files, needs=NEEDS)
-    assert results.rows("select task_id, reward, model from rollouts order by task_id") == [
-        ("broken", 0.0, "org/m"),
-        ("empty", 0.0, "org/m"),
-        ("fixed", 1.0, "org/m"),
-        ("refused", 0.0, "org/m"),
-        ("unknown", None, "org/m"),
-    ]
+    return files | {f"{evaluated}/refused/run_instance.log": log}
 
 
-def test_predictions_that_nobody_evaluated(tmp_path: Path) -> None:
-    """An empty patch is no failure where nothing was evaluated."""
-    files = {"preds.json": json.dumps({"x": prediction("x", ""), "y": prediction("y")})}
-    results = analyzed(tmp_path, files)
-    assert results.rows("select task_id, reward from rollouts order by all") == [
-        ("x", None),
-        ("y", None),
-    ]
+test_evaluations = facts_of(graded_apart(), "swe_bench_graded", needs=(*NEEDS, "run_metrics"))
 
 
 @pytest.mark.slow

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from tests.case_files import cases, filled
-from tests.fact_files import Fact, facts
+from tests.fact_files import facts_of
 from tests.lean import RECORDED
-from tests.results import Results, Row, analyzed
+from tests.results import Row, analyzed
 
 NEEDS = (*RECORDED, "checks")
 
@@ -50,8 +50,7 @@ def attempt(number: int, trial: int, reward: float, **more: Any) -> Row:
     return {**filled("formats", "tau_attempt", **inputs), **more}
 
 
-@pytest.fixture(scope="module")
-def loaded(tmp_path_factory: pytest.TempPathFactory) -> Results:
+def files() -> dict[str, Any]:
     """A submission of four tasks of two trials, one never tried; and what may go wrong."""
     published = {"pass_1": 75.04, "pass_2": 50.0, "pass_3": None, "cost": 0.1}
     index = {"info": INFO, "tasks": TASKS, "simulation_index": [{"id": "s1-0"}, {"id": "s1-1"}]}
@@ -81,7 +80,7 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Results:
         listed[number - 1]["evaluation_criteria"] = {"actions": of_task}
     known = attempt(0, 0, 1.0)
     known["info"]["task"]["actions"] = [{"name": "book", "kwargs": {"flight": 1}}]
-    files = {
+    return {
         "calls.json": json.dumps({**DOCUMENT, "tasks": listed, "simulations": request}),
         "sub/trajectories/flights.json": json.dumps(DOCUMENT, indent=1),
         "sub/submission.json": json.dumps({"results": {"airline": published}}),
@@ -98,7 +97,9 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Results:
         f"{NAMED}.json": json.dumps([reported]),
         "alone.json": json.dumps({"domain": "retail", "model": "org/other", "simulations": alone}),
     }
-    return analyzed(tmp_path_factory.mktemp("tau2"), files, needs=NEEDS)
+
+
+test_simulations = facts_of(files(), "tau2", needs=NEEDS)
 
 
 @pytest.mark.slow
@@ -130,75 +131,28 @@ def test_why_the_model_stopped(tmp_path: Path) -> None:
     assert unknown == [("d", "whether answers were cut at a token limit")]
 
 
-@facts("tau2")
-def test_simulations(loaded: Results, fact: Fact) -> None:
-    """As tests/facts/tau2.test says."""
-    fact.check(loaded)
-
-
-@pytest.mark.slow
-def test_a_copy_is_read_once(tmp_path: Path) -> None:
-    """Equal bytes that tell the time are one run, in folders of any names."""
+def more_files() -> dict[str, Any]:
+    """Copies, attempts of tau-bench below their figures, and names that tell a strategy."""
     document = {"info": {}, "tasks": [task(1)], "simulations": [simulation(1, 0, 1.0)]}
-    timed = {**document, "timestamp": "2026-01-02T03:04:05"}
-    files = {f"{name}/results.json": json.dumps(timed) for name in ("output", "artifacts")}
-    results = analyzed(tmp_path, files, needs=("runs", "rejects"))
-    assert results.rows("select count(*) from runs") == [(1,)]
-    reason = "is an identical copy of artifacts/results.json"
-    assert results.rows("select source_file, reason from rejects") == [
-        ("output/results.json", reason)
-    ]
-
-
-@pytest.mark.slow
-def test_equal_answers_are_two_runs(tmp_path: Path) -> None:
-    """Without a clock two runs may well have given the same."""
-    document = {"info": {}, "tasks": [task(1)], "simulations": [simulation(1, 0, 1.0)]}
+    timed = json.dumps({**document, "timestamp": "2026-01-02T03:04:05"})
+    # Without a clock two runs may well have given the same.
     plain = re.sub(r"\d{4}-\d\d-\d\dT[\d:.]+", "noon", json.dumps(document))
-    files = {f"{name}/results.json": plain for name in ("first", "second")}
-    results = analyzed(tmp_path, files, needs=("runs", "rejects"))
-    assert results.rows("select count(*) from runs") == [(2,)]
-
-
-@pytest.mark.slow
-def test_the_strategy_of_an_agent(tmp_path: Path) -> None:
-    """It is in the name of a list of tau-bench, before a model of the harness or before `none`."""
-    names = {
-        "act-org-x-0.0_range_0--1_user-gpt-4o-llm_0921131646": ["act", "0.0"],
-        "own-agent-none-0.1_range_0-100_6_18_2025": ["own-agent", "0.1"],
-    }
-    files = {f"{name}.json": json.dumps([attempt(0, 0, 1.0)]) for name in names}
-    results = analyzed(tmp_path, files, needs=("runs",))
-    query = """
-        select run_id, list(value order by name) from staging.run_settings
-        where name in ('agent_strategy', 'temperature') group by all
-    """
-    rows = dict(results.rows(query))
-    assert rows == names
-
-
-@pytest.mark.slow
-def test_attempts_of_tau_bench_below_their_figures(tmp_path: Path) -> None:
-    """A document with `metrics` and `results` is read like a list, and its figures are compared."""
-    rows = [attempt(0, 0, 1.0), attempt(1, 0, 0.0)]
     metrics = {"avg_reward": 0.5, "pass_hat_ks": {"1": 0.5}}
-    document = {"metrics": metrics, "results": rows}
-    needs = ("rollouts", "reported_checks")
-    results = analyzed(tmp_path, {"x.json": json.dumps(document, indent=2)}, needs=needs)
-    assert results.rows("select reward from rollouts order by task_id") == [(1.0,), (0.0,)]
-    assert results.rows("select metric, status from reported_checks order by all") == [
-        ("avg_reward", "equal"),
-        ("pass_hat_ks/1", "equal"),
-    ]
-
-
-@pytest.mark.slow
-def test_a_0_beside_an_error_is_no_reward_that_is_not_recorded(tmp_path: Path) -> None:
-    """An attempt of tau-bench that broke down has a reward, and no grade."""
+    listed = {"metrics": metrics, "results": [attempt(0, 0, 1.0), attempt(1, 0, 0.0)]}
     broken = [{**attempt(task, 0, 0.0), "info": {"error": "No connection."}} for task in range(3)]
-    document = json.dumps([attempt(3, 0, 1.0), *broken])
-    results = analyzed(tmp_path, {"x.json": document}, needs=("failure_modes",))
-    query = (
-        "select mode, n_failures from failure_modes where run_id is null and reason = 'ungraded'"
+    names = (
+        "act-org-x-0.0_range_0--1_user-gpt-4o-llm_0921131646",
+        "own-agent-none-0.1_range_0-100_6_18_2025",
     )
-    assert results.rows(query) == [("grade is not recorded", 3)]
+    return {
+        **{f"copies/{name}/results.json": timed for name in ("output", "artifacts")},
+        **{f"alike/{name}/results.json": plain for name in ("first", "second")},
+        **{f"{name}.json": json.dumps([attempt(0, 0, 1.0)]) for name in names},
+        "figures.json": json.dumps(listed, indent=2),
+        "broken.json": json.dumps([attempt(3, 0, 1.0), *broken]),
+    }
+
+
+test_more_files = pytest.mark.slow(
+    facts_of(more_files(), "tau2_more", needs=(*RECORDED, "failure_modes"))
+)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from tests.case_files import filled
-from tests.fact_files import Fact, facts
+from tests.fact_files import facts_of
 from tests.lean import RECORDED
-from tests.results import Results, Row, analyzed
+from tests.results import Row
 
 NEEDS = (*RECORDED, "checks")
 
@@ -22,8 +20,7 @@ def trial(task: str, nth: int, verdict: Any, **more: Any) -> Row:
     }
 
 
-@pytest.fixture(scope="module")
-def loaded(tmp_path_factory: pytest.TempPathFactory) -> Results:
+def files() -> dict[str, Any]:
     """Two tasks twice; the last trial is in its own file alone, another one in both."""
     tests = {"test_a": "passed", "test_b": "failed"}
     listed = [
@@ -42,7 +39,10 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Results:
         "task_ids": ["a", "b", "c"],
         **figures,
     }
-    files = {
+    whole = [trial("a", 1, True), trial("a", 2, None), trial("b", 1, False), trial("b", 2, True)]
+    return {
+        # A run's file by itself.
+        "my-run/results.json": [{"results": whole, "accuracy": 0.5, "pass_at_k": {"2": 1.0}}],
         "runs/r1/results.json": [{"results": listed, **figures}],
         "runs/r1/run_metadata.json": [about],
         "runs/r1/a/a.1-of-2.r1/results.json": [trial("a", 1, True)],
@@ -51,22 +51,6 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Results:
         "runs/r2/a/a.1-of-2.r2/results.json": '{"trial_name": "a.1-of-2.r2", "is_resol',
         "runs/r3/results.json": '{"results": [{"trial_name": "x", "is_resolved": tr',
     }
-    return analyzed(tmp_path_factory.mktemp("tb"), files, needs=NEEDS)
 
 
-@facts("terminal_bench")
-def test_run(loaded: Results, fact: Fact) -> None:
-    """As tests/facts/terminal_bench.test says."""
-    fact.check(loaded)
-
-
-@pytest.mark.slow
-def test_whole_run(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """A run's file by itself: accuracy and pass@k as they published them."""
-    listed = [trial("a", 1, True), trial("a", 2, None), trial("b", 1, False), trial("b", 2, True)]
-    whole = {"results": listed, "accuracy": 0.5, "pass_at_k": {"2": 1.0}}
-    results = analyzed(tmp_path_factory.mktemp("tb"), {"my-run/results.json": [whole]}, needs=NEEDS)
-    assert results.rows("select run_id, metric, status from reported_checks order by all") == [
-        ("my-run", "accuracy", "equal"),
-        ("my-run", "pass_at_k/2", "equal"),
-    ]
+test_run = facts_of(files(), "terminal_bench", needs=NEEDS)

@@ -12,9 +12,9 @@ from pipeline.artifact import Artifact, Kind
 from pipeline.ingest import formats
 from pipeline.ingest.formats import verifiers_v0
 from tests.case_files import cases, filled
-from tests.fact_files import Fact, check, facts
+from tests.fact_files import facts_of
 from tests.lean import RECORDED
-from tests.results import Results, Row, analyzed, lines, write
+from tests.results import Row, analyzed, lines, write
 
 NEEDS = (*RECORDED, "checks", "events", "expected")
 
@@ -28,8 +28,7 @@ def rollout(example: Any, reward: Any, start: float, **more: Any) -> Row:
 METADATA = cases("formats", "verifiers_metadata")
 
 
-@pytest.fixture(scope="module")
-def old(tmp_path_factory: pytest.TempPathFactory) -> Results:
+def files() -> dict[str, Any]:
     """Two examples twice, rewards on both sides of the threshold, an error, damaged lines."""
     calls = [
         json.dumps({"id": "c1", "name": "add", "arguments": '{"x": 1}'}),
@@ -53,11 +52,13 @@ def old(tmp_path_factory: pytest.TempPathFactory) -> Results:
         rollout(1, 0.5, 6.0, completion="A", error="ToolError('gone')", prompt="Q1"),
         rollout(None, 1.0, 1.0),
     ]
-    files = {
+    return {
         "sums--org--m/run7/results.jsonl": lines(rows) + "{cut\n",
         "sums--org--m/run7/metadata.json": [METADATA],
     }
-    return analyzed(tmp_path_factory.mktemp("v0"), files, needs=NEEDS)
+
+
+test_old = facts_of(files(), "verifiers", needs=NEEDS)
 
 
 @pytest.mark.slow
@@ -77,31 +78,13 @@ def test_a_score_that_always_is_the_reward_is_the_reward(tmp_path: Path) -> None
         assert rewards == ["judge" if average == 0.5 else "reward"]
 
 
-@facts("verifiers")
-def test_old(old: Results, fact: Fact) -> None:
-    """As tests/facts/verifiers.test says."""
-    fact.check(old)
-
-
-def test_old_figures(old: Results) -> None:
-    """Averages, pass@k and pass^k are found again, but for rows that cannot be read."""
-    rows = {
-        metric: (ours, status)
-        for metric, ours, status in old.rows("select metric, ours, status from reported_checks")
-    }
-    assert rows.pop("avg_error") == (0.5, "not comparable")
-    assert {status for _, status in rows.values()} == {"equal"}
-    assert len(rows) == 8
-
-
 def oldest(place: int, ask: str, reward: float, **more: Any) -> Row:
     """A row before examples had ids of their own."""
     row = filled("formats", "verifiers_oldest", place=place, ask=ask, reward=reward)
     return {**row, **more}
 
 
-@pytest.mark.slow
-def test_oldest(tmp_path: Path) -> None:
+def oldest_files() -> dict[str, Any]:
     """Metrics and their averages stand at the top; a completion may be empty, and says so.
 
     Where an id has two questions, these distinguish tasks; where examples were repeated
@@ -110,7 +93,7 @@ def test_oldest(tmp_path: Path) -> None:
     about = {"env": "quiz", "model": "m", "avg_reward": 0.75, "avg_right": 0.75, "avg_neat": 1.0}
     grid = {"num_examples": 2, "rollouts_per_example": 2}
     place = "evals/quiz--m/{}/{}".format
-    files = {
+    return {
         place("a", "results.jsonl"): [
             oldest(0, "Q0?", 1.0),
             oldest(0, "Q1?", 0.0),
@@ -121,8 +104,9 @@ def test_oldest(tmp_path: Path) -> None:
         place("b", "results.jsonl"): [oldest(0, "Q0?", 1.0), oldest(0, "Q0?", 0.5)],
         place("b", "metadata.json"): [{**about, "num_examples": 2, "rollouts_per_example": 1}],
     }
-    results = analyzed(tmp_path, files, needs=NEEDS)
-    check(results, "verifiers_oldest")
+
+
+test_oldest = pytest.mark.slow(facts_of(oldest_files(), "verifiers_oldest", needs=NEEDS))
 
 
 def test_a_completion_that_repeats_the_prompt(tmp_path: Path) -> None:
@@ -180,17 +164,17 @@ HOSTED_RUN = {
 }
 
 
-@pytest.mark.slow
-def test_hosted_training(tmp_path: Path) -> None:
-    """Messages, metrics and times in strings are read, and the files beside name the model."""
+def hosted_files() -> dict[str, Any]:
+    """Runs whose model a file beside them names, or none does; and one of two checkpoints."""
+    matrix = {"environment": "e1", "model": "org/m-2b"}
     beside = {
         "one/abc/metadata.json": {"run": HOSTED_RUN},
         "two/abd/run_manifest.json": {"run_id": "abd", "model_id": "org/m-2b"},
-        "three/run_matrix.json": {
-            "matrix": [{"prime_run_id": "abe", "environment": "e1", "model": "org/m-2b"}]
-        },
+        "three/run_matrix.json": {"matrix": [{**matrix, "prime_run_id": "abe"}]},
+        # Of another run.
+        "four/run_matrix.json": {"matrix": [{**matrix, "prime_run_id": "xyz"}]},
     }
-    files = {path: json.dumps(content) for path, content in beside.items()}
+    files: dict[str, Any] = {path: json.dumps(content) for path, content in beside.items()}
     for folder in ("one/abc", "two/abd", "three/abe"):
         name = folder.rpartition("/")[2]
         samples = [(3, 1.0, 0), (3, 0.0, 1), (7, 1.0, 2)]
@@ -198,29 +182,15 @@ def test_hosted_training(tmp_path: Path) -> None:
         files[f"{folder}/results.jsonl"] = lines(rows)
         # The same rows as the platform gave them.
         files[f"{folder}/rollouts_raw.json"] = json.dumps({"run_id": name, "samples": rows})
-    needs = ("runs", "rollouts", "events", "task_prompts", "checks")
-    results = analyzed(tmp_path, files, needs=needs)
-    names = ("abc", "abd", "abe")
-    assert results.rows("select run_id, model, benchmark from runs order by all") == [
-        (name, "org/m-2b", "logs") for name in names
-    ]
-    query = "select run_id, task_id, rollout_index, reward, duration_s, input_tokens from rollouts"
-    assert sorted(results.rows(query)) == [
-        (name, *attempt)
-        for name in names
-        for attempt in (
-            ("3", 0, 0.0, 1.5, None),
-            ("3", 1, 1.0, 1.5, None),
-            ("7", 0, 1.0, 1.5, None),
-        )
-    ]
-    for name in names:
-        own = f"where run_id = '{name}'"
-        kinds = results.column(f"select kind from events {own} and task_id = '7' order by seq")
-        assert kinds == ["tool_call", "tool_result", "reasoning"]
-        prompts = results.column(f"select prompt from task_prompts {own} order by task_id")
-        assert prompts == ["Q3", "Q7"]
-    assert set(results.column("select check_name from checks")) == {"reward", "accuracy"}
+    for run, problem, step in (("abf", 5, 40), ("abg", 6, 0), ("abg", 6, 40)):
+        row = hosted(problem, 1.0, 0, run_id=run, step=step, env_name=f"lab/{run}")
+        files.setdefault(f"four/{run}/results.jsonl", []).append(row)
+    return files
+
+
+test_hosted_training = pytest.mark.slow(
+    facts_of(hosted_files(), "verifiers_hosted", needs=(*NEEDS, "task_prompts"))
+)
 
 
 def test_arguments_of_a_hosted_environment(tmp_path: Path) -> None:
@@ -232,26 +202,6 @@ def test_arguments_of_a_hosted_environment(tmp_path: Path) -> None:
         formats.Setting("max_tokens", "64"),
         formats.Setting("task_args.reward_source", "judge"),
     ]
-
-
-@pytest.mark.slow
-def test_a_table_of_other_runs_names_no_model(tmp_path: Path) -> None:
-    """Of the table above the folder only the line of the run counts."""
-    other = {"matrix": [{"prime_run_id": "xyz", "model": "org/other"}]}
-    files = {
-        "top/abc/results.jsonl": [hosted(3, 1.0, 0)],
-        "top/run_matrix.json": json.dumps(other),
-    }
-    results = analyzed(tmp_path, files, needs=["runs"])
-    assert results.one("select model from runs") is None
-
-
-@pytest.mark.slow
-def test_steps_of_training_are_runs(tmp_path: Path) -> None:
-    """Samples of two checkpoints are not repeats of one another."""
-    rows = [hosted(3, 1.0, 0), hosted(3, 0.0, 0, step=0)]
-    results = analyzed(tmp_path, {"top/abc/results.jsonl": rows}, needs=["runs"])
-    assert results.column("select run_id from runs order by 1") == ["abc--step-0", "abc--step-40"]
 
 
 def test_a_completion_that_is_json_is_an_answer(tmp_path: Path) -> None:
@@ -270,8 +220,7 @@ def episode(place: int, score: Any, start: float, **more: Any) -> Row:
     return filled("formats", "verifiers_episode", place=place, trace={**trace, **more})
 
 
-@pytest.mark.slow
-def test_new(tmp_path: Path) -> None:
+def new_files() -> dict[str, Any]:
     """Rewards are weighted sums; without any an attempt is unscored; the last way is read."""
     broken = {"errors": [{"type": "ProviderError", "message": "529"}], "rewards": {}, "nodes": []}
     loop = [{"parent": 0, "message": {"role": "user", "content": "Q1"}}, {"parent": 5}]
@@ -284,9 +233,10 @@ def test_new(tmp_path: Path) -> None:
         {"task": {}, "traces": []},
     ]
     config = {"model": "org/m", "num_rollouts": 2, "sampling": {"temperature": 0.3}}
-    files = {
+    return {
         "out/sums--m--null--1/traces.jsonl": lines(rows),
         "out/sums--m--null--1/configs/resolved/eval.json": [config],
     }
-    results = analyzed(tmp_path, files, needs=NEEDS)
-    check(results, "verifiers_new")
+
+
+test_new = pytest.mark.slow(facts_of(new_files(), "verifiers_new", needs=NEEDS))
