@@ -51,23 +51,6 @@ def test_a_name_says_the_kind(tmp_path: Path, name: str, kind: str) -> None:
     assert _kinds(tmp_path)[name] == kind
 
 
-def test_a_document_that_is_not_used_is_no_config(tmp_path: Path) -> None:
-    """By its name or by a setting in it a document is a config; else nothing of it is used."""
-    files = {
-        "a_rollouts.jsonl": ROWS,
-        "events.json": '[{"step": [1, 2]}]',
-        "model_config.json": "{}",
-        "sampling.yaml": "temperature: 0.5",
-    }
-    found = measured(tmp_path, files)
-    assert found.rows("select path, kind from artifacts order by path") == [
-        ("a_rollouts.jsonl", "rollouts"),
-        ("events.json", "other"),
-        ("model_config.json", "config"),
-        ("sampling.yaml", "config"),
-    ]
-
-
 def test_rows_say_the_kind_where_the_name_does_not(tmp_path: Path) -> None:
     """Rewards or responses make rollouts, failure classes failures, bare requests a dataset."""
     write(
@@ -204,6 +187,9 @@ FIGURES = [
 # Many results in one folder, analyzed once: each test asks about its own.
 TOGETHER: dict[str, Content] = {
     **UNRELATED,
+    "unused/events.json": '[{"step": [1, 2]}]',
+    "unused/model_config.json": "{}",
+    "unused/sampling.yaml": "temperature: 0.5",
     "2024/broken_rollouts.jsonl": lines(asks("broken", 0, 1)) + "\n{broken\n",
     "m\udcff_rollouts.jsonl": asks("no text", 0),
     "gz_rollouts.jsonl.gz": gzip.compress(lines(asks("gz", 0, 1)).encode()),

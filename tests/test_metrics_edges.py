@@ -56,11 +56,19 @@ def files() -> dict[str, list[Row]]:
 
 
 def unasked() -> dict[str, list[Row]]:
-    """Three tasks asked twice each, of which none came back."""
+    """Three tasks asked twice each, of which none came back; and attempts that failed."""
     inputs = [asked(n, index, ask=f"unasked {n}") for n in range(3) for index in range(2)]
+    unclassed = [asked(0, index, ask="unclassed") for index in range(3)]
     return {
         "lost_rollouts.jsonl": [],
         "lost_rollouts_materialized_inputs.jsonl": inputs,
+        # Failed attempts that name no class, or one of their own.
+        "unclassed_rollouts.jsonl": [rollout(0, 0, ask="unclassed")],
+        "unclassed_rollouts_materialized_inputs.jsonl": unclassed,
+        "unclassed_rollouts_failures.jsonl": [
+            {**unclassed[1], "reward": 0.0, "error": "boom"},
+            {**unclassed[2], "reward": 0.0, "_ng_failure_class": "of its own kind"},
+        ],
     }
 
 
@@ -99,24 +107,6 @@ def test_best_of_a_thousand(edges: Results) -> None:
 def test_edges(edges: Results, fact: Fact) -> None:
     """As tests/facts/edges.test says."""
     fact.check(edges)
-
-
-@pytest.mark.slow
-def test_unclassed_failures(tmp_path: Path) -> None:
-    """A failed attempt that names no class is not counted as the machinery's."""
-    actual = analyzed(
-        tmp_path,
-        {
-            "a_rollouts.jsonl": [rollout(0, 0)],
-            "a_rollouts_materialized_inputs.jsonl": [asked(0, 0), asked(0, 1), asked(0, 2)],
-            "a_rollouts_failures.jsonl": [
-                {**asked(0, 1), "reward": 0.0, "error": "boom"},
-                {**asked(0, 2), "reward": 0.0, "_ng_failure_class": "of its own kind"},
-            ],
-        },
-    )
-    ends = "select outcome, is_infrastructure from staging.attempts where not is_scored"
-    assert actual.rows(ends) == [("failed attempt", False)] * 2
 
 
 @pytest.mark.slow
