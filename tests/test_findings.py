@@ -363,6 +363,7 @@ def test_an_analysis_tells_its_stages(planted: tuple[Results, list[str]]) -> Non
     ]
 
 
+@pytest.mark.slow
 def test_what_runs_lack_is_a_range_and_comes_last(tmp_path: Path) -> None:
     """Where nothing records what was expected: after what failures show, not before it."""
     files = {

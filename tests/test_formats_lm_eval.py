@@ -146,6 +146,7 @@ def test_results_by_their_task_and_name(case: str, tmp_path: Path) -> None:
     assert len(runs) == len(beside)
 
 
+@pytest.mark.slow
 def test_a_name_before_the_task(tmp_path: Path) -> None:
     """The task is the one that the results list, however the samples are named."""
     files = {

@@ -7,12 +7,14 @@ import json
 import re
 import statistics
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pyarrow.compute as pc
 import pytest
 
 import blade as api
+from pipeline import report
 from pipeline.analysis import suites
 from pipeline.errors import UsageError
 from tests.bench.suites import any_difference, coverage, drawn, tasks_table
@@ -193,6 +195,7 @@ def test_very_many_are_compared_with_one_alone() -> None:
     assert sorted(alike) == sorted([row[name] for name in names] for row in others)
 
 
+@pytest.mark.slow
 def test_a_suite_of_very_many(tmp_path: Path) -> None:
     """Of more than 100 entrants each is compared with one, without ranks; a note says so."""
     files = {
@@ -239,6 +242,7 @@ def test_a_suite_of_as_many_as_are_all_compared(tmp_path: Path) -> None:
     assert actual.one(ranks) == 100
 
 
+@pytest.mark.slow
 def test_entrants_of_a_benchmark_each(tmp_path: Path) -> None:
     """More than 100 entrants that share no benchmark are no suite, and the command says why."""
     files = {
@@ -257,7 +261,13 @@ def test_entrants_of_a_benchmark_each(tmp_path: Path) -> None:
 
 def overview(folder: Path, files: dict[str, list[Row]]) -> str:
     """The report on several benchmarks, without its sources."""
-    text = (analyzed(folder, files).path.parent / "report.md").read_text(encoding="utf-8")
+    # And no other page.
+    drafted = mock.patch(
+        "pipeline.run.report.texts",
+        lambda _source, content, **_: {"report.md": report.document(content).text},
+    )
+    with drafted:
+        text = (analyzed(folder, files).path.parent / "report.md").read_text(encoding="utf-8")
     return re.sub(r" *<!--.*?-->\n?", "", text, flags=re.DOTALL)
 
 
