@@ -246,28 +246,21 @@ def test_demo_has_one_host() -> None:
 
 def test_keys_over_many_lines(tmp_path: Path) -> None:
     """A key goes whole though it is spread across blocks of lines, in prose and among rows."""
-    key = "-----BEGIN PRIVATE KEY-----\n" + "QUJD\n" * 100 + "-----END PRIVATE KEY-----\n"
-    inputs = write(
-        tmp_path / "in", {"a.md": "x\n" * 60 + key + "y\n", "b.jsonl": '{"a":1}\n' + key + "{}\n"}
-    )
+    body = "QUJDREVG\n" * 100
+    key = f"-----BEGIN PRIVATE KEY-----\n{body}-----END PRIVATE KEY-----\n"
+    putty = f"PuTTY-User-Key-File-3: ssh-rsa\nPrivate-Lines: 100\n{body}Private-MAC: 0a1b\n"
+    files = {
+        "a.md": "x\n" * 60 + key + "y\n",
+        "b.jsonl": '{"a":1}\n' + key + "{}\n",
+        "c.md": "x\n" * 60 + putty + "y\n",
+    }
+    inputs = write(tmp_path / "in", files)
     call("sanitize", inputs)
-    for name in ("a.md", "b.jsonl"):
-        text = (inputs / name).read_text()
-        assert "QUJD" not in text
-        assert text.count("[redacted-key-1]") == 1
-    assert (inputs / "a.md").read_text().splitlines()[-1] == "y"
-    assert len((inputs / "b.jsonl").read_text().splitlines()) == 104
-
-
-def test_putty_keys_over_many_lines(tmp_path: Path) -> None:
-    """The private part of a PuTTY key goes whole though it is spread across blocks of lines."""
-    head = "PuTTY-User-Key-File-3: ssh-rsa\nEncryption: none\nPrivate-Lines: 100\n"
-    key = head + "QUJDREVG\n" * 100 + "Private-MAC: 0a1b\n"
-    inputs = write(tmp_path / "in", {"a.md": "x\n" * 60 + key + "y\n"})
-    call("sanitize", inputs)
-    text = (inputs / "a.md").read_text()
-    assert "QUJD" not in text
-    assert len(text.splitlines()) == 60 + 3 + 100 + 1 + 1
+    for name, before in files.items():
+        after = (inputs / name).read_text()
+        assert "QUJD" not in after and after.count("[redacted-key-1]") == (name != "c.md")
+        assert after.count("\n") == before.count("\n")
+        assert after.splitlines()[-1] == before.splitlines()[-1]
 
 
 def test_copies_keep_what_was_cleared(tmp_path: Path) -> None:
