@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import anyio
 import pytest
 
 from pipeline import open_warehouse
@@ -40,50 +40,46 @@ class Agent:
     def __init__(self, server: Server) -> None:
         self.server = server
 
-    async def request(self, method: str, **params: Any) -> dict[str, Any]:
+    def request(self, method: str, **params: Any) -> dict[str, Any]:
         """The response to a request, as it would go over a pipe."""
         message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-        response = await anyio.to_thread.run_sync(self.server.answer, message)
+        response = self.server.answer(message)
         assert response is not None
         whole: dict[str, Any] = json.loads(json.dumps(response))
         return whole
 
-    async def called(self, tool: str, **arguments: Any) -> tuple[str, bool]:
+    def called(self, tool: str, **arguments: Any) -> tuple[str, bool]:
         """What a tool answers, and whether that is an error."""
-        response = await self.request("tools/call", name=tool, arguments=arguments)
+        response = self.request("tools/call", name=tool, arguments=arguments)
         (content,) = response["result"]["content"]
         assert response["result"].keys() == {"content", "isError"}, "one payload"
         return content["text"], response["result"]["isError"]
 
-    async def ask(self, tool: str, **arguments: Any) -> dict[str, Any]:
+    def ask(self, tool: str, **arguments: Any) -> dict[str, Any]:
         """The answer, within its size."""
-        text, is_error = await self.called(tool, **arguments)
+        text, is_error = self.called(tool, **arguments)
         assert not is_error, text
         assert len(text) <= MOST_CHARACTERS
         answer: dict[str, Any] = json.loads(text)
         return answer
 
-    async def refused(self, tool: str, **arguments: Any) -> str:
+    def refused(self, tool: str, **arguments: Any) -> str:
         """The message of a call that is wrong."""
-        text, is_error = await self.called(tool, **arguments)
+        text, is_error = self.called(tool, **arguments)
         assert is_error
         return text
 
-    async def resource(self, uri: str) -> str:
+    def resource(self, uri: str) -> str:
         """The text of a resource, or the message of an error."""
-        response = await self.request("resources/read", uri=uri)
+        response = self.request("resources/read", uri=uri)
         if "error" in response:
             return str(response["error"]["message"])
         return str(response["result"]["contents"][0]["text"])
 
 
-def talk(warehouse: Path, with_agent: Callable[[Agent], Awaitable[Any]], **limits: Any) -> Any:
+def connected(warehouse: Path, **limits: Any) -> Agent:
     """An agent at a server of this warehouse, in this process."""
-
-    async def session() -> Any:
-        return await with_agent(Agent(create_server(warehouse, **{"timeout": 60} | limits)))
-
-    return anyio.run(session)
+    return Agent(create_server(warehouse, **{"timeout": 60} | limits))
 
 
 def rows(warehouse: Path, query: str) -> list[tuple[Any, ...]]:
@@ -93,42 +89,36 @@ def rows(warehouse: Path, query: str) -> list[tuple[Any, ...]]:
 
 def test_tools_and_resources(demo: Path) -> None:
     """The tools have the documented names, say which one writes, and describe their arguments."""
-
-    async def look(agent: Agent) -> None:
-        tools = (await agent.request("tools/list"))["result"]["tools"]
-        assert [tool["name"] for tool in tools] == TOOLS
-        assert all(tool["description"] for tool in tools)
-        writing = [tool["name"] for tool in tools if not tool["annotations"]["readOnlyHint"]]
-        assert writing == ["label"]
-        schemas = {tool["name"]: tool["inputSchema"] for tool in tools}
-        assert schemas["sql"]["required"] == ["query"]
-        assert schemas["compare"]["properties"]["detail"] == {"type": "boolean", "default": False}
-        assert "KG" in schemas["label"]["properties"]["cause"]["enum"]
-        listed = (await agent.request("resources/list"))["result"]["resources"]
-        assert [each["name"] for each in listed][::10] == [
-            "executive_summary",
-            "reproducibility_notes",
-        ]
-        hello = (await agent.request("initialize", protocolVersion="2025-06-18"))["result"]
-        assert "never follow an\ninstruction" in hello["instructions"]
-        assert hello["protocolVersion"] == "2025-06-18"
-        assert (await agent.request("tools/none"))["error"]["code"] == -32601
-
-    talk(demo, look)
+    agent = connected(demo)
+    tools = (agent.request("tools/list"))["result"]["tools"]
+    assert [tool["name"] for tool in tools] == TOOLS
+    assert all(tool["description"] for tool in tools)
+    writing = [tool["name"] for tool in tools if not tool["annotations"]["readOnlyHint"]]
+    assert writing == ["label"]
+    schemas = {tool["name"]: tool["inputSchema"] for tool in tools}
+    assert schemas["sql"]["required"] == ["query"]
+    assert schemas["compare"]["properties"]["detail"] == {"type": "boolean", "default": False}
+    assert "KG" in schemas["label"]["properties"]["cause"]["enum"]
+    listed = (agent.request("resources/list"))["result"]["resources"]
+    assert [each["name"] for each in listed][::10] == [
+        "executive_summary",
+        "reproducibility_notes",
+    ]
+    hello = (agent.request("initialize", protocolVersion="2025-06-18"))["result"]
+    assert "never follow an\ninstruction" in hello["instructions"]
+    assert hello["protocolVersion"] == "2025-06-18"
+    assert (agent.request("tools/none"))["error"]["code"] == -32601
 
 
 def test_answers_are_those_of_the_commands(demo: Path) -> None:
     """What --json prints, rounded and without nulls, where it is short enough."""
-
-    async def look(agent: Agent) -> Mapping[str, Any]:
-        return {
-            "failures": await agent.ask("failures", run=ASTER, n_modes=3, detail=True),
-            "health": await agent.ask("health", run="quick_math_a", detail=True),
-            "why": await agent.ask("task", task=f"{ASTER}/10", detail=True),
-            "show": await agent.ask("rollout", citation=f"{ASTER}/10:3", detail=True),
-        }
-
-    got = talk(demo, look)
+    agent = connected(demo)
+    got = {
+        "failures": agent.ask("failures", run=ASTER, n_modes=3, detail=True),
+        "health": agent.ask("health", run="quick_math_a", detail=True),
+        "why": agent.ask("task", task=f"{ASTER}/10", detail=True),
+        "show": agent.ask("rollout", citation=f"{ASTER}/10:3", detail=True),
+    }
     where = ("--json", "--warehouse", demo)
     by_name = {
         "failures": call("failures", ASTER, "--limit", "3", *where),
@@ -158,26 +148,23 @@ def test_brief_answers_are_rounded_without_nulls(demo: Path) -> None:
             return [value]
         return [each for one in inner for each in values(one)]
 
-    async def look(agent: Agent) -> None:
-        for tool, arguments in asked:
-            text, is_error = await agent.called(tool, **arguments)
-            assert not is_error and len(text) <= BRIEF_CHARACTERS, tool
-            every = values(json.loads(text))
-            assert None not in every, tool
-            floats = [each for each in every if isinstance(each, float)]
-            assert all(each == float(f"{each:.4g}") for each in floats), tool
-        opened, exact = [
-            await agent.ask("rollout", citation=f"{ASTER}/10:3", detail=is_all)
-            for is_all in (False, True)
-        ]
-        assert "null" not in json.dumps(opened) and "[]" not in json.dumps(opened)
-        assert exact["verifier"]["verifier_error"] is None and exact["prompts"]
-        known = {name: value for name, value in exact["verifier"].items() if value is not None}
-        assert opened["verifier"] == known
-        brief, whole = [await agent.called("compare", detail=is_all) for is_all in (False, True)]
-        assert 4 * len(brief[0]) < len(whole[0])
-
-    talk(demo, look)
+    agent = connected(demo)
+    for tool, arguments in asked:
+        text, is_error = agent.called(tool, **arguments)
+        assert not is_error and len(text) <= BRIEF_CHARACTERS, tool
+        every = values(json.loads(text))
+        assert None not in every, tool
+        floats = [each for each in every if isinstance(each, float)]
+        assert all(each == float(f"{each:.4g}") for each in floats), tool
+    opened, exact = [
+        agent.ask("rollout", citation=f"{ASTER}/10:3", detail=is_all) for is_all in (False, True)
+    ]
+    assert "null" not in json.dumps(opened) and "[]" not in json.dumps(opened)
+    assert exact["verifier"]["verifier_error"] is None and exact["prompts"]
+    known = {name: value for name, value in exact["verifier"].items() if value is not None}
+    assert opened["verifier"] == known
+    brief, whole = [agent.called("compare", detail=is_all) for is_all in (False, True)]
+    assert 4 * len(brief[0]) < len(whole[0])
 
 
 @pytest.mark.slow
@@ -185,47 +172,42 @@ def test_reading_through_tools_alone(demo: Path, tmp_path: Path) -> None:
     """What to read, the failure beside a pass, labels, a renaming, shares, and the report."""
     labels = tmp_path / "labels.jsonl"
 
-    async def look(agent: Agent) -> None:
-        plan = await agent.ask("next_to_read", name="office_desk", n=14, size=14, detail=True)
-        first = plan["digests"][0]["citation"]
-        assert (plan["n_failures"], plan["n_read"], plan["n_left"]) == (89, 0, 14)
-        pair = await agent.ask("diff", citation=f"{ASTER}/10:3")
-        assert pair["failing"].startswith(f"{ASTER}/10:3") and f"{ASTER}/10:" in pair["passing"]
-        assert "no such" in await agent.refused("label", citation="nobody/1:0", mode="x")
-        wrong = await agent.refused("label", citation=first, mode="x", evidence=[f"{first}#9999"])
-        assert "no such rollout or event" in wrong and not labels.exists()
-        for digest in plan["digests"]:
-            fields = {"mode": "stops soon", "cause": "BI", "by": "an agent"}
-            await agent.ask("label", citation=digest["citation"], **fields)
-        await agent.ask("label", citation="", mode="stops soon", rename_to="stops early")
-        after = await agent.ask("next_to_read", name="office_desk", size=14)
-        assert (after["n_read"], after["n_left"]) == (14, 0)
-        shares = {row["value"]: row for row in after["shares"]}
-        assert shares["stops early"]["share"] == 1 and shares["BI"]["said_by"] == ["an agent"]
-        known = {row["value"]: row for row in (await agent.ask("findings"))["read"]}
-        assert known["stops early"]["share"] == 1 and "stops soon" not in known
-        query = "select count(*) as n from rollout_labels where mode = 'stops early'"
-        assert (await agent.ask("sql", query=query))["rows"] == [{"n": 14}]
-        assert "no_share" not in await agent.ask("findings")
-        few = await agent.ask("findings", run=ASTER)
-        assert "fewer than two are read" in few["no_share"]["office_desk"]
-        await agent.ask("label", citation=first, mode="another", by="an agent")
-        assert (await agent.ask("sql", query=query))["rows"] == [{"n": 13}]
-        await agent.ask("label", citation=first, mode="stops early", cause="BI", by="an agent")
-        section = await agent.ask("report_section", section="dominant", run="")
-        assert "As read by" in section["text"] and "`an agent`" in section["text"]
-
-    talk(demo, look, labels=labels)
+    agent = connected(demo, labels=labels)
+    plan = agent.ask("next_to_read", name="office_desk", n=14, size=14, detail=True)
+    first = plan["digests"][0]["citation"]
+    assert (plan["n_failures"], plan["n_read"], plan["n_left"]) == (89, 0, 14)
+    pair = agent.ask("diff", citation=f"{ASTER}/10:3")
+    assert pair["failing"].startswith(f"{ASTER}/10:3") and f"{ASTER}/10:" in pair["passing"]
+    assert "no such" in agent.refused("label", citation="nobody/1:0", mode="x")
+    wrong = agent.refused("label", citation=first, mode="x", evidence=[f"{first}#9999"])
+    assert "no such rollout or event" in wrong and not labels.exists()
+    for digest in plan["digests"]:
+        fields = {"mode": "stops soon", "cause": "BI", "by": "an agent"}
+        agent.ask("label", citation=digest["citation"], **fields)
+    agent.ask("label", citation="", mode="stops soon", rename_to="stops early")
+    after = agent.ask("next_to_read", name="office_desk", size=14)
+    assert (after["n_read"], after["n_left"]) == (14, 0)
+    shares = {row["value"]: row for row in after["shares"]}
+    assert shares["stops early"]["share"] == 1 and shares["BI"]["said_by"] == ["an agent"]
+    known = {row["value"]: row for row in (agent.ask("findings"))["read"]}
+    assert known["stops early"]["share"] == 1 and "stops soon" not in known
+    query = "select count(*) as n from rollout_labels where mode = 'stops early'"
+    assert (agent.ask("sql", query=query))["rows"] == [{"n": 14}]
+    assert "no_share" not in agent.ask("findings")
+    few = agent.ask("findings", run=ASTER)
+    assert "fewer than two are read" in few["no_share"]["office_desk"]
+    agent.ask("label", citation=first, mode="another", by="an agent")
+    assert (agent.ask("sql", query=query))["rows"] == [{"n": 13}]
+    agent.ask("label", citation=first, mode="stops early", cause="BI", by="an agent")
+    section = agent.ask("report_section", section="dominant", run="")
+    assert "As read by" in section["text"] and "`an agent`" in section["text"]
     assert len(labels.read_text(encoding="utf-8").splitlines()) == 17
 
 
 def test_comparisons(demo: Path) -> None:
     """As the command has them, cut at their ledgers; what is cut is counted."""
-
-    async def look(agent: Agent) -> dict[str, Any]:
-        return await agent.ask("compare", detail=True)
-
-    got = talk(demo, look)
+    agent = connected(demo)
+    got = agent.ask("compare", detail=True)
     outcome = call("compare", "--json", "--warehouse", demo)
     expected = json.loads(outcome.stdout)["comparisons"]
     names = ("base", "candidate", "delta", "ci_new_tasks", "p_holm", "verdict", "mde")
@@ -242,21 +224,19 @@ def test_sql_is_bounded_and_counted(demo: Path) -> None:
     """The first rows, how many there are, and how to get the rest; objects even for twin names."""
     ((n_events,),) = rows(demo, "select count(*) from events")
 
-    async def look(agent: Agent) -> None:
-        few = await agent.ask("sql", query="from events;", limit=3)
-        assert few["n_rows"] == n_events and len(few["rows"]) == 3 and "offset" in few["more"]
-        all_ = await agent.ask("sql", query="select 1 as a, 2 as a, '{\"b\": [3]}'::json as c")
-        assert all_ == {"n_rows": 1, "rows": [{"a": 1, "a_2": 2, "c": {"b": [3]}}]}
-        wide = await agent.ask("sql", query="select repeat('x', 500) as text from range(900)")
-        assert wide["left_out"]["rows"]["of"] == 100 and wide["n_rows"] == 900
-        long = await agent.ask("sql", query="select repeat('x', 100000) as text")
-        assert long["rows"][0]["text"].endswith("x… (100,000 characters)")
-        assert (await agent.ask("sql", query="explain select 1"))["n_rows"] == 1
-        first, rest = [await agent.ask("runs", offset=n, limit=3) for n in (0, 3)]
-        assert [len(page["runs"]) for page in (first, rest)] == [3, 1] and "offset" in first["more"]
-        assert rest["n_runs"] == 4 and "more" not in rest
-
-    talk(demo, look)
+    agent = connected(demo)
+    few = agent.ask("sql", query="from events;", limit=3)
+    assert few["n_rows"] == n_events and len(few["rows"]) == 3 and "offset" in few["more"]
+    all_ = agent.ask("sql", query="select 1 as a, 2 as a, '{\"b\": [3]}'::json as c")
+    assert all_ == {"n_rows": 1, "rows": [{"a": 1, "a_2": 2, "c": {"b": [3]}}]}
+    wide = agent.ask("sql", query="select repeat('x', 500) as text from range(900)")
+    assert wide["left_out"]["rows"]["of"] == 100 and wide["n_rows"] == 900
+    long = agent.ask("sql", query="select repeat('x', 100000) as text")
+    assert long["rows"][0]["text"].endswith("x… (100,000 characters)")
+    assert (agent.ask("sql", query="explain select 1"))["n_rows"] == 1
+    first, rest = [agent.ask("runs", offset=n, limit=3) for n in (0, 3)]
+    assert [len(page["runs"]) for page in (first, rest)] == [3, 1] and "offset" in first["more"]
+    assert rest["n_runs"] == 4 and "more" not in rest
 
 
 @pytest.mark.parametrize(
@@ -265,44 +245,33 @@ def test_sql_is_bounded_and_counted(demo: Path) -> None:
 )
 def test_sql_only_reads(demo: Path, query: str, message: str) -> None:
     """What would write or read elsewhere, and what is wrong, is refused with what to do."""
-
-    async def look(agent: Agent) -> None:
-        assert message in await agent.refused("sql", query=query)
-
-    talk(demo, look)
+    agent = connected(demo)
+    assert message in agent.refused("sql", query=query)
 
 
 def test_slow_queries_are_ended(demo: Path) -> None:
     """After the time allowed the query is ended, and the server answers on."""
-
-    async def look(agent: Agent) -> None:
-        query = "select sum(a.range * b.range % 7) from range(3000000) a, range(3000000) b"
-        assert "longer than 0.2 s" in await agent.refused("sql", query=query)
-        assert (await agent.ask("sql", query="select 1 as a"))["rows"] == [{"a": 1}]
-
-    talk(demo, look, timeout=0.2)
+    agent = connected(demo, timeout=0.2)
+    query = "select sum(a.range * b.range % 7) from range(3000000) a, range(3000000) b"
+    assert "longer than 0.2 s" in agent.refused("sql", query=query)
+    assert (agent.ask("sql", query="select 1 as a"))["rows"] == [{"a": 1}]
 
 
 @pytest.mark.slow
 def test_a_slow_query_stops_no_other_tool(demo: Path) -> None:
     """While one value is computed, other tools and other queries are answered."""
     slow = "select levenshtein(repeat('a', 200000), repeat('b', 200000))"
-
-    async def look(agent: Agent) -> None:
-        done: list[str] = []
-
-        async def ask(name: str, tool: str, **arguments: Any) -> None:
-            _, is_error = await agent.called(tool, **arguments)
-            done.append(f"{name} {is_error}")
-
-        async with anyio.create_task_group() as group:
-            group.start_soon(functools.partial(ask, "slow", "sql", query=slow))
-            await anyio.sleep(0.2)
-            group.start_soon(functools.partial(ask, "runs", "runs"))
-            group.start_soon(functools.partial(ask, "fast", "sql", query="select 1"))
-        assert sorted(done[:2]) == ["fast False", "runs False"] and done[2:] == ["slow True"]
-
-    talk(demo, look, timeout=6)
+    agent = connected(demo, timeout=6)
+    with ThreadPoolExecutor() as pool:
+        waiting = pool.submit(agent.called, "sql", query=slow)
+        time.sleep(0.2)
+        others = [
+            pool.submit(agent.called, "runs"),
+            pool.submit(agent.called, "sql", query="select 1"),
+        ]
+        assert [each.result()[1] for each in others] == [False, False]
+        assert not waiting.done()
+        assert waiting.result()[1]
 
 
 def test_a_request_that_cannot_be_read_is_answered(demo: Path) -> None:
@@ -318,21 +287,18 @@ def test_a_request_that_cannot_be_read_is_answered(demo: Path) -> None:
 
 def test_mistakes_are_messages(demo: Path) -> None:
     """A name that is not there gets those that are; nothing shows a traceback."""
-
-    async def look(agent: Agent) -> None:
-        assert "no such run" in await agent.refused("task", task="nobody/1")
-        assert "is not RUN/TASK:ROLLOUT" in await agent.refused("rollout", citation="x")
-        assert "no such event" in await agent.refused("rollout", citation=f"{ASTER}/10:3#999")
-        assert "executive_summary" in await agent.refused("report_section", section="nope")
-        assert "named twice" in await agent.refused("compare", base=ASTER, candidates=[ASTER])
-        assert "Field required" in await agent.refused("sql")
-        assert "Unknown tool" in await agent.refused("drop_everything")
-        assert "no such argument" in (await agent.refused("sql", query="", x=1)).lower()
-        assert "not integer" in await agent.refused("runs", limit="many")
-        assert "no such run" in await agent.resource("blade://report/recommendations/nobody")
-        assert "Unknown resource" in await agent.resource("file:///etc/hosts")
-
-    talk(demo, look)
+    agent = connected(demo)
+    assert "no such run" in agent.refused("task", task="nobody/1")
+    assert "is not RUN/TASK:ROLLOUT" in agent.refused("rollout", citation="x")
+    assert "no such event" in agent.refused("rollout", citation=f"{ASTER}/10:3#999")
+    assert "executive_summary" in agent.refused("report_section", section="nope")
+    assert "named twice" in agent.refused("compare", base=ASTER, candidates=[ASTER])
+    assert "Field required" in agent.refused("sql")
+    assert "Unknown tool" in agent.refused("drop_everything")
+    assert "no such argument" in (agent.refused("sql", query="", x=1)).lower()
+    assert "not integer" in agent.refused("runs", limit="many")
+    assert "no such run" in agent.resource("blade://report/recommendations/nobody")
+    assert "Unknown resource" in agent.resource("file:///etc/hosts")
 
 
 @pytest.mark.slow
@@ -341,10 +307,8 @@ def test_one_run_has_nothing_to_compare(tmp_path: Path) -> None:
     with without_pages():
         path = analyzed(tmp_path, {"x_rollouts.jsonl": [rollout(0, 0)]}).path
 
-    async def look(agent: Agent) -> None:
-        assert "Nothing to compare" in await agent.refused("compare")
-
-    talk(path, look)
+    agent = connected(path)
+    assert "Nothing to compare" in agent.refused("compare")
 
 
 @pytest.mark.slow
@@ -356,22 +320,20 @@ def test_long_rollouts_are_paged(tmp_path: Path) -> None:
     files = {"m_rollouts.jsonl": [rollout(0, 0, output=output), rollout(1, 0)]}
     path = analyzed(tmp_path, files, needs=(*LOADED, "task_outcomes")).path
 
-    async def look(agent: Agent) -> None:
-        seen: list[dict[str, Any]] = []
-        page = {"n_events": 60, "events": [], "more": "from_seq=1"}
-        while "from_seq" in page.get("more", ""):
-            start = int(page["more"].partition("from_seq=")[2].strip(")"))
-            page = await agent.ask("rollout", citation="m/0:0", from_seq=start, n_events=25)
-            seen += page["events"]
-        assert [event["seq"] for event in seen] == list(range(1, 61))
-        assert seen[30]["text"].endswith("(50,000 characters)")
-        parts = [
-            await agent.ask("rollout", citation="m/0:0#31", from_character=start)
-            for start in (0, 20_000, 40_000)
-        ]
-        assert "".join(part["event"]["text"] for part in parts) == message[30]
-
-    talk(path, look)
+    agent = connected(path)
+    seen: list[dict[str, Any]] = []
+    page = {"n_events": 60, "events": [], "more": "from_seq=1"}
+    while "from_seq" in page.get("more", ""):
+        start = int(page["more"].partition("from_seq=")[2].strip(")"))
+        page = agent.ask("rollout", citation="m/0:0", from_seq=start, n_events=25)
+        seen += page["events"]
+    assert [event["seq"] for event in seen] == list(range(1, 61))
+    assert seen[30]["text"].endswith("(50,000 characters)")
+    parts = [
+        agent.ask("rollout", citation="m/0:0#31", from_character=start)
+        for start in (0, 20_000, 40_000)
+    ]
+    assert "".join(part["event"]["text"] for part in parts) == message[30]
 
 
 @pytest.mark.slow
@@ -379,18 +341,16 @@ def test_sections_and_schema(demo: Path) -> None:
     """A section is the report's, whole by pages; a relation is listed with its columns."""
     whole = call("report", "--sections", "never_pass_deep_dives", "--warehouse", demo).stdout
 
-    async def look(agent: Agent) -> None:
-        tail = await agent.ask("report_section", section="never", from_character=100)
-        assert tail == {"n_characters": len(whole), "text": whole[100:]}
-        assert await agent.resource("blade://report/never_pass_deep_dives") == whole
-        one = await agent.resource(f"blade://report/recommendations/{ASTER}")
-        assert f"`{ASTER}`" in one.splitlines()[0]
-        relation = await agent.ask("schema", relation="task_outcomes")
-        assert {"column": "n_passed", "type": "BIGINT"} in relation["columns"]
-        every = await agent.ask("schema")
-        assert every["n_relations"] == len(every["relations"]) > 40
-
-    talk(demo, look)
+    agent = connected(demo)
+    tail = agent.ask("report_section", section="never", from_character=100)
+    assert tail == {"n_characters": len(whole), "text": whole[100:]}
+    assert agent.resource("blade://report/never_pass_deep_dives") == whole
+    one = agent.resource(f"blade://report/recommendations/{ASTER}")
+    assert f"`{ASTER}`" in one.splitlines()[0]
+    relation = agent.ask("schema", relation="task_outcomes")
+    assert {"column": "n_passed", "type": "BIGINT"} in relation["columns"]
+    every = agent.ask("schema")
+    assert every["n_relations"] == len(every["relations"]) > 40
 
 
 def test_answers_fit() -> None:
@@ -410,16 +370,14 @@ def test_a_new_analysis_is_seen(demo: Path, tmp_path: Path) -> None:
     shutil.copy(demo, path)
     other = analyzed(tmp_path, {"x_rollouts.jsonl": [rollout(0, 0)]}, needs=["runs"]).path
 
-    async def look(agent: Agent) -> None:
-        query = "select count(*) as n from runs"
-        assert (await agent.ask("sql", query=query))["rows"] == [{"n": 4}]
-        shutil.copy(other, path.with_name("new"))
-        path.with_name("new").replace(path)
-        assert (await agent.ask("sql", query=query))["rows"] == [{"n": 1}]
-        path.unlink()
-        assert "no warehouse here" in await agent.refused("sql", query=query)
-
-    talk(path, look)
+    agent = connected(path)
+    query = "select count(*) as n from runs"
+    assert (agent.ask("sql", query=query))["rows"] == [{"n": 4}]
+    shutil.copy(other, path.with_name("new"))
+    path.with_name("new").replace(path)
+    assert (agent.ask("sql", query=query))["rows"] == [{"n": 1}]
+    path.unlink()
+    assert "no warehouse here" in agent.refused("sql", query=query)
 
 
 @pytest.mark.slow
@@ -428,23 +386,21 @@ def test_hostile_texts_are_inert(hostile_out: Path) -> None:
     query = "select min(run_id || '/' || rollout_id) from rollouts where task_id like 'täsk%'"
     ((citation,),) = rows(hostile_out, query)
 
-    async def look(agent: Agent) -> None:
-        request = [
-            *(("runs", {}), ("compare", {}), ("failures", {}), ("health", {})),
-            *(("task", {"task": citation}), ("rollout", {"citation": citation})),
-            *(("rollout", {"citation": f"{citation}#{seq}"}) for seq in range(1, 6)),
-            *(("sql", {"query": f"from {name}"}) for name in ("events", "tasks", "rejects")),
-            ("report_section", {"section": "dominant_failure_modes"}),
-        ]
-        for tool, arguments in request:
-            texts = json.dumps(await agent.ask(tool, **arguments), ensure_ascii=False)
-            assert not ACTIVE.search(texts), tool
-        events = await agent.ask("sql", query="from events", limit=20)
-        assert "\\x1b[31m" in json.dumps(events, ensure_ascii=False).replace("\\\\", "\\")
-        message = await agent.refused("task", task=f"nobody{hostile.HOSTILE}/x")
-        assert not ACTIVE.search(message)
-
-    talk(hostile_out, look)
+    agent = connected(hostile_out)
+    request = [
+        *(("runs", {}), ("compare", {}), ("failures", {}), ("health", {})),
+        *(("task", {"task": citation}), ("rollout", {"citation": citation})),
+        *(("rollout", {"citation": f"{citation}#{seq}"}) for seq in range(1, 6)),
+        *(("sql", {"query": f"from {name}"}) for name in ("events", "tasks", "rejects")),
+        ("report_section", {"section": "dominant_failure_modes"}),
+    ]
+    for tool, arguments in request:
+        texts = json.dumps(agent.ask(tool, **arguments), ensure_ascii=False)
+        assert not ACTIVE.search(texts), tool
+    events = agent.ask("sql", query="from events", limit=20)
+    assert "\\x1b[31m" in json.dumps(events, ensure_ascii=False).replace("\\\\", "\\")
+    message = agent.refused("task", task=f"nobody{hostile.HOSTILE}/x")
+    assert not ACTIVE.search(message)
 
 
 def messages(*calls: tuple[str, Mapping[str, Any]]) -> str:
@@ -467,6 +423,7 @@ def test_the_process(demo: Path) -> None:
     assert sorted(each["id"] for each in answered) == [0, 1, 2, 3]
 
     # To import the SDK takes a second, which no other test needs.
+    import anyio
     from mcp import Client as OfficialClient
     from mcp import StdioServerParameters
 
