@@ -165,6 +165,11 @@ def opened(path: Path) -> pipeline.Warehouse:
     return _open[key]
 
 
+def rows_of(warehouse: Path, query: str) -> list[tuple[Any, ...]]:
+    """What a query gives of a warehouse for reading."""
+    return opened(warehouse).execute(query).fetchall()
+
+
 @atexit.register
 def _close_all() -> None:
     # What is still open at the very end is reported as a leak.

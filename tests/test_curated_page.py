@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 from html import unescape
-from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -15,6 +14,7 @@ from pipeline import open_warehouse
 from pipeline.package.blocks import figures
 from tests.conftest import ROOT
 from tests.results import call
+from tests.viewed import Markup
 
 GOLDEN = ROOT / "data_samples/benchmarks/office_desk/golden_reports/aster-8b_golden_report.md"
 FIGURE = re.compile(r'<data data-figure="sql\?([^"#]*)#1">([^<]*)</data>')
@@ -47,19 +47,6 @@ See {RUN}/9:0#1 and `{RUN}/9:99`.
 
 - fail: `{RUN}/9:0`
 """
-
-
-class Tags(HTMLParser):
-    """Every tag of a page with its attributes."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.found: list[tuple[str, dict[str, str | None]]] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Remember it."""
-        self.found.append((tag, dict(attrs)))
 
 
 def made(report: Path, out: Path, *words: str | Path) -> str:
@@ -95,14 +82,14 @@ def test_text_is_inert_and_citations_open_evidence(demo: Path, tmp_path: Path) -
     report = tmp_path / "mine.md"
     report.write_text(NASTY, encoding="utf-8")
     text = made(report, tmp_path / "page.html", "--warehouse", demo)
-    tags = Tags(text).found
+    tags = Markup(text).elements
     assert [tag for tag, _ in tags].count("script") == 1
     assert not {"img", "i", "iframe"} & {tag for tag, _ in tags}
     assert not any(name.startswith("on") for _, own in tags for name in own)
     links = [own["href"] or "" for tag, own in tags if tag in ("a", "link") and "href" in own]
     assert all(link.startswith(("#", "data:,")) for link in links)
     assert "drop%20table" not in text and "from run_metrics" not in text
-    ids = [own["id"] for _, own in tags if "id" in own]
+    ids = Markup(text).ids
     assert len(ids) == len(set(ids))
     cites = [own["href"] for tag, own in tags if own.get("class") == "cite"]
     assert cites == [f"#{RUN}/9:0", f"#{RUN}/9:0%231", f"#{RUN}/9:0"]

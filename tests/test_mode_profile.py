@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline import open_warehouse, profile
+from pipeline import profile
 from pipeline.errors import UsageError
 from pipeline.profile import MODE_COLUMNS, Profile, check_predicates
 from pipeline.profile.allowed import FEATURE_COLUMNS, LONG_COLUMNS
@@ -14,7 +14,7 @@ from tests.attempts import no, ok, padded
 from tests.case_files import FOLDER, cases
 from tests.conftest import ROOT
 from tests.fact_files import check
-from tests.results import analyzed, rollout
+from tests.results import analyzed, rollout, rows_of
 
 
 def read(folder: Path, content: str) -> Profile:
@@ -25,9 +25,8 @@ def read(folder: Path, content: str) -> Profile:
 
 def test_feature_columns_are_those_of_the_relation(demo: Path) -> None:
     """What a predicate may ask has the names and types of rollout_features, or of rollouts."""
-    with open_warehouse(demo) as warehouse:
-        features = warehouse.execute("describe rollout_features").fetchall()
-        rollouts = dict(row[:2] for row in warehouse.execute("describe rollouts").fetchall())
+    features = rows_of(demo, "describe rollout_features")
+    rollouts = dict(row[:2] for row in rows_of(demo, "describe rollouts"))
     assert {row[0]: row[1] for row in features} == FEATURE_COLUMNS
     assert {name: rollouts[name] for name in LONG_COLUMNS} == LONG_COLUMNS
 

@@ -16,8 +16,7 @@ from tests import results
 from tests.case_files import cases
 from tests.fact_files import fact
 from tests.lean import CHECKED, only
-from tests.results import Content, Results, asked, call, called, rollout, write
-from tests.together import Batch, with_pages
+from tests.results import Content, Results, asked, call, called, rollout, rows_of, write
 
 analyzed = partial(results.analyzed, needs=("rollouts", "runs", "expected"))
 
@@ -111,8 +110,7 @@ def test_repeats_with_other_numbers_are_the_expected_ones(tmp_path: Path) -> Non
 
 def test_predicates_see_the_columns_of_rollouts(demo: Path) -> None:
     """The columns a predicate is checked against are those of the relation."""
-    with pipeline.open_warehouse(demo) as warehouse:
-        rows = warehouse.execute("describe rollouts").fetchall()
+    rows = rows_of(demo, "describe rollouts")
     assert {name: type_ for name, type_, *_ in rows} == ROLLOUT_COLUMNS
 
 
@@ -204,8 +202,7 @@ def test_a_column_of_nulls_can_be_compared(tmp_path: Path) -> None:
         plain.execute(query)
 
 
-@with_pages
-def test_a_mode_may_ask_which_tools_answered() -> Batch:
+def test_a_mode_may_ask_which_tools_answered(tmp_path: Path) -> None:
     """A call that was answered with an error, or not at all, is none that a tool accepted."""
     attempts = [
         [*called("search", {}, "ok"), *called("book", {}, "Error: no seat")],
@@ -214,6 +211,6 @@ def test_a_mode_may_ask_which_tools_answered() -> Batch:
         [],
     ]
     rows = [rollout(task, 0, reward=0.0, output=output) for task, output in enumerate(attempts)]
-    actual = yield rows
+    actual = analyzed(tmp_path, {"a_rollouts.jsonl": rows}, needs=["rollout_features"])
     answered = actual.column("select answered_tools from rollout_features order by task_id")
     assert answered == [["search"], ["search"], ["book"], []]

@@ -14,7 +14,6 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import quote
 
@@ -31,9 +30,9 @@ from pipeline.view.prose import csv_text
 from tests import hostile
 from tests.case_files import cases
 from tests.conftest import ROOT
-from tests.results import BLADE, call
+from tests.results import BLADE, call, rows_of
 from tests.transcript_files import PICTURE
-from tests.viewed import Answer, Reader, viewed
+from tests.viewed import Markup, Reader, viewed
 
 ASTER, BIRCH = "office_desk_aster-8b", "office_desk_birch-70b"
 FAILING = f"{ASTER}/0:0"
@@ -75,9 +74,8 @@ def test_the_matrix_has_every_task_and_run(reader: Reader, demo: Path) -> None:
     assert {ASTER, BIRCH} <= set(page.words.split())
     row = page.words[page.words.index("Uma up to and including") - 120 :]
     assert "sometimes 1/4 always 4/4" in row
-    with pipeline.open_warehouse(demo) as opened:
-        query = f"select pass_at_1 from run_metrics where run_id = '{ASTER}'"
-        ((rate,),) = opened.execute(query).fetchall()
+    query = f"select pass_at_1 from run_metrics where run_id = '{ASTER}'"
+    ((rate,),) = rows_of(demo, query)
     assert f"{100 * rate:.1f}%" in page.words
 
 
@@ -86,12 +84,12 @@ def test_the_matrix_filters(
     reader: Reader, demo: Path, filters: dict[str, str], condition: str
 ) -> None:
     """By run, bucket, cause, mode, sign, slice and words: as SQL says, and each finds some."""
-    with pipeline.open_warehouse(demo) as opened:
-        rows = opened.execute(
-            "select distinct task_id from task_outcomes as outcomes "
-            "left join root_causes using (run_id, task_id) "
-            f"where benchmark = 'office_desk' and {condition} order by try_cast(task_id as int)"
-        ).fetchall()
+    rows = rows_of(
+        demo,
+        "select distinct task_id from task_outcomes as outcomes "
+        "left join root_causes using (run_id, task_id) "
+        f"where benchmark = 'office_desk' and {condition} order by try_cast(task_id as int)",
+    )
     assert rows and tasks(reader, sort="task", **filters) == [name for (name,) in rows]
     assert tasks(reader, q="no such words") == []
 
@@ -99,11 +97,11 @@ def test_the_matrix_filters(
 def test_modes_lead_to_their_tasks(reader: Reader, demo: Path) -> None:
     """The first page lists them with failures and passes; each leads to its tasks, as do signs."""
     page = reader.get("/", benchmark="office_desk")
-    with pipeline.open_warehouse(demo) as opened:
-        ((n_failures, n_all, n_passes, n_all_passes, n_tasks),) = opened.execute(
-            "select n_failures, n_failures_observed, n_passes, n_passes_observed, n_tasks "
-            f"from failure_modes where mode = '{MODE}' and run_id is null"
-        ).fetchall()
+    ((n_failures, n_all, n_passes, n_all_passes, n_tasks),) = rows_of(
+        demo,
+        "select n_failures, n_failures_observed, n_passes, n_passes_observed, n_tasks "
+        f"from failure_modes where mode = '{MODE}' and run_id is null",
+    )
     row = f"{MODE} {n_failures} of {n_all} {n_passes} of {n_all_passes} {n_tasks} tested"
     assert row in page.words
     (rollouts, *_, link) = [each for each in page.links if f"mode={quote(MODE)}" in each]
@@ -123,18 +121,19 @@ def test_the_first_page_is_the_answer(reader: Reader, demo: Path) -> None:
     headings = ["What matters most", "What changed", "What failures have", "Health", "Tasks by"]
     places = [page.text.index(f">{each}") for each in headings]
     assert places == sorted(places)
-    with pipeline.open_warehouse(demo) as opened:
-        ((low, high),) = opened.execute(
-            "select pass_at_1_ci_new_tasks_low, pass_at_1_ci_new_tasks_high "
-            f"from run_metrics where run_id = '{ASTER}'"
-        ).fetchall()
-        ((n_unhealthy, n_rollouts),) = opened.execute(
-            "select sum(n_unhealthy), sum(n_rollouts) from run_health "
-            "where starts_with(run_id, 'office_desk')"
-        ).fetchall()
-        ((delta,),) = opened.execute(
-            f"select delta from comparisons where candidate = '{BIRCH}' and is_lead"
-        ).fetchall()
+    ((low, high),) = rows_of(
+        demo,
+        "select pass_at_1_ci_new_tasks_low, pass_at_1_ci_new_tasks_high "
+        f"from run_metrics where run_id = '{ASTER}'",
+    )
+    ((n_unhealthy, n_rollouts),) = rows_of(
+        demo,
+        "select sum(n_unhealthy), sum(n_rollouts) from run_health "
+        "where starts_with(run_id, 'office_desk')",
+    )
+    ((delta,),) = rows_of(
+        demo, f"select delta from comparisons where candidate = '{BIRCH}' and is_lead"
+    )
     assert f"{100 * low:.1f}% to {100 * high:.1f}%" in page.words
     assert f"{n_unhealthy} of {n_rollouts} rollouts are unhealthy" in page.words
     assert f"{BIRCH} vs {ASTER} {100 * delta:+.1f}" in page.words
@@ -148,8 +147,7 @@ def test_the_first_page_is_the_answer(reader: Reader, demo: Path) -> None:
 def test_several_benchmarks_have_one_page(reader: Reader, demo: Path) -> None:
     """Every run with its score, and each benchmark a press away."""
     page = reader.get("/")
-    with pipeline.open_warehouse(demo) as opened:
-        rows = opened.execute("select benchmark, run_id, pass_at_1 from run_metrics").fetchall()
+    rows = rows_of(demo, "select benchmark, run_id, pass_at_1 from run_metrics")
     for benchmark, run, rate in rows:
         assert f"{run} {100 * rate:.1f}%" in page.words
         assert f"/?benchmark={benchmark}" in page.links
@@ -159,26 +157,26 @@ def test_several_benchmarks_have_one_page(reader: Reader, demo: Path) -> None:
 @pytest.mark.parametrize("sort", ["hardest", "easiest"])
 def test_tasks_are_sorted_by_any_run(reader: Reader, demo: Path, sort: str) -> None:
     """By the pass rate in that run; equal ones by their id."""
-    with pipeline.open_warehouse(demo) as opened:
-        rows = opened.execute(
-            "select task_id, coalesce(pass_rate, -1) from task_outcomes "
-            f"where run_id = '{BIRCH}' order by try_cast(task_id as int)"
-        ).fetchall()
+    rows = rows_of(
+        demo,
+        "select task_id, coalesce(pass_rate, -1) from task_outcomes "
+        f"where run_id = '{BIRCH}' order by try_cast(task_id as int)",
+    )
     rows.sort(key=lambda row: row[1] if sort == "hardest" else -row[1])
     assert tasks(reader, by=BIRCH, sort=sort) == [task for task, _ in rows]
 
 
 def test_what_is_shown_is_downloaded(reader: Reader, demo: Path) -> None:
     """All tasks or rollouts of the filters as CSV, as SQL says."""
-    with pipeline.open_warehouse(demo) as opened:
-        expected = opened.execute(
-            "select task_id, run_id, bucket, n_passed, n_scored from task_outcomes "
-            "where benchmark = 'office_desk' and task_id in (select task_id from task_outcomes "
-            f"where run_id = '{ASTER}' and bucket = 'never')"
-        ).fetchall()
-        n_rollouts = opened.execute(
-            f"select count(*) from rollouts where run_id = '{ASTER}' and not is_pass"
-        ).fetchall()[0][0]
+    expected = rows_of(
+        demo,
+        "select task_id, run_id, bucket, n_passed, n_scored from task_outcomes "
+        "where benchmark = 'office_desk' and task_id in (select task_id from task_outcomes "
+        f"where run_id = '{ASTER}' and bucket = 'never')",
+    )
+    n_rollouts = rows_of(
+        demo, f"select count(*) from rollouts where run_id = '{ASTER}' and not is_pass"
+    )[0][0]
     request = {"benchmark": "office_desk", "run": ASTER}
     answer = reader.get("/tasks.csv", bucket="never", **request)
     rows = list(csv.DictReader(answer.text.splitlines()))
@@ -204,13 +202,13 @@ def test_rollouts_are_sorted_by_any_column(
     reader: Reader, demo: Path, name: str, column: str, down: str
 ) -> None:
     """What is chosen is shown and downloaded in that order; what is not recorded comes last."""
-    with pipeline.open_warehouse(demo) as opened:
-        rows = opened.execute(
-            f"select run_id, task_id, rollout_index, {column} as value from rollouts "
-            "where starts_with(run_id, 'office_desk') "
-            f"order by value {'desc' if down else 'asc'} nulls last, "
-            "run_id, try_cast(task_id as bigint), rollout_index"
-        ).fetchall()
+    rows = rows_of(
+        demo,
+        f"select run_id, task_id, rollout_index, {column} as value from rollouts "
+        "where starts_with(run_id, 'office_desk') "
+        f"order by value {'desc' if down else 'asc'} nulls last, "
+        "run_id, try_cast(task_id as bigint), rollout_index",
+    )
     request = {"benchmark": "office_desk", "sort": down + name, "columns": name}
     answer = reader.get("/rollouts.csv", **request)
     head, *actual = csv.reader(answer.text.splitlines())
@@ -302,38 +300,30 @@ def test_a_transcript_says_first_why_it_failed(reader: Reader) -> None:
     assert "4 events with" in actual.words
 
 
-def event(page: Answer, seq: int) -> str:
-    """One event of a transcript."""
-    found = re.search(rf'<details class="event[^>]* id="e{seq}".*?</details>', page.text, re.DOTALL)
-    assert found is not None
-    return found[0]
-
-
 def test_events_are_shown_as_what_they_are(transcripts: Path) -> None:
     """Markdown of messages, fields of calls, columns and images; or every text as written."""
     with viewed(transcripts) as reader:
         page = reader.get("/rollout", at="seen/0:0")
         raw = reader.get("/rollout", at="seen/0:0", raw="1")
         whole = reader.get("/event", at="seen/0:0#4")
-    assert "<strong>Bold</strong> and <code>code</code>, &lt;b&gt;no tag" in event(page, 1)
-    assert 'class="event message assistant"' in event(page, 1)
-    assert 'class="event message user"' in event(page, 2)
-    assert "<pre>a    b" in event(page, 2), "columns keep their width"
-    assert "<dt>n</dt><dd><code>1</code></dd>" in event(page, 3)
+    assert "<strong>Bold</strong> and <code>code</code>, &lt;b&gt;no tag" in page.event(1)
+    assert 'class="event message assistant"' in page.event(1)
+    assert 'class="event message user"' in page.event(2)
+    assert "<pre>a    b" in page.event(2), "columns keep their width"
+    assert "<dt>n</dt><dd><code>1</code></dd>" in page.event(3)
     for seq in (4, 5):
-        assert event(page, seq).count(f'<img src="{PICTURE}"') == 1
-        assert " open>" in event(page, seq), "an image is seen at once"
+        assert page.event(seq).count(f'<img src="{PICTURE}"') == 1
+        assert " open>" in page.event(seq), "an image is seen at once"
         assert page.text.count(PICTURE) == 2, "not in the text once more"
     assert f'<img src="{PICTURE}"' in whole.text
-    assert "<pre>**Bold** and `code`, &lt;b&gt;no tag&lt;/b&gt;</pre>" in event(raw, 1)
-    assert "<pre>{&#34;n&#34;: 1}</pre>" in event(raw, 3)
+    assert "<pre>**Bold** and `code`, &lt;b&gt;no tag&lt;/b&gt;</pre>" in raw.event(1)
+    assert "<pre>{&#34;n&#34;: 1}</pre>" in raw.event(3)
 
 
 def test_turns_are_those_that_are_counted(transcripts: Path, reader: Reader, demo: Path) -> None:
     """The last turn of a transcript is the number of turns of its rollout."""
-    with pipeline.open_warehouse(demo) as opened:
-        query = f"select n_turns from rollouts where rollout_id = '0:0' and run_id = '{ASTER}'"
-        ((n_turns,),) = opened.execute(query).fetchall()
+    query = f"select n_turns from rollouts where rollout_id = '0:0' and run_id = '{ASTER}'"
+    ((n_turns,),) = rows_of(demo, query)
     numbers = re.findall(r'class="meta">turn (\d+)', reader.get("/rollout", at=FAILING).text)
     assert numbers == [str(number) for number in range(1, n_turns + 1)]
     with viewed(transcripts) as other:
@@ -344,19 +334,16 @@ def test_turns_are_those_that_are_counted(transcripts: Path, reader: Reader, dem
 def test_marks_are_at_their_events(reader: Reader, demo: Path) -> None:
     """The mode, the notes and the signs of a failure, each where it occurs; errors are open."""
     page = reader.get("/rollout", at=FAILING)
-    with pipeline.open_warehouse(demo) as opened:
-        where = f"run_id = '{ASTER}' and task_id = '0' and rollout_index = 0"
-        rows = opened.execute(f"select seq, note from failure_notes where {where}").fetchall()
-        signs = opened.execute(
-            f"select distinct seq, sign from signs where kind = 'error' and {where}"
-        ).fetchall()
+    where = f"run_id = '{ASTER}' and task_id = '0' and rollout_index = 0"
+    rows = rows_of(demo, f"select seq, note from failure_notes where {where}")
+    signs = rows_of(demo, f"select distinct seq, sign from signs where kind = 'error' and {where}")
     marks = [(seq, text) for seq, text in [*rows, *signs] if seq]
     assert len(marks) >= 3
     for seq, text in marks:
-        assert f">{escape(text)}</" in event(page, seq)
-    assert f">{MODE}</a>" in event(page, 8)
-    assert "first difference from the closest pass" in event(page, 6)
-    assert 'data-seq="7"' in event(page, 7) and " open>" in event(page, 7)
+        assert f">{escape(text)}</" in page.event(seq)
+    assert f">{MODE}</a>" in page.event(8)
+    assert "first difference from the closest pass" in page.event(6)
+    assert 'data-seq="7"' in page.event(7) and " open>" in page.event(7)
     label = page.text.index('<details class="fold label"')
     assert page.text[label:].startswith('<details class="fold label" id="label"><summary>')
 
@@ -408,11 +395,11 @@ def test_calls_are_aligned_by_their_tools(transcripts: Path) -> None:
 def test_a_line_of_a_ledger_opens_its_tasks(reader: Reader, demo: Path) -> None:
     """As many tasks as the ledger counts, of every line that counts some."""
     page = reader.get("/compare", pair=PAIR, metric="pass_at_1")
-    with pipeline.open_warehouse(demo) as opened:
-        counts = opened.execute(
-            "select policy, ledger, slice_key, line, effect, n_tasks from ledger"
-            f" where base || '/' || candidate = '{PAIR}' and metric = 'pass_at_1'"
-        ).fetchall()
+    counts = rows_of(
+        demo,
+        "select policy, ledger, slice_key, line, effect, n_tasks from ledger"
+        f" where base || '/' || candidate = '{PAIR}' and metric = 'pass_at_1'",
+    )
     links = [link for link in page.links if link.startswith("/compare/tasks?")]
     assert len(links) == len(counts) > 30
     for policy, ledger, slice_key, line, effect, n_tasks in counts:
@@ -422,20 +409,6 @@ def test_a_line_of_a_ledger_opens_its_tasks(reader: Reader, demo: Path) -> None:
         )
         if n_tasks is not None:
             assert f" {n_tasks} task" in opened_line.words, request
-
-
-@pytest.mark.parametrize(
-    ("metric", "line", "sentence"),
-    [
-        ("pass_at_1", "x", "Only tasks where another share of attempts has this as first mode."),
-        ("mean_reward", "x", "Tasks of both runs where an attempt has this as first mode."),
-        ("mean_reward", "passed", "Only tasks whose reward changed."),
-    ],
-)
-def test_which_tasks_a_mode_lists(reader: Reader, metric: str, line: str, sentence: str) -> None:
-    """The page of a mode says which tasks it lists, as its query selects them."""
-    request = {"pair": PAIR, "ledger": "failure modes", "metric": metric, "line": line}
-    assert sentence in reader.get("/compare/tasks", **request).words
 
 
 def test_a_line_without_a_name_has_a_title(reader: Reader) -> None:
@@ -468,24 +441,16 @@ def test_sql_reads_nothing_else_and_writes_nothing(reader: Reader, query: str) -
     assert reader.get("/sql", query=query).status == 400
 
 
-def test_slow_sql_is_ended(demo: Path) -> None:
-    """In time, and the connection answers the next question."""
-    with Followed(demo).opened() as opened:
-        late = question.question(
-            opened, {"query": "select count(*) from range(10000000000)"}, seconds=0.3
-        )
-        assert "took longer than 0.3 s and was stopped" in late["error"]
-        assert question.question(opened, {"query": "select 7 as n"})["rows"] == [[("7", "")]]
-
-
-def test_long_rows_are_not_held(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where rows are long, fewer of them are fetched, and the page says so."""
+def test_sql_has_limits_of_time_and_bytes(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A query ends in time and the next one is answered; of long rows fewer are fetched."""
     monkeypatch.setattr(question, "MOST_BYTES", 1000)
+    endless = {"query": "select count(*) from range(10000000000)"}
     with Followed(demo).opened() as opened:
-        query = {"query": "select repeat('x', 100) from range(100)"}
-        actual = question.question(opened, query)
+        late = question.question(opened, endless, seconds=0.3)
+        cut = question.question(opened, {"query": "select repeat('x', 100) from range(100)"})
+    assert "took longer than 0.3 s and was stopped" in late["error"]
     # Messages have 1, 4, 16 and more rows of 100 characters each.
-    assert len(actual["rows"]) == 5 and actual["is_cut"]
+    assert len(cut["rows"]) == 5 and cut["is_cut"]
 
 
 def test_only_who_has_the_key_is_answered(reader: Reader) -> None:
@@ -745,24 +710,6 @@ def test_without_its_libraries_it_says_what_to_install(
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     outcome = call("view", demo, "--no-browser")
     assert outcome.code == 2 and "make view-libraries" in outcome.stderr
-
-
-class Markup(HTMLParser):
-    """What a browser would act on."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tags: set[str] = set()
-        self.attributes: set[str] = set()
-        self.addresses: set[str] = set()
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note tag, attributes and where they lead."""
-        self.tags.add(tag)
-        self.attributes |= {name for name, _ in attrs}
-        leading = ("href", "src", "action")
-        self.addresses |= {value or "" for name, value in attrs if name in leading}
 
 
 @pytest.mark.slow

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-import pipeline
 from pipeline.ingest.formats import inspect_sample
 from pipeline.view import agents
+from tests.results import rows_of
 from tests.transcript_files import CONTENT, GIF, JPEG, PNG, WAV, WEBP
-from tests.viewed import Answer, Reader, viewed
+from tests.viewed import Reader, viewed
 
 pytestmark = pytest.mark.slow
 
@@ -23,13 +23,6 @@ def reader(transcripts: Path) -> Iterator[Reader]:
     """The explorer of it."""
     with viewed(transcripts) as actual:
         yield actual
-
-
-def event(page: Answer, name: str) -> str:
-    """One event of a transcript, or the question."""
-    match = re.search(rf'<details class="event[^>]* id="{name}".*?</details>', page.text, re.DOTALL)
-    assert match is not None
-    return match[0]
 
 
 @pytest.mark.parametrize(
@@ -46,13 +39,12 @@ def test_media_of_messages_are_shown(
     """In the question and in a message, once each; the text of the event only names them."""
     task = list(CONTENT).index(kind)
     page = reader.get("/rollout", at=f"gym/{task}:0")
-    for name in ("question", "e1"):
-        assert event(page, name).count(f'src="{address}"') == 1
-        assert f"<{tag} " in event(page, name) and words in event(page, name)
+    for name in ("question", 1):
+        assert page.event(name).count(f'src="{address}"') == 1
+        assert f"<{tag} " in page.event(name) and words in page.event(name)
     assert f'src="{address}"' in reader.get("/event", at=f"gym/{task}:0#1").text
-    with pipeline.open_warehouse(transcripts) as opened:
-        query = f"select text from events where run_id = 'gym' and task_id = '{task}' and seq = 1"
-        ((text,),) = opened.execute(query).fetchall()
+    query = f"select text from events where run_id = 'gym' and task_id = '{task}' and seq = 1"
+    ((text,),) = rows_of(transcripts, query)
     assert text.endswith(f"[{kind}]") and len(text) < 30
 
 
@@ -60,22 +52,18 @@ def test_media_of_messages_are_shown(
 def test_other_media_are_named(reader: Reader, kind: str) -> None:
     """What is too large, may hold a script or lies elsewhere is neither shown nor loaded."""
     page = reader.get("/rollout", at=f"gym/{list(CONTENT).index(kind)}:0")
-    assert "<img" not in page.text and "[input_image]" in event(page, "e1")
+    assert "<img" not in page.text and "[input_image]" in page.event(1)
 
 
 def test_images_of_inspect_are_shown(reader: Reader, transcripts: Path) -> None:
     """Of messages and of tools, also where they are attached; texts only name them."""
-    with pipeline.open_warehouse(transcripts) as opened:
-        query = "select run_id || '/' || rollout_id from rollouts where run_id = 'sums-m'"
-        ((at,),) = opened.execute(query).fetchall()
+    query = "select run_id || '/' || rollout_id from rollouts where run_id = 'sums-m'"
+    ((at,),) = rows_of(transcripts, query)
     page = reader.get("/rollout", at=at)
     assert re.findall(r'<img src="([^"]*)"', page.text) == [PNG, GIF, WEBP]
     assert "[image]so" in page.words
-    with pipeline.open_warehouse(transcripts) as opened:
-        query = (
-            "select max(length(text)) from events where kind = 'tool_result' and run_id = 'sums-m'"
-        )
-        assert opened.execute(query).fetchall() == [(len('[{"type": "image"}]'),)]
+    query = "select max(length(text)) from events where kind = 'tool_result' and run_id = 'sums-m'"
+    assert rows_of(transcripts, query) == [(len('[{"type": "image"}]'),)]
 
 
 def test_screenshots_of_tools_are_kept_up_to_a_size() -> None:
@@ -101,8 +89,8 @@ def test_agents_are_nested_and_turns_have_costs(reader: Reader) -> None:
         "<ul><li>root 2 turns 2,600 tokens in, 27 out, 9 s"
         "<ul><li>searcher 1 turn 3 out<ul><li>below</li></ul></li></ul></li></ul>"
     )
-    assert "turn 1 · 1,100 tokens in, 20 out" in event(page, "e1")
-    assert "turn 2 · 1,500 tokens in, 7 out, 2.5 s" in event(page, "e3")
+    assert "turn 1 · 1,100 tokens in, 20 out" in page.event(1)
+    assert "turn 2 · 1,500 tokens in, 7 out, 2.5 s" in page.event(3)
 
 
 def test_agents_of_any_shape_are_read() -> None:

@@ -10,10 +10,33 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import quote, urlencode
 
 from pipeline.view.server import Explorer, prepared
+
+
+class Markup(HTMLParser):
+    """What a browser would act on: elements with their attributes, in order."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+        self.tags = {tag for tag, _ in self.elements}
+        self.attributes = {name for _, own in self.elements for name in own}
+        self.ids = [own["id"] or "" for _, own in self.elements if "id" in own]
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note tag and attributes."""
+        self.elements.append((tag, dict(attrs)))
+
+    @property
+    def addresses(self) -> list[str]:
+        """Where they lead."""
+        leading = ("href", "src", "action")
+        return [own[name] or "" for _, own in self.elements for name in leading if name in own]
 
 
 @dataclass
@@ -28,6 +51,13 @@ class Answer:
     def words(self) -> str:
         """Without markup, as a person reads it."""
         return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", self.text)).split())
+
+    def event(self, name: str | int) -> str:
+        """One event of a transcript by its number, or the question."""
+        end = rf"e{name}" if isinstance(name, int) else name
+        match = re.search(rf'<details class="event[^>]* id="{end}".*?</details>', self.text, re.S)
+        assert match is not None
+        return match[0]
 
     @property
     def links(self) -> list[str]:
