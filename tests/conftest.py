@@ -38,7 +38,7 @@ needs_corpus = pytest.mark.skipif(not CORPUS.is_dir(), reason="../shared/corpus 
 
 # What takes long: begun last, it would keep one worker waiting for the other.
 LONGEST = (
-    "fresh_clone installed agent_skill engines init_whole planted_pairs validate verify why".split()
+    "fresh_clone installed tutorial engines init_whole planted_pairs validate verify why".split()
 )
 
 

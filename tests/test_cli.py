@@ -1,4 +1,4 @@
-"""The command line: exit codes, messages, formats, and the prompt."""
+"""The command line: exit codes, messages, formats, the prompt, and names that a shell offers."""
 
 from __future__ import annotations
 
@@ -105,46 +105,33 @@ pipeline.cli.main()
 """
 
 
-def _analyze_as_a_person(folder: Path, out: Path, opened: Path | None = None) -> Outcome:
-    opened = opened or folder.parent
-    for parent in (opened, *opened.parents[:3]):
-        parent.chmod(parent.stat().st_mode | 0o055)
+@pytest.mark.parametrize(
+    ("closed", "codes", "parts"),
+    [
+        ("results", [3], ["results: cannot be read", "permissions"]),
+        pytest.param("results/closed", [0, 3], ["closed"], marks=pytest.mark.slow),
+    ],
+)
+def test_a_folder_that_may_not_be_read_is_reported(
+    closed: str, codes: list[int], parts: list[str]
+) -> None:
+    """With what to look at; a run behind closed doors is not silently left out."""
     if any(not parent.stat().st_mode & 0o001 for parent in ROOT.parents):
         pytest.skip("the project lies where only its owner may read it")
-    ended = subprocess.run(
-        [sys.executable, "-c", AS_A_PERSON, "analyze", folder, "--out", out],
-        capture_output=True,
-        timeout=60,
-        text=True,
-    )
-    return Outcome(ended.returncode, ended.stdout, ended.stderr)
-
-
-def test_a_folder_that_may_not_be_read_is_reported(tmp_path: Path) -> None:
-    """Exit code 3, and what to look at."""
-    folder = write(tmp_path / "results", {"a_rollouts.jsonl": [rollout(0, 0)]})
-    folder.chmod(0o000)
-    outcome = _analyze_as_a_person(folder, tmp_path / "out")
-    folder.chmod(0o755)
-    _refused(outcome, 3, "results: cannot be read", "permissions")
-
-
-@pytest.mark.slow
-def test_a_subfolder_that_may_not_be_read_is_reported() -> None:
-    """A run behind closed doors is not silently left out of the analysis."""
     rows = [rollout(0, 0)]
     # Another session of pytest closes the folders of this one while it runs.
     with tempfile.TemporaryDirectory() as place:
-        inside = Path(place) / "a" / "b" / "c"
-        folder = write(inside / "results", {"a_rollouts.jsonl": rows, "closed/b.jsonl": rows})
-        out = inside / "out"
+        Path(place).chmod(0o755)
+        folder = write(Path(place) / "results", {"a_rollouts.jsonl": rows, "closed/b.jsonl": rows})
+        out = Path(place) / "out"
         out.mkdir()
         out.chmod(0o777)
-        (folder / "closed").chmod(0o000)
-        outcome = _analyze_as_a_person(folder, out)
-        (folder / "closed").chmod(0o755)
-    assert outcome.code in (0, 3)
-    assert "closed" in outcome.stderr
+        (Path(place) / closed).chmod(0o000)
+        command = [sys.executable, "-c", AS_A_PERSON, "analyze", folder, "--out", out]
+        ended = subprocess.run(command, capture_output=True, timeout=60, text=True)
+        (Path(place) / closed).chmod(0o755)
+    assert ended.returncode in codes and (ended.returncode == 0 or not ended.stdout)
+    assert all(part in ended.stderr for part in parts)
 
 
 def test_an_output_folder_that_cannot_be_made_is_reported(tmp_path: Path) -> None:
@@ -594,22 +581,6 @@ def test_arguments_that_are_no_text() -> None:
     assert blade("analyze", os.fsdecode(b"\xff")).code == 2
 
 
-@pytest.mark.parametrize(
-    ("words", "completed"),
-    [
-        ("blade comp", ["plain,compare"]),
-        pytest.param("blade compare --pol", ["plain,--policy"], marks=pytest.mark.slow),
-        ("blade nothing --x", []),
-    ],
-)
-def test_words_are_completed(words: str, completed: list[str]) -> None:
-    """A shell gets commands and options, and no message where there is no such command."""
-    asked = {"_BLADE_COMPLETE": "bash_complete", "COMP_WORDS": words}
-    asked |= {"COMP_CWORD": str(words.count(" "))}
-    outcome = blade(env={**os.environ, **asked})
-    assert (outcome.stdout.split(), outcome.stderr) == (completed, "")
-
-
 def test_queries_come_from_arguments_files_and_stdin(results: Results, tmp_path: Path) -> None:
     """All three ask the same."""
     (tmp_path / "q.sql").write_text("select 42 as x")
@@ -646,3 +617,57 @@ def test_warnings_of_a_kind_are_one_line() -> None:
         ("x.jsonl", "not read: it is empty", ""),
         ("run12", "12 of 25 rollouts have no usable reward; 2 others like this", "look"),
     ]
+
+
+def offered(words: str, folder: Path) -> list[str]:
+    """What bash is offered for the last word."""
+    environment = {
+        **os.environ,
+        "_BLADE_COMPLETE": "bash_complete",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split()) - 1),
+    }
+    done = subprocess.run(
+        [str(BLADE)], cwd=folder, env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stderr == ""
+    return [line.removeprefix("plain,") for line in done.stdout.splitlines() if line]
+
+
+@pytest.mark.slow
+def test_runs_and_tasks_of_the_named_warehouse(demo: Path, tmp_path: Path) -> None:
+    """Runs for a command about runs; runs, then the tasks of one, for a command about a task."""
+    warehouse = f"--warehouse {demo.parent}"
+    runs = ["quick_math_aster-8b", "quick_math_birch-70b"]
+    assert offered(f"blade failures {warehouse} quick", tmp_path) == runs
+    assert offered(f"blade why {warehouse} quick_math_b", tmp_path) == ["quick_math_birch-70b/"]
+    tasks = offered(f"blade why {warehouse} quick_math_birch-70b/2", tmp_path)
+    assert tasks == [f"quick_math_birch-70b/{task}" for task in (2, 20, 21, 22, 23, 24)]
+
+
+@pytest.mark.slow
+def test_nothing_where_there_is_no_warehouse(tmp_path: Path) -> None:
+    assert offered(f"blade failures --warehouse {tmp_path} a", tmp_path) == []
+    assert offered("blade failures a", tmp_path) == []
+
+
+@pytest.mark.slow
+def test_a_name_that_a_shell_would_run_is_not_offered(tmp_path: Path) -> None:
+    """A shell inserts what it is offered unquoted."""
+    results = tmp_path / "results"
+    results.mkdir()
+    rows = [
+        {"task_id": task, "reward": 1.0, "response": {"output": []}}
+        for task in ("plain", "p$(touch x)", "p;ls", "p q")
+    ]
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    (results / "a_rollouts.jsonl").write_text(lines)
+    assert call("analyze", results, "--out", tmp_path / "blade_out").code == 0
+    assert offered("blade why a/p", tmp_path) == ["a/plain"]
+
+
+def test_commands_and_options(tmp_path: Path) -> None:
+    """Nothing, and no message, where there is no such command."""
+    assert offered("blade comp", tmp_path) == ["compare"]
+    assert offered("blade compare --pol", tmp_path) == ["--policy"]
+    assert offered("blade nothing --x", tmp_path) == []

@@ -28,11 +28,99 @@ from pipeline.package.validate import (
 from pipeline.run import part
 from pipeline.settings import Settings
 from pipeline.warehouse import Warehouse
-from tests.conftest import DEMO, ROOT
+from tests.conftest import DEMO, REPORTS, ROOT
 from tests.lean import LOADED, only
-from tests.packages import BENCHMARK, FACTS, METRICS, REPORT, SHALLOW, SKILL, facts, rows
-from tests.packages import write_package as package_at
-from tests.results import asked, blade, call, failure, lines, write
+from tests.results import Row, asked, blade, call, called, failure, lines, rollout, write, wrote
+
+BENCHMARK = "desk"
+# Rewards by task and repeat: model_a has pass@1 (1 + 0.5 + 0 + 0) / 4 and any pass 2 of 4.
+REWARDS = {
+    "model_a": ((1.0, 1.0), (1.0, 0.0), (0.0, 0.0), (0.0, 0.0)),
+    "model_b": ((1.0, 1.0), (1.0, 1.0), (1.0, 0.0), (0.0, 0.0)),
+}
+METRICS: Row = {
+    "model_name": "model_a",
+    "benchmark": BENCHMARK,
+    "pass_at_1": 0.375,
+    "pass_at_k": 0.5,
+    "total_tasks": 4,
+    "total_rollouts": 8,
+}
+
+SKILL = (REPORTS / "desk/SKILL.md").read_text(encoding="utf-8")
+REPORT = (REPORTS / "desk/golden_report.md").read_text(encoding="utf-8")
+SHALLOW = (REPORTS / "desk/shallow.md").read_text(encoding="utf-8")
+
+FACTS = tuple((REPORTS / "desk/facts.txt").read_text(encoding="utf-8").splitlines())
+
+
+def rows(model: str) -> list[Row]:
+    """The rollouts of a model: what it says differs by model, task and repeat."""
+    return [
+        _row(model, task, index, reward)
+        for task, rewards in enumerate(REWARDS[model])
+        for index, reward in enumerate(rewards)
+    ]
+
+
+def facts(texts: tuple[str, ...] = FACTS, **fields: Any) -> Row:
+    """A file of anchor facts."""
+    listed = [
+        {"id": f"f{place}", "fact": text, "difficulty": "high", "mean_score": None}
+        for place, text in enumerate(texts, 1)
+    ]
+    return {"benchmark": BENCHMARK, "model": "model_a", "anchor_facts": listed, **fields}
+
+
+def files() -> dict[str, Any]:
+    """All files of the package by name."""
+    golden = "golden_reports/model_a"
+    return {
+        "skill/SKILL.md": SKILL,
+        "rollouts/model_a_rollouts.jsonl": rows("model_a"),
+        "rollouts/model_b_rollouts.jsonl": rows("model_b"),
+        f"{golden}_golden_report.md": REPORT,
+        f"{golden}_golden_report_metrics.json": json.dumps(METRICS),
+        f"{golden}_anchor_facts.json": json.dumps(facts()),
+        f"{golden}_shallow.md": SHALLOW,
+    }
+
+
+def write_package(folder: Path, **changes: Any) -> Path:
+    """The package below `folder`, with files by name replaced, or left out where None."""
+    content = {**files(), **changes}
+    return write(folder / BENCHMARK, {k: v for k, v in content.items() if v is not None})
+
+
+def _row(model: str, task: int, index: int, reward: float) -> Row:
+    return rollout(
+        task,
+        index,
+        reward=reward,
+        model=model,
+        output=_output(model, task, index),
+        category="mail" if task % 2 else "crm",
+        num_matched=int(reward),
+    )
+
+
+def _output(model: str, task: int, index: int) -> list[Row]:
+    """What the report tells: who searches first, who guesses an id, and who gives up."""
+    guessed = {(1, 1): "00017", (2, 0): "00099", (2, 1): "00099"} if model == "model_a" else {}
+    attempt = f"This was attempt {index} of {model} at task {task}."
+    if task == 3:
+        return [*_called("crm_search", {"name": "Smiht"}, []), *wrote(f"{attempt} I stop here.")]
+    customer = guessed.get((task, index), f"0001{task}")
+    search = (
+        [] if (task, index) in guessed else _called("crm_search", {"name": "Smith"}, [customer])
+    )
+    update = _called("crm_update", {"customer_id": customer}, "ok")
+    return [*search, *update, *wrote(f"{attempt} I changed customer {customer}.")]
+
+
+def _called(name: str, arguments: Row, answer: Any) -> list[Row]:
+    return called(name, arguments, json.dumps({"result": answer}))
+
 
 GOLDEN = "golden_reports/model_a"
 REPORT_FILE, METRICS_FILE = f"{GOLDEN}_golden_report.md", f"{GOLDEN}_golden_report_metrics.json"
@@ -42,14 +130,14 @@ FACTS_FILE, SHALLOW_FILE = f"{GOLDEN}_anchor_facts.json", f"{GOLDEN}_shallow.md"
 @pytest.fixture(scope="module")
 def good(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
     """What is known of the rollouts of the good package."""
-    folder = package_at(tmp_path_factory.mktemp("good"))
+    folder = write_package(tmp_path_factory.mktemp("good"))
     made = part(Settings(results=(folder / "rollouts",), out=folder.parent / "out"))
     return pipeline.open_warehouse(made)
 
 
 def found(folder: Path, data: Warehouse | None, *phases: str, **changes: Any) -> list[Check]:
     """The checks of the package with some files changed."""
-    read = package(package_at(folder, **changes))
+    read = package(write_package(folder, **changes))
     reported = findings(read, data) if "golden" in phases else {}
     return validate(Subject(read, data, "", 8, [], reported), phases)
 
@@ -265,7 +353,7 @@ def test_hollow_package(tmp_path: Path) -> None:
         FACTS_FILE: json.dumps(facts(("The model fails because it fails.",) * 8)),
         "notes.md": "key " + "AKIA" + "Q3EGRIZ7XK2LPWVT",
     }
-    folder = package_at(tmp_path, **changes)
+    folder = write_package(tmp_path, **changes)
     outcome = call("validate", "--benchmark-dir", folder)
     assert (outcome.code, "Not BLADE-ready" in outcome.stdout) == (1, True)
     assert "Q3EGRIZ7" not in outcome.stdout
@@ -292,7 +380,7 @@ def test_odd_files(tmp_path: Path) -> None:
         METRICS_FILE: '{"pass_at_1": ' + deep,
         FACTS_FILE: '{"anchor_facts": [[], {"fact": "\\u001b[31m"}, 3]}',
     }
-    folder = package_at(tmp_path, **changes)
+    folder = write_package(tmp_path, **changes)
     (folder / "golden_reports" / "b_golden_report.md").mkdir()
     (folder / "golden_reports" / "c_golden_report.md").symlink_to("c_golden_report.md")
     (folder / "rollouts" / "loop").symlink_to("..")
@@ -310,7 +398,7 @@ def test_without_rollouts(tmp_path: Path) -> None:
     assert "Not BLADE-ready: 6 of 7" in call("validate", "--benchmark-dir", tmp_path).stdout
     absent = call("validate", "--benchmark-dir", tmp_path / "absent")
     assert (absent.code, "no such folder" in absent.stderr) == (3, True)
-    folder = package_at(tmp_path / "in")
+    folder = write_package(tmp_path / "in")
     checks = validate(Subject(package(folder), None, "why not"))
     assert ids(checks) == {"rollouts.present"}
     assert ids(checks, SKIP) == {
