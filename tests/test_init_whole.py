@@ -266,16 +266,6 @@ def test_the_report_template_names_forms_that_exist(office: Path) -> None:
         assert not source.fault and (source.pairs or source.columns), form
 
 
-def test_no_input_is_among_the_rollouts(office: Path) -> None:
-    """Whoever takes every JSONL file of the folder for a run finds scored rollouts alone."""
-    home = office / "office_desk" / "rollouts"
-    assert {path.name for path in home.glob("*.jsonl")} == {
-        "office_desk_aster-8b_rollouts.jsonl",
-        "office_desk_birch-70b_rollouts.jsonl",
-    }
-    assert len(list((home / "sidecars").glob("*_materialized_inputs.jsonl"))) == 2
-
-
 def test_the_draft_of_a_run_compares_it(office: Path) -> None:
     """With the other run of the package, whichever is the base."""
     for model in ("aster-8b", "birch-70b"):

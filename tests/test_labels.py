@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from pipeline import citation
 from pipeline.ingest.formats import labels
 from pipeline.run import run
 from pipeline.settings import Settings
@@ -234,28 +233,3 @@ def test_over_long_lines(tmp_path: Path) -> None:
     results = Results(tmp_path / "out")
     assert reasons(results) == {1: "line is longer than 1000 bytes"}
     assert results.column("select task_id from labels") == ["1"]
-
-
-@pytest.mark.parametrize(
-    ("text", "parts"),
-    [
-        ("r/17:0", ("r", "17", 0, None)),
-        ("r/17:0#3", ("r", "17", 0, 3)),
-        ("r/a/b:2:1", ("r", "a/b:2", 1, None)),
-        ("r/x:0#4:1", ("r", "x:0#4", 1, None)),
-        ("r/x\ny:0", ("r", "x\ny", 0, None)),
-    ],
-)
-def test_citations(text: str, parts: tuple[Any, ...]) -> None:
-    """The run ends at the first slash, the index is the digits after the last colon."""
-    cited = citation.parse(text)
-    assert cited == citation.Citation(*parts)
-    assert str(cited) == text
-
-
-@pytest.mark.parametrize(
-    "text", ["", "r", "r/17", "/17:0", "17:0", "r/17:", "r/17:-1", "r/17:0#", "r/17:²"]
-)
-def test_no_citation(text: str) -> None:
-    """What lacks a part is none."""
-    assert citation.parse(text) is None

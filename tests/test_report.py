@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import fastjsonschema
-import jinja2
 import pytest
 
 import pipeline
@@ -23,14 +22,11 @@ from pipeline.package.answers import Answers
 from pipeline.package.blocks import read
 from pipeline.package.compare import compared
 from pipeline.package.findings import CONTRADICTED, VERIFIED, Finding, fixed
-from pipeline.report import markdown, templates
-from pipeline.report.figures import BOUND, MARK, Row
+from pipeline.report import templates
 from pipeline.run import Analysis
 from pipeline.warehouse import open_warehouse
-from tests import chart_content
 from tests.conftest import ROOT, needs_corpus
-from tests.lean import CHECKED
-from tests.results import Results, analyzed, asked, call, failure, lines, rollout
+from tests.results import Results, analyzed, asked, call, failure, rollout
 
 SCHEMA = json.loads((ROOT / "docs" / "metrics.schema.json").read_text(encoding="utf-8"))
 DEFINITIONS = {"definitions": SCHEMA["definitions"]}
@@ -176,20 +172,6 @@ def test_real_results(corpus: Path) -> None:
 def test_budgets(demo: Path) -> None:
     """The demo's drafts are read in minutes and edited in an editor."""
     assert [each for page in pages(demo.parent) for each in over_budget(page)] == []
-
-
-def test_a_budget_names_its_remedy(tmp_path: Path) -> None:
-    """A draft that is too long is listed with its number, the limit and what to do."""
-    page = tmp_path / "report.md"
-    page.write_text("## Results\n" + "| a | b |\n" * 399 + "one more\n" * 20, encoding="utf-8")
-    lines, *others = over_budget(page)
-    assert lines.startswith(f"{page}: lines: 420 of 400; list less, or fold the table: `section`")
-    assert others == []
-    page.write_text("The same words are printed two times.\n" * 2, encoding="utf-8")
-    (repeated,) = over_budget(page)
-    assert repeated.endswith(
-        ": times the same sentence: 2 of 1; print it once: The same words are printed two times."
-    )
 
 
 @pytest.mark.slow
@@ -459,50 +441,6 @@ def test_sentences_hold(tmp_path: Path, files: dict[str, Any], sentences: list[s
 
 
 @pytest.mark.slow
-def test_what_is_counted_once_reads_so(tmp_path: Path) -> None:
-    """A notice of one rollout, attempt or line has its noun and verb in the singular."""
-    files = {
-        "x_rollouts.jsonl": [rollout(0, 0, reward=None)],
-        "x_rollouts_materialized_inputs.jsonl": [asked(1, 0)],
-        "y_rollouts.jsonl": lines([rollout(2, 0)]),
-        "y_rollouts_failures.jsonl": [failure(3, 0, "lost")],
-        "z_rollouts.jsonl": "nothing\n",
-    }
-    found = analyzed(tmp_path, files, needs=CHECKED)
-    reported = dict(found.rows("select check_name, message from assertions.warn"))
-    assert reported["warn_unexpected"].startswith("1 rollout was not among the expected inputs")
-    assert reported["warn_unscored"].startswith(
-        "1 of 1 rollout has no usable reward and is kept as"
-    )
-    assert reported["warn_rejects"] == "1 of 1 line could not be used"
-    assert reported["warn_failures_unexpected"].startswith(
-        "1 failed attempt belongs to no expected and no recorded rollout and is in no figure"
-    )
-
-
-def test_sentences_agree_with_one() -> None:
-    """What a page counts once is in the singular."""
-    words = markdown.environment().get_template("words.md.j2").module
-    values = {"run_id": "a", "is_incomplete": True, "is_expected_unknown": False}
-    head = Row("run_metrics", ("run_id",), {**values, "n_expected_scored": 1, "n_expected": 2})
-    one = chart_content.run("a")
-    reported = words.trust([replace(one, headline=head)])  # type: ignore[attr-defined]
-    assert BOUND.sub("", MARK.sub("", reported)) == "Scored is 1 of 2 expected attempts of `a`."
-
-
-def test_a_template_cannot_print_what_it_was_not_given() -> None:
-    """An unknown name, or a figure without a format, is an error and not an empty place."""
-    environment = markdown.environment()
-    row = Row("runs", ("run_id",), {"run_id": "a", "n": 1})
-    for template, error in (
-        ("{{ row.nothing }}", jinja2.UndefinedError),
-        ("{{ row.n }}", TypeError),
-    ):
-        with pytest.raises(error):
-            environment.from_string(template).render(row=row)
-
-
-@pytest.mark.slow
 def test_runs_that_are_equal_are_not_ranked(tmp_path: Path) -> None:
     """Nobody leads where all have one score, nor of one task; two of three may share the place."""
     scored: dict[str, dict[str, list[float | None]]] = {
@@ -540,6 +478,7 @@ def test_runs_that_are_equal_are_not_ranked(tmp_path: Path) -> None:
     assert opened("three") == "Too few tasks to rank the runs."
 
 
+@pytest.mark.slow
 def test_pairs_of_few_tasks_are_one_line(tmp_path: Path) -> None:
     """Beside a pair that may show something; alone they are listed."""
     tasks = {"a": range(12), "b": range(12), "c": range(5, 14)}
@@ -562,6 +501,7 @@ def test_pairs_of_few_tasks_are_one_line(tmp_path: Path) -> None:
     assert "`desk_c` vs `desk_a` on 7 common tasks" in plain(alone)
 
 
+@pytest.mark.slow
 def test_of_many_runs_the_best_are_listed_first(tmp_path: Path) -> None:
     """A run of a few tasks, which is first by its name, does not head the summary."""
     passes = {"a": (2, 2), "b": (1, 12), "c": (9, 12), "d": (5, 12), "e": (7, 12)}

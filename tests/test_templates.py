@@ -31,11 +31,6 @@ def test_filters_and_functions_are_used() -> None:
     assert (set(functions) | set(markdown.LIMITS)) - used(nodes.Name) <= ELSEWHERE
 
 
-def test_what_is_unknown_is_an_error() -> None:
-    """No name is empty for being unknown."""
-    assert ENVIRONMENT.undefined is jinja2.StrictUndefined
-
-
 @pytest.mark.parametrize("name", TREES)
 def test_a_template_says_what_it_needs(name: str) -> None:
     """Its first line is a comment; a page's tables are named by what they hold."""

@@ -15,7 +15,7 @@ import pytest
 
 from pipeline.package import sidecar
 from pipeline.package.evidence import is_within
-from pipeline.package.findings import CONTRADICTED, UNCHECKED, VERIFIED, Finding
+from pipeline.package.findings import CONTRADICTED, VERIFIED, Finding
 from pipeline.package.verify import summary, verify
 from pipeline.run import part
 from pipeline.settings import Settings
@@ -44,13 +44,6 @@ def wrong_lines(findings: list[Finding]) -> list[int]:
 def wrong(findings: list[Finding]) -> list[tuple[int, str, str | None]]:
     reported = [each for each in findings if each.status == CONTRADICTED]
     return [(each.line, each.claim, each.expected) for each in reported]
-
-
-@pytest.mark.slow
-def test_prose_is_never_verified_by_chance(demo: Path) -> None:
-    """A number without a source is unchecked, whether it is right or not."""
-    text = TITLE + "pass@1 is 44.0%, and 15 tasks pass sometimes. All 22 writes were accepted.\n"
-    assert [each.status for each in found(text, demo)] == [UNCHECKED] * 3
 
 
 def test_what_does_not_exist_is_named_with_what_does(demo: Path) -> None:
