@@ -23,7 +23,7 @@ from pipeline.cli import terminal
 from tests import results as written
 from tests.case_files import cases
 from tests.lean import CHECKED, LOADED, only, without_pages
-from tests.results import BLADE, Outcome, Results, call, lines, rollout, write
+from tests.results import BLADE, Outcome, Results, call, lines, opened, rollout, write
 
 analyzed = partial(written.analyzed, needs=LOADED)
 
@@ -110,8 +110,8 @@ def test_a_query_reads_and_writes_nothing_else(
     assert outcome.stderr.startswith("blade: ")
     assert "hunter2" not in outcome.stdout + outcome.stderr
     assert outcome.stdout == ""
-    with pipeline.open_warehouse(evil.path) as warehouse, pytest.raises(pipeline.UsageError):
-        warehouse.sql(query)
+    with pytest.raises(pipeline.UsageError):
+        opened(evil.path).sql(query)
     assert sorted(path.name for path in outside.iterdir()) == ["other.duckdb", "secret.json"]
     after = evil.path.stat()
     assert (after.st_mtime_ns, after.st_size) == (before.st_mtime_ns, before.st_size)
