@@ -289,6 +289,7 @@ BROKEN = {
     "{% for %}": (3, "Expected an expression, got 'end of statement block'"),
     "{{ 1 | pctt }}": (3, "No filter named 'pctt'."),
     "\n{{ content.nothing }}": (4, "Content has no attribute 'nothing'"),
+    "{{ content.runs[0].headline.nothing }}": (3, "Row has no attribute 'nothing'"),
     "{{ content.runs[0].headline.pass_at_1 }}": (
         3,
         f"the figure run_metrics?run_id={ASTER}#pass_at_1 is printed without a format",
@@ -301,7 +302,7 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize(("broken", "expected"), BROKEN.items(), ids=[str(n) for n in range(6)])
+@pytest.mark.parametrize(("broken", "expected"), BROKEN.items(), ids=[str(n) for n in range(7)])
 def test_broken_templates(
     collected: report.Content, tmp_path: Path, broken: str, expected: tuple[int, str]
 ) -> None:
