@@ -92,6 +92,15 @@ def is_inside(folder: Path, name: str) -> bool:
     return not any((folder / parent).is_symlink() for parent in relative.parents if parent.name)
 
 
+def stamp(path: Path) -> tuple[int, ...] | None:
+    """What changes when a file is replaced or written; None if there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size
+
+
 def is_own(path: Path) -> bool:
     """Whether this is a regular file of this user; a link is not."""
     try:

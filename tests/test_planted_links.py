@@ -13,9 +13,9 @@ import fsspec
 import pytest
 
 from pipeline import export, files, outputs, remote
+from pipeline.answers import label_file
 from pipeline.errors import BladeError
 from pipeline.package import files as package_files
-from pipeline.view.labels import LabelFile
 from tests.results import call, contents, write
 
 MANIFEST = "manifest.json"
@@ -48,7 +48,7 @@ def put_reward(out: Path) -> None:
 
 def put_label(out: Path) -> None:
     """A label of the explorer."""
-    LabelFile(out / "labels.jsonl").append("{}", first=lambda: [])
+    label_file.append(out / "labels.jsonl", "{}", first=lambda: [])
 
 
 def fetch(out: Path) -> None:

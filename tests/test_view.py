@@ -22,6 +22,7 @@ import pytest
 from markupsafe import escape
 
 import pipeline
+from pipeline.answers import label_file
 from pipeline.ingest.formats import labels as label_format
 from pipeline.text import ACTIVE
 from pipeline.view import labels, question
@@ -445,7 +446,7 @@ def test_sql_has_limits_of_time_and_bytes(demo: Path, monkeypatch: pytest.Monkey
     """A query ends in time and the next one is answered; of long rows fewer are fetched."""
     monkeypatch.setattr(question, "MOST_BYTES", 1000)
     endless = {"query": "select count(*) from range(10000000000)"}
-    with Followed(demo).opened() as opened:
+    with Followed(demo, labels.LabelFile(demo)).opened() as opened:
         late = question.question(opened, endless, seconds=0.3)
         cut = question.question(opened, {"query": "select repeat('x', 100) from range(100)"})
     assert "took longer than 0.3 s and was stopped" in late["error"]
@@ -617,10 +618,9 @@ def test_labels_appended_at_once_are_all_there(
     torn = []
 
     def write(writer: int) -> None:
-        file = labels.LabelFile(path)
         for number in range(20):
             line = json.dumps({"run": "r", "task": f"{writer}-{number}", "cause": "BI"})
-            file.append(line, first=lambda: [])
+            label_file.append(path, line, first=lambda: [])
             torn.extend(each for each in path.read_text().splitlines() if each[-1:] != "}")
 
     writers = [threading.Thread(target=write, args=(number,)) for number in range(4)]

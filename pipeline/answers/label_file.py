@@ -40,6 +40,13 @@ def line(warehouse: Warehouse, fields: Mapping[str, Any]) -> str:
     return text
 
 
+def add(path: Path, warehouse: Warehouse, fields: Mapping[str, Any]) -> str:
+    """Add the line of these fields; a new file begins with the labels that the analysis read."""
+    text = line(warehouse, fields)
+    append(path, text, first=lambda: of_the_analysis(warehouse))
+    return text
+
+
 def _refuse_absent(
     warehouse: Warehouse,
     run_id: str,

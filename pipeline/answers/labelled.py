@@ -47,7 +47,7 @@ class Labelled:
     def path(self) -> Path:
         """The copy; the warehouse itself where its analysis has read the same labels, or none."""
         with self._turn:
-            stamps = [_stamp(each) for each in self._files]
+            stamps = [files.stamp(each) for each in self._files]
             if stamps != self._stamps:
                 self._read()
                 self._stamps = stamps
@@ -66,14 +66,6 @@ class Labelled:
         # Another thread may be about to open the last copy.
         with files.replacement(self._copy) as beside:
             write(path, labels, beside)
-
-
-def _stamp(path: Path) -> tuple[int, ...] | None:
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
 
 
 def _are_known(path: Path, labels: Path) -> bool:

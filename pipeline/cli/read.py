@@ -78,8 +78,7 @@ def read(
     if is_labelling:
         line = {"rename": rename[0], "to": rename[1]} if rename else row
         with open_warehouse(warehouse) as opened:
-            text = label_file.line(opened, line)
-            label_file.append(file, text, first=lambda: label_file.of_the_analysis(opened))
+            text = label_file.add(file, opened, line)
         click.echo(f"{file}: {text}")
         print_next([f"blade read{where(warehouse)}"])
         return

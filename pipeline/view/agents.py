@@ -37,12 +37,16 @@ def agents(trajectory: str | None) -> list[Row]:
             "started": [],
         }
     roots: list[Row] = []
+    parents = {
+        str(each.get("invocation_id")): str(each.get("parent_invocation_id"))
+        for each in invocations
+    }
     for invocation in invocations:
         name, parent = (
             str(invocation.get(key)) for key in ("invocation_id", "parent_invocation_id")
         )
         # An agent of a circle, or of one that is not recorded, was started by nobody we know.
-        is_known = parent in rows and not _is_below(parent, name, invocations)
+        is_known = parent in rows and not _is_below(parent, name, parents)
         (rows[parent]["started"] if is_known else roots).append(rows[name])
     return roots
 
@@ -53,13 +57,9 @@ def costs_by_turn(roots: list[Row], n_turns: int | None) -> dict[int, Row]:
     return dict(enumerate(turns, start=1)) if len(turns) == n_turns else {}
 
 
-def _is_below(name: str, other: str, invocations: list[Row]) -> bool:
+def _is_below(name: str, other: str, parents: Mapping[str, str]) -> bool:
     """Whether an agent is another one, or was started by it, directly or not."""
-    parents = {
-        str(each.get("invocation_id")): str(each.get("parent_invocation_id"))
-        for each in invocations
-    }
-    for _ in invocations:
+    for _ in parents:
         if name == other:
             return True
         name = parents.get(name, "")

@@ -101,7 +101,7 @@ def bundle(warehouse: Path, *, memory_limit: str | None = None) -> Iterator[tupl
 
     With each of them how many files are known to come in all.
     """
-    followed = Followed(warehouse, memory_limit=memory_limit)
+    followed = Followed(warehouse, _Copy.labels, memory_limit=memory_limit)
     seen = {"/"}
     todo = ["/"]
 
@@ -110,7 +110,7 @@ def bundle(warehouse: Path, *, memory_limit: str | None = None) -> Iterator[tupl
         query = {**dict(parse_qsl(parts.query, keep_blank_values=True)), "rows": ROWS}
         try:
             with followed.opened() as opened:
-                content = pages.PAGES[parts.path](_Copy.labels, opened, query)
+                content = pages.content(parts.path, opened, query)
         except BladeError as error:
             content = ("message", pages.message(error, error.hint))
         return (_name(address), *_relinked(pages.text(*content, _Copy, followed), address))

@@ -16,13 +16,6 @@ from .opened import Opened, Page
 from .prose import link
 
 MOST_FINDINGS = 5
-# The fields of a finding that lead to its rollouts, tasks or comparison, by its kind.
-LEADS: Mapping[str, tuple[str, Mapping[str, str]]] = {
-    "change": ("/compare", {"pair": "{base}/{run_id}"}),
-    "mode": ("/rollouts", {"mode": "{mode}"}),
-    "never": ("/", {"bucket": "never", "fragment": "tasks"}),
-    "runs": ("/rollouts", {"run": "{run_id}", "sign": "{mode}"}),
-}
 
 
 def answer(opened: Opened, benchmark: str) -> Page:
@@ -70,19 +63,20 @@ def _answer(opened: Opened, benchmark: str) -> Page:
 
 def _leads_to(finding: Mapping[str, Any]) -> tuple[str, dict[str, str]] | None:
     """The page behind a finding, and its parameters."""
-    if finding["kind"] not in LEADS:
-        return None
-    path, parameters = LEADS[finding["kind"]]
-    if finding["kind"] == "mode" and finding["citation"] is None:
-        # Attempts that left no record are seen at their tasks alone.
-        path, parameters = "/", {**parameters, "fragment": "tasks"}
-    # Not str.format: names of runs and modes may contain braces.
-    values = {f"{{{name}}}": str(value) for name, value in finding.items()}
-    own = {
-        name: "/".join(values.get(part, part) for part in text.split("/"))
-        for name, text in parameters.items()
-    }
-    return path, {"benchmark": finding["benchmark"], **own}
+    of = {"benchmark": finding["benchmark"]}
+    match finding["kind"]:
+        case "change":
+            return "/compare", {**of, "pair": f"{finding['base']}/{finding['run_id']}"}
+        case "mode" if finding["citation"] is None:
+            # Attempts that left no record are seen at their tasks alone.
+            return "/", {**of, "mode": finding["mode"], "fragment": "tasks"}
+        case "mode":
+            return "/rollouts", {**of, "mode": finding["mode"]}
+        case "never":
+            return "/", {**of, "bucket": "never", "fragment": "tasks"}
+        case "runs":
+            return "/rollouts", {**of, "run": finding["run_id"], "sign": finding["mode"]}
+    return None
 
 
 def _shown(format_value: Callable[[Any], str]) -> Callable[[Any], str]:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import files
-from ..answers import label_file
 from ..answers.label_file import NAME
 from ..report import wording
-from .opened import Opened, Row, Stamp, stamp
+from .opened import Row
 
 if TYPE_CHECKING:
     from ..answers.rerender import Label
 
-__all__ = ["CAUSES", "NAME", "LabelFile", "line", "of_the_analysis"]
+__all__ = ["CAUSES", "NAME", "LabelFile", "fields"]
 
 CAUSES = {**wording.CAUSES, "UNEXPLAINED": "unexplained"}
 
@@ -25,11 +24,11 @@ class LabelFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._read: tuple[Stamp | None, list[Row]] = (None, [])
+        self._read: tuple[tuple[int, ...] | None, list[Row]] = (None, [])
 
     def rows(self) -> list[Row]:
         """The last label of each task, and of each rollout by each reader, in file order."""
-        now = stamp(self.path)
+        now = files.stamp(self.path)
         if now != self._read[0]:
             self._read = (now, _read(self.path))
         return self._read[1]
@@ -48,10 +47,6 @@ class LabelFile:
             for row in self.rows()
             if row["rollout_index"] is None
         ]
-
-    def append(self, line: str, *, first: Callable[[], Iterable[str]]) -> None:
-        """Add a line; readers see the old or the new file. `first` gives the lines of a new one."""
-        label_file.append(self.path, line, first=first)
 
 
 def _read(path: Path) -> list[Row]:
@@ -87,11 +82,11 @@ def _row(label: Label) -> Row:
     return {**vars(label), "evidence": [str(each) for each in label.evidence]}
 
 
-def line(opened: Opened, form: Mapping[str, str]) -> str:
-    """The line of a form; an error with the reason if an analysis would reject it."""
+def fields(form: Mapping[str, str]) -> Row:
+    """The fields of a label from those of a form."""
     evidence = dict.fromkeys(each.strip() for each in form.get("evidence", "").split("\n"))
     index = form.get("rollout", "").strip()
-    fields: dict[str, Any] = {
+    return {
         "run": form.get("run", ""),
         "task": form.get("task", ""),
         "rollout": int(index) if index.isdecimal() else index,
@@ -102,9 +97,3 @@ def line(opened: Opened, form: Mapping[str, str]) -> str:
         "by": form.get("by", "").strip(),
         "evidence": [each for each in evidence if each],
     }
-    return label_file.line(opened.warehouse, fields)
-
-
-def of_the_analysis(opened: Opened) -> list[str]:
-    """The labels that the analysis read, as lines for a new file."""
-    return label_file.of_the_analysis(opened.warehouse)

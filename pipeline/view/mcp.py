@@ -376,8 +376,7 @@ def _tools(
             fields = {"run": run_id, "task": task_id, "rollout": index, "mode": mode}
             fields |= {"cause": cause, "note": note, "evidence": evidence, "by": by}
         with open_warehouse(warehouse) as opened, of_this_version(warehouse):
-            text = label_file.line(opened, fields)
-            label_file.append(labels, text, first=lambda: label_file.of_the_analysis(opened))
+            text = label_file.add(labels, opened, fields)
         return {"written": text, "file": labels.name}
 
     return (

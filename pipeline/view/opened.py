@@ -6,20 +6,22 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 
 from ..errors import BladeError, UsageError
-from ..files import read_queries
+from ..files import read_queries, stamp
 from ..text import one_line
 from ..warehouse import Warehouse, of_this_version, open_warehouse
+
+if TYPE_CHECKING:
+    from .labels import LabelFile
 
 # A row by its columns, and a page by the names in its template.
 Row = dict[str, Any]
 Page = dict[str, Any]
 Value = TypeVar("Value")
-Stamp = tuple[int, ...]
 QUERIES = read_queries(Path(__file__).with_name("queries.sql"))
 LARGEST_PAGE = 1_000_000
 MOST_ROWS = 500
@@ -31,10 +33,10 @@ class AbsentError(UsageError):
 
 
 class Opened:
-    """A cursor for one request, and a cache that is valid until the file changes."""
+    """A cursor for one request, the labels, and a cache that is valid until the file changes."""
 
-    def __init__(self, warehouse: Warehouse, cache: dict[Any, Any]) -> None:
-        self.warehouse = warehouse
+    def __init__(self, warehouse: Warehouse, labels: LabelFile, cache: dict[Any, Any]) -> None:
+        self.warehouse, self.labels = warehouse, labels
         self._cache = cache
 
     def rows(self, name: str, **values: Any) -> list[Row]:
@@ -53,6 +55,15 @@ class Opened:
             raise AbsentError(f"{one_line(what)}: not in this warehouse.", hint=hint)
         return rows[0]
 
+    def benchmark(self, query: Mapping[str, str]) -> tuple[str, list[Row]]:
+        """The benchmark of an address, else the first; and all of them."""
+        rows = self.cached("benchmarks", lambda: self.rows("benchmarks"))
+        known = [row["benchmark"] for row in rows]
+        benchmark = query.get("benchmark") or next(iter(known), "")
+        if benchmark and benchmark not in known:
+            raise AbsentError(f"{benchmark}: no such benchmark.", hint="The first page lists them.")
+        return benchmark, rows
+
     def cached(self, key: Any, make: Callable[[], Value]) -> Value:
         """A value from the cache, else from `make`; the oldest values are dropped."""
         value: Value = self._cache[key] if key in self._cache else make()
@@ -66,8 +77,8 @@ class Opened:
 class Followed:
     """Opens the file again when it is replaced; running requests finish on the old one."""
 
-    def __init__(self, path: Path, *, memory_limit: str | None = None) -> None:
-        self.path = path
+    def __init__(self, path: Path, labels: LabelFile, *, memory_limit: str | None = None) -> None:
+        self.path, self.labels = path, labels
         self._memory_limit = memory_limit
         self._lock = threading.Lock()
         self.stamp = stamp(path)
@@ -79,7 +90,7 @@ class Followed:
         """The warehouse for one request."""
         with self._lock:
             self._follow()
-            opened = Opened(self._warehouse.cursor(), self._cache)
+            opened = Opened(self._warehouse.cursor(), self.labels, self._cache)
         with opened.warehouse, of_this_version(self.path):
             yield opened
 
@@ -94,13 +105,10 @@ class Followed:
         self.stamp, self._cache = now, {}
 
 
-def stamp(path: Path) -> Stamp | None:
-    """The identity of a file; None if there is none."""
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size
+def paged(n: int, rows: int, asked: str | None) -> tuple[int, int]:
+    """The page of a list of `n` that an address asks for, at most the last, and their number."""
+    n_pages = max(1, -(-n // rows))
+    return min(page_no(asked), n_pages), n_pages
 
 
 def rows_of(query: Mapping[str, str], rows: int) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from ..report import aliases, templates, wording
-from ..text import neutral
+from ..text import counted, neutral
 from . import compared, home, labels, question, rollouts, tasks, transcript
 from .opened import Followed, Opened, Page
 from .prose import fields, link
@@ -21,37 +21,29 @@ SCRIPTS = ("view/view.js",)
 SEEN = {True: "passed", False: "failed", None: "unscored"}
 
 
-def _first(file: labels.LabelFile, opened: Opened, query: Mapping[str, str]) -> Content:
-    """A benchmark; where there are several and none is named, all of them."""
-    benchmarks = opened.cached("benchmarks", lambda: opened.rows("benchmarks"))
-    if len(benchmarks) > 1 and not query.get("benchmark"):
-        return "suite", home.suite(opened)
-    return "matrix", tasks.matrix(file, opened, query)
-
-
-def _of(
-    template: str, make: Callable[[Opened, Mapping[str, str]], Any]
-) -> Callable[[labels.LabelFile, Opened, Mapping[str, str]], Content]:
-    """A page that shows no labels."""
-    return lambda _file, opened, query: (template, make(opened, query))
-
-
-PAGES: Mapping[str, Callable[[labels.LabelFile, Opened, Mapping[str, str]], Content]] = {
-    "/": _first,
-    "/rollouts": _of("rollouts", rollouts.listed),
-    "/task": lambda file, opened, query: ("task", tasks.task(file, opened, query)),
-    "/rollout": lambda file, opened, query: ("rollout", transcript.reader(file, opened, query)),
-    "/diff": _of("diff", transcript.diff),
-    "/event": _of("event", transcript.event),
-    "/compare": _of("compare", compared.comparison),
-    "/compare/tasks": _of("line", compared.line_tasks),
-    "/sql": _of("sql", question.question),
-    "/labels": _of("labels", lambda opened, _query: opened.rows("benchmarks")),
+PAGES: Mapping[str, tuple[str, Callable[[Opened, Mapping[str, str]], Any]]] = {
+    "/": ("matrix", tasks.matrix),
+    "/rollouts": ("rollouts", rollouts.listed),
+    "/task": ("task", tasks.task),
+    "/rollout": ("rollout", transcript.reader),
+    "/diff": ("diff", transcript.diff),
+    "/event": ("event", transcript.event),
+    "/compare": ("compare", compared.comparison),
+    "/compare/tasks": ("line", compared.line_tasks),
+    "/sql": ("sql", question.question),
+    "/labels": ("labels", lambda opened, query: opened.benchmark(query)[1]),
 }
 
 
+def content(path: str, opened: Opened, query: Mapping[str, str]) -> Content:
+    """A page; the first is of all benchmarks where there are several and none is named."""
+    if path == "/" and not query.get("benchmark") and len(opened.benchmark(query)[1]) > 1:
+        return "suite", home.suite(opened)
+    template, make = PAGES[path]
+    return template, make(opened, query)
+
+
 def message(error: Exception, hint: str) -> Page:
-    """What the template of an error shows."""
     return {"message": str(error), "hint": hint}
 
 
@@ -87,6 +79,7 @@ def _environment() -> Any:
         "points": lambda change: "n/a" if change is None else wording.points(change),
         "num": lambda number: "n/a" if number is None else wording.short(f"{number:.4f}"),
         "count": lambda number: "n/a" if number is None else f"{number:,}",
+        "many": lambda number, noun: f"n/a {noun}s" if number is None else counted(number, noun),
         "cause": lambda name: wording.cause(name) if name else "",
         "first_line": lambda text: " ".join((text or "")[:240].split()),
     }

@@ -197,14 +197,7 @@ order by is_named desc, is_changed desc, abs(delta) desc, pair_no
 limit 6;
 
 -- health: the health of the runs of a benchmark
-select
-    health.run_id,
-    health.n_rollouts,
-    n_unhealthy,
-    n_unobserved,
-    clean_rate,
-    coverage,
-    n_rejects
+select health.*
 from run_health as health
 inner join runs using (run_id)
 where benchmark = $benchmark
@@ -226,15 +219,7 @@ order by list_position(['rollout', 'task', 'run'], scope), n_findings desc, chec
 
 -- listed_modes: the failure modes of a benchmark, each followed by its parts
 select
-    mode,
-    parent,
-    reason,
-    n_failures,
-    n_failures_observed,
-    n_passes,
-    n_passes_observed,
-    n_tasks,
-    p_adjusted,
+    *,
     failing_citations[1] as citation
 from failure_modes
 where benchmark = $benchmark and run_id is null and n_failures > 0
@@ -455,41 +440,21 @@ from task_prompts
 where run_id = $run and task_id = $task and prompt_sha is not distinct from $sha;
 
 -- checks: the checks of the verifier on an attempt, failed ones first
-select
-    source,
-    check_name,
-    is_passed,
-    score,
-    message
 from checks
 where run_id = $run and task_id = $task and rollout_index = $index
 order by is_passed nulls last, source, check_name;
 
 -- modes: the failure modes of an attempt
-select
-    mode,
-    reason,
-    evidence_seq,
-    snippet
 from rollout_modes
 where run_id = $run and task_id = $task and rollout_index = $index
 order by is_primary desc, mode;
 
 -- notes: what the record states of a failing attempt
-select
-    kind,
-    note,
-    seq
 from failure_notes
 where run_id = $run and task_id = $task and rollout_index = $index
 order by note_no;
 
 -- signs: the signs of an attempt
-select
-    kind,
-    sign,
-    scope,
-    seq
 from signs
 where run_id = $run and task_id = $task and rollout_index = $index
 order by kind, sign
@@ -575,9 +540,8 @@ select
 from raw.events
 where record_id = $record and media is not null and (seq = 0 or seq between $first and $last);
 
--- event_count: the number of events of an attempt, its errors, and how many events of each kind
+-- event_count: the last event of an attempt, its errors, and how many events of each kind
 select
-    count(*) as n,
     coalesce(max(seq), 0) as last,
     coalesce(list(seq order by seq) filter (is_error), [])[:300] as errors,
     histogram(kind) as kinds

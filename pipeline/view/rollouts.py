@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .opened import AbsentError, Opened, Page, page_no, rows_of
+from .opened import Opened, Page, paged, rows_of
 from .prose import csv_text
 
 PAGE = 50
@@ -36,18 +36,13 @@ FIRST_SHOWN = ("verdict", "reward", "n_turns", "n_tool_calls", "mode", "words")
 
 def listed(opened: Opened, query: Mapping[str, str]) -> Page:
     """A page of the attempts that match the address, and counts over all of them."""
-    benchmarks = opened.cached("benchmarks", lambda: opened.rows("benchmarks"))
-    known = [row["benchmark"] for row in benchmarks]
-    benchmark = query.get("benchmark") or next(iter(known), "")
-    if benchmark not in known:
-        raise AbsentError(f"{benchmark}: no such benchmark.", hint="The first page lists them.")
+    benchmark, benchmarks = opened.benchmark(query)
     options = opened.cached(
         ("rollout options", benchmark), lambda: opened.rows("options", benchmark=benchmark)[0]
     )
     matching = _matching(opened, benchmark, query)
     n_rows = rows_of(query, PAGE)
-    n_pages = max(1, -(-len(matching) // n_rows))
-    page = min(page_no(query.get("page")), n_pages)
+    page, n_pages = paged(len(matching), n_rows, query.get("page"))
     verdicts = matching["is_pass"]
     return {
         "benchmarks": benchmarks,

@@ -7,7 +7,6 @@ import socket
 import threading
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any, ClassVar
@@ -21,10 +20,12 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn import Config, Server
 
+from ..answers import label_file
 from ..errors import BladeError, UsageError
+from ..files import stamp
 from ..query_worker import MOST_WORKERS, end_queries
 from . import labels, pages, rollouts, tasks
-from .opened import AbsentError, Followed, Opened, stamp
+from .opened import AbsentError, Followed, Opened
 
 HOST = "127.0.0.1"
 # The number of requests handled at the same time.
@@ -54,7 +55,6 @@ class Explorer:
 
     is_bundle: ClassVar[bool] = False
     followed: Followed
-    labels: labels.LabelFile
     port: int
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
     rendering: threading.Lock = field(default_factory=threading.Lock)
@@ -62,8 +62,11 @@ class Explorer:
     reports: dict[tuple[Any, ...], str] = field(default_factory=dict)
 
     @property
+    def labels(self) -> labels.LabelFile:
+        return self.followed.labels
+
+    @property
     def url(self) -> str:
-        """The address, with the token."""
         return f"http://{HOST}:{self.port}/?token={self.token}"
 
     def is_token(self, text: str) -> bool:
@@ -81,10 +84,10 @@ def prepared(
 ) -> tuple[Explorer, Server, socket.socket]:
     """A server that is ready to run, and its socket, which already accepts connections."""
     file = labels.LabelFile(label_file or warehouse.parent / labels.NAME)
-    explorer = Explorer(Followed(warehouse, memory_limit=memory_limit), file, port)
+    explorer = Explorer(Followed(warehouse, file, memory_limit=memory_limit), port)
     # Render a page now: the first one is slow, and fails if the warehouse is of another version.
     with explorer.followed.opened() as opened:
-        rendered(explorer, *pages.PAGES["/"](file, opened, {}))
+        rendered(explorer, *pages.content("/", opened, {}))
     listening = socket.socket()
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -113,7 +116,6 @@ class _Server(Server):
     """A server that stops running queries when it shuts down."""
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Handle Ctrl-C and SIGTERM."""
         end_queries()
         super().handle_exit(sig, frame)
 
@@ -125,7 +127,6 @@ class Guard:
         self.inner, self.explorer = inner, explorer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check the request, then pass it on."""
         if scope["type"] != "http":
             return
         anyio.to_thread.current_default_thread_limiter().total_tokens = THREADS
@@ -175,13 +176,12 @@ def parameters(request: Request) -> dict[str, str]:
 
 
 def app(explorer: Explorer) -> Starlette:
-    """Every page by its path."""
     query_limiter = anyio.CapacityLimiter(MOST_WORKERS)
 
     def page(path: str) -> Callable[[Request], Response]:
         def answer(request: Request) -> Response:
             with explorer.followed.opened() as opened:
-                template, content = pages.PAGES[path](explorer.labels, opened, parameters(request))
+                template, content = pages.content(path, opened, parameters(request))
             is_wrong = path == "/sql" and content["error"]
             return rendered(explorer, template, content, status=400 if is_wrong else 200)
 
@@ -223,8 +223,7 @@ def app(explorer: Explorer) -> Starlette:
         if not explorer.is_token(form.get("token", "")):
             return PlainTextResponse("The form lacks the key of this explorer.\n", 403)
         with explorer.followed.opened() as opened:
-            line = labels.line(opened, form)
-            explorer.labels.append(line, first=lambda: labels.of_the_analysis(opened))
+            label_file.add(explorer.labels.path, opened.warehouse, labels.fields(form))
         back = form.get("back", "")
         is_ours = back.startswith(("/rollout?", "/task?"))
         return RedirectResponse(f"{back}#label" if is_ours else "/labels", 303)
@@ -252,7 +251,7 @@ def app(explorer: Explorer) -> Starlette:
             *(Route(path, page(path)) for path in pages.PAGES if path not in ("/rollouts", "/sql")),
             Route("/rollouts", search(page("/rollouts"))),
             Route("/sql", sql),
-            Route("/tasks.csv", download(partial(tasks.table, explorer.labels), "tasks.csv")),
+            Route("/tasks.csv", download(tasks.table, "tasks.csv")),
             Route("/rollouts.csv", search(download(rollouts.table, "rollouts.csv"))),
             Route("/label", label, methods=["POST"]),
             Route("/report", report),
@@ -286,6 +285,5 @@ def _report(explorer: Explorer, benchmark: str, *, is_page: bool) -> str:
 
 
 def rendered(explorer: Explorer, template: str, page: Any, *, status: int = 200) -> Response:
-    """A page by its template."""
     text = pages.text(template, page, explorer, explorer.followed)
     return Response(text.encode("utf-8", "replace"), status, media_type="text/html")

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
+from ..files import stamp
 from .home import answer
-from .labels import LabelFile
-from .opened import AbsentError, Opened, Page, Row, page_no, rows_of, stamp
+from .opened import Opened, Page, Row, paged, rows_of
 from .prose import csv_text, question
 
 PAGE = 50
@@ -20,13 +20,9 @@ QUESTION_COLUMN = "/asked"
 FILTERS = ("run", "bucket", "cause", "mode", "sign", "slice", "q", "sort", "by", "columns")
 
 
-def matrix(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> Page:
+def matrix(opened: Opened, query: Mapping[str, str]) -> Page:
     """The answer of a benchmark, and a page of the tasks that match the address, by run."""
-    benchmarks = opened.cached("benchmarks", lambda: opened.rows("benchmarks"))
-    known = [row["benchmark"] for row in benchmarks]
-    benchmark = query.get("benchmark") or next(iter(known), "")
-    if known and benchmark not in known:
-        raise AbsentError(f"{benchmark}: no such benchmark.", hint="The first page lists them.")
+    benchmark, benchmarks = opened.benchmark(query)
     options, runs, modes = opened.cached(
         ("options", benchmark),
         lambda: (
@@ -35,13 +31,11 @@ def matrix(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> Page:
             opened.rows("listed_modes", benchmark=benchmark),
         ),
     )
-    matching = _matching(labels, opened, benchmark, query)
-    n_tasks = len(matching)
+    matching = _matching(opened, benchmark, query)
     n_rows = rows_of(query, PAGE)
-    n_pages = -(-n_tasks // n_rows)
-    page = min(page_no(query.get("page")), max(1, n_pages))
+    page, n_pages = paged(len(matching), n_rows, query.get("page"))
     page_rows = matching.slice((page - 1) * n_rows, n_rows).to_pylist()
-    runs_page = min(page_no(query.get("runs")), max(1, -(-len(runs) // MOST_RUNS)))
+    runs_page, _ = paged(len(runs), MOST_RUNS, query.get("runs"))
     shown = runs[(runs_page - 1) * MOST_RUNS : runs_page * MOST_RUNS]
     columns = _columns(query)
     ids = [
@@ -49,7 +43,7 @@ def matrix(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> Page:
         for row in (runs if columns else shown)
         if not columns or row["run_id"] in columns
     ]
-    cells = _cells(labels, opened, benchmark, [row["task_id"] for row in page_rows], ids)
+    cells = _cells(opened, benchmark, [row["task_id"] for row in page_rows], ids)
     records = [row["prompt_record"] for row in page_rows]
     prompts = {row["record_id"]: row["prompt"] for row in opened.rows("prompts", records=records)}
     tasks = [
@@ -73,18 +67,18 @@ def matrix(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> Page:
         "n_runs": len(runs),
         "runs_page": runs_page,
         "tasks": tasks,
-        "n_tasks": n_tasks,
+        "n_tasks": len(matching),
         "page": page,
         "n_pages": n_pages,
     }
 
 
-def table(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> str:
+def table(opened: Opened, query: Mapping[str, str]) -> str:
     """All tasks that match the address as CSV: one row per task and run that is shown."""
     benchmark = query.get("benchmark", "")
-    names = _matching(labels, opened, benchmark, query)["task_id"].to_pylist()
+    names = _matching(opened, benchmark, query)["task_id"].to_pylist()
     chosen = [name for name in _columns(query) if name != QUESTION_COLUMN]
-    cells = _cells(labels, opened, benchmark, names, chosen)
+    cells = _cells(opened, benchmark, names, chosen)
     runs = sorted({run_id for _, run_id in cells})
     columns = ("bucket", "n_passed", "n_scored", "mean_reward", "cause")
     rows = (
@@ -105,9 +99,7 @@ def _filters(query: Mapping[str, str]) -> dict[str, str]:
     return {name: query.get(name, "").strip() for name in FILTERS}
 
 
-def _matching(
-    labels: LabelFile, opened: Opened, benchmark: str, query: Mapping[str, str]
-) -> pa.Table:
+def _matching(opened: Opened, benchmark: str, query: Mapping[str, str]) -> pa.Table:
     """The tasks that match the address, in its order."""
     filters = _filters(query)
     key, _, value = filters["slice"].partition("=")
@@ -117,18 +109,18 @@ def _matching(
     conditions |= {"q": filters["q"].lower(), "slice_key": key, "slice_value": value}
     conditions["sort_run"] = filters["by"]
     return opened.cached(
-        ("tasks", benchmark, stamp(labels.path), *conditions.values()),
+        ("tasks", benchmark, stamp(opened.labels.path), *conditions.values()),
         lambda: opened.table(
             "tasks",
             benchmark=benchmark,
-            labels=labels.causes(),
+            labels=opened.labels.causes(),
             **conditions,
         ),
     )
 
 
 def _cells(
-    labels: LabelFile, opened: Opened, benchmark: str, tasks: list[str], runs: list[str]
+    opened: Opened, benchmark: str, tasks: list[str], runs: list[str]
 ) -> dict[tuple[str, str], Row]:
     """The outcome of each task in each run, or in all runs if none is named."""
     outcomes = opened.rows(
@@ -136,24 +128,24 @@ def _cells(
         benchmark=benchmark,
         tasks=tasks,
         runs=runs,
-        labels=labels.causes(),
+        labels=opened.labels.causes(),
     )
     return {(row["task_id"], row["run_id"]): row for row in outcomes}
 
 
-def task(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> Page:
+def task(opened: Opened, query: Mapping[str, str]) -> Page:
     """One task: its outcome and attempts in each run."""
     benchmark = query.get("benchmark", "")
     task_id = query.get("task", "")
     key = {"benchmark": benchmark, "task": task_id}
     row = opened.one("task", f"task {task_id} of {benchmark}", **key)
     runs = opened.rows(
-        "cells", benchmark=benchmark, tasks=[task_id], runs=[], labels=labels.causes()
+        "cells", benchmark=benchmark, tasks=[task_id], runs=[], labels=opened.labels.causes()
     )
     attempts = opened.rows("attempts", **key, most=MOST_ATTEMPTS)
     for run in runs:
         run["attempts"] = [each for each in attempts if each["run_id"] == run["run_id"]]
-        run["labels"] = labels.of(run["run_id"], task_id)
+        run["labels"] = opened.labels.of(run["run_id"], task_id)
     is_cut = len(attempts) == MOST_ATTEMPTS
     return {
         "benchmark": benchmark,

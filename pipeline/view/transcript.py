@@ -13,8 +13,7 @@ from ..citation import SHAPE, Citation, parse
 from ..report.html.evidence import Marked, marked
 from ..text import json_text, one_line, parsed
 from . import agents, prose
-from .labels import LabelFile
-from .opened import AbsentError, Opened, Page, Row, page_no
+from .opened import AbsentError, Opened, Page, Row, paged
 
 PAGE = 200
 # Limits that keep pages of long transcripts readable and small.
@@ -74,13 +73,13 @@ def cited(text: str) -> Citation:
     return citation
 
 
-def reader(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> Page:
+def reader(opened: Opened, query: Mapping[str, str]) -> Page:
     """A page of a transcript: by number, or the page of the cited event."""
     citation = cited(query.get("at", ""))
     key, rollout = _attempt(opened, citation)
     count = opened.rows("event_count", **key)[0]
-    n_pages = max(1, -(-count["last"] // PAGE))
-    page = min(-(-citation.seq // PAGE) if citation.seq else page_no(query.get("page")), n_pages)
+    asked = str(-(-citation.seq // PAGE)) if citation.seq else query.get("page")
+    page, n_pages = paged(count["last"], PAGE, asked)
     first = (page - 1) * PAGE + 1
     q = query.get("q", "").strip()
     task = {name: key[name] for name in ("run", "task")}
@@ -129,7 +128,7 @@ def reader(labels: LabelFile, opened: Opened, query: Mapping[str, str]) -> Page:
         "q": q,
         "page": page,
         "n_pages": n_pages,
-        "labels": _labels(labels, opened, key),
+        "labels": _labels(opened, key),
         "verifier": json_text(parsed(fields), indent=2) if len(fields) < LAID_OUT else fields,
     }
 
@@ -164,8 +163,9 @@ def shown(events: list[Row], *, is_raw: bool, cited_seq: int | None = None) -> l
     return rows
 
 
-def _labels(labels: LabelFile, opened: Opened, key: Row) -> list[Row]:
+def _labels(opened: Opened, key: Row) -> list[Row]:
     """Of the task and of the rollout: those of the file, or of the analysis if there is none."""
+    labels = opened.labels
     if not labels.path.is_file():
         return opened.rows("analysis_labels", **key)
     return [*labels.of(key["run"], key["task"]), *labels.of(*key.values())]
@@ -245,8 +245,7 @@ def diff(opened: Opened, query: Mapping[str, str]) -> Page:
     is_whole = bool(query.get("all")) or not has_calls
     one, other = (_steps(rows, is_whole=is_whole) for rows in events)
     pairs = list(_aligned(one, other))
-    n_pages = max(1, -(-len(pairs) // PAIRS))
-    page = min(page_no(query.get("page")), n_pages)
+    page, n_pages = paged(len(pairs), PAIRS, query.get("page"))
     return {
         "citations": sides,
         "rollouts": rollouts,
