@@ -57,18 +57,6 @@ MOST_COMPARED = 4
 MOST_FINDINGS = 3
 LONGEST_WARNING = 400
 EQUAL_WITHIN = 1e-9
-# The command that shows more of a finding, by its kind. Any other kind has the example of the
-# finding, else `other`.
-FINDING_COMMANDS = {
-    "change": ["compare", "{base}", "{run_id}"],
-    "reported": ["sql", "from reported_checks where status = 'differs'"],
-    "unscored": ["health", "{run_id}"],
-    "missing": ["health", "{run_id}"],
-    "unknown": ["health", "{run_id}"],
-    # The sentence of this finding already says what to do.
-    "unsettled": [],
-    "other": ["failures"],
-}
 # The event of a citation, which `blade why` does not accept.
 EVENT = re.compile(r"#[0-9]+$")
 
@@ -409,8 +397,16 @@ def finding_command(row: Finding) -> list[str]:
     citation = row.values.get("citation")
     if citation is not None:
         return ["why", EVENT.sub("", citation)]
-    words = FINDING_COMMANDS.get(row.kind, FINDING_COMMANDS["other"])
-    return [word.format_map(row.values) for word in words]
+    match row.kind:
+        case "change":
+            return ["compare", row.values["base"], row.values["run_id"]]
+        case "reported":
+            return ["sql", "from reported_checks where status = 'differs'"]
+        case "unscored" | "missing" | "unknown":
+            return ["health", row.values["run_id"]]
+        case "unsettled":
+            return []
+    return ["failures"]
 
 
 def finding_objects(

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
@@ -46,6 +47,11 @@ class _Bound:
     # The text that should be there.
     expected: str = ""
     is_stale: bool = False
+
+    @cached_property
+    def printed(self) -> Token | None:
+        """The figure that its text is, and nothing else."""
+        return token_of(self.pair.text)
 
     @property
     def is_figure(self) -> bool:
@@ -117,18 +123,11 @@ class Sentence:
         wanted = [each for each in self.bound if each.is_figure]
         free = list(self.block.tokens)
         n_printed = Counter(token.printed for token in free)
-        for each in wanted:
-            printed = token_of(each.pair.text)
-            same = (token for token in free if printed and token.printed == printed.printed)
-            if token := next(same, None):
-                free.remove(token)
-                each.token = token
-        for each in wanted:
-            if each.token is None:
-                same = (token for token in free if _agrees(token, each))
-                if token := next(same, None):
-                    free.remove(token)
-                    each.token = token
+        for is_of in (_is_printed, _agrees):
+            for each in (one for one in wanted if one.token is None):
+                each.token = next((token for token in free if is_of(token, each)), None)
+                if each.token:
+                    free.remove(each.token)
         # Where two pairs are printed alike, which is which is not known.
         texts: dict[Any, set[str]] = {}
         for each in wanted:
@@ -182,7 +181,7 @@ class Sentence:
         if pair.text is None:
             return ((start, end, bound.expected),)
         bare = re.sub(r"\s(?:percentage )?points?\Z", "", bound.expected)
-        new_text = bare if token_of(pair.text) else bound.expected
+        new_text = bare if bound.printed else bound.expected
         return ((start, end, bound.expected), (pair.start, pair.end, quoted(new_text)))
 
     def _note(self, bound: _Bound) -> Finding:
@@ -384,9 +383,13 @@ def _is_placed(bound: _Bound) -> bool:
 
 def _sign(bound: _Bound) -> float | None:
     """The value as it was printed: without its sign where its text has none."""
-    value, printed = number(bound.value), token_of(bound.pair.text)
+    value, printed = number(bound.value), bound.printed
     is_bare = printed is not None and printed.value is not None and not printed.is_signed
     return abs(value) if value is not None and is_bare else value
+
+
+def _is_printed(token: Token, bound: _Bound) -> bool:
+    return bound.printed is not None and token.printed == bound.printed.printed
 
 
 def _agrees(token: Token, bound: _Bound) -> bool:
@@ -399,7 +402,7 @@ def _like(token: Token, bound: _Bound) -> str:
 
 def _in_unit(token: Token, bound: _Bound) -> Token:
     """A figure that says no unit, with that of its pair: points where it was printed as such."""
-    printed, value = token_of(bound.pair.text), _sign(bound)
+    printed, value = bound.printed, _sign(bound)
     if printed and printed.value is not None and value is not None:
         is_rate = isinstance(value, float) and abs(value) <= 1 < abs(printed.value)
         if printed.unit or printed.is_signed or is_rate:
@@ -409,7 +412,6 @@ def _in_unit(token: Token, bound: _Bound) -> Token:
 
 def _shape(bound: _Bound) -> tuple[str, bool]:
     """Of what kind the figure of a pair is: as its text, else as its value would be."""
-    printed = token_of(bound.pair.text)
-    if printed is not None:
-        return printed.shape[:2]
+    if bound.printed is not None:
+        return bound.printed.shape[:2]
     return ("", not isinstance(bound.value, int))

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from ..text import one_line
 from . import templates, wording
 from .comparisons import Change, Ledger
 from .figures import Figure, Row
+
+if TYPE_CHECKING:
+    from .content import Benchmark, Content
 
 # How many names a sentence lists.
 MOST_NAMES = 8
@@ -27,26 +30,6 @@ OF_OTHERS = ("unscored", "unsettled", "unknown", "reported", "none_pass", "missi
 LAST_TIER = 3
 # So many of the others come before what failures show.
 MOST_FIRST = 2
-
-
-class Benchmark(Protocol):
-    """What a sentence on a benchmark's failures reads besides its own row."""
-
-    @property
-    def runs(self) -> Sequence[Any]:
-        """The runs of the benchmark."""
-
-    @property
-    def modes(self) -> list[Row]:
-        """Their failure modes, run by run."""
-
-    @property
-    def mode_parts(self) -> list[Row]:
-        """What else failures of a mode have."""
-
-    @property
-    def concentrations(self) -> list[Row]:
-        """Slices that hold most failures of a mode."""
 
 
 class Voice:
@@ -84,7 +67,6 @@ class Voice:
         return self.points(figure) if of.metric == "pass_at_1" else self.signed(figure)
 
     def change(self, of: Change | Row, figure: Figure) -> str:
-        """The same with its unit."""
         has_unit = of.metric == "pass_at_1" and figure.value is not None
         return self.bare(of, figure) + (" points" if has_unit else "")
 
@@ -132,7 +114,7 @@ class Voice:
         }
         return environment.get_template(f"{name}.j2").module
 
-    def finding(self, row: Row, beside: Benchmark, *, is_of_several: bool = False) -> str:
+    def finding(self, row: Row, beside: Benchmark | Content, *, is_of_several: bool = False) -> str:
         """A finding in one sentence, with the denominator of every share.
 
         Beside findings of other benchmarks one that names no run begins with its benchmark.
@@ -159,7 +141,6 @@ class Voice:
 
 
 def agree(figure: Figure, one: str, several: str) -> str:
-    """The verb of a count: 1 is, 2 are."""
     return one if figure.value == 1 else several
 
 
