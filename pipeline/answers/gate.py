@@ -106,26 +106,21 @@ class Measured:
 
     @property
     def change(self) -> float | None:
-        """The change, if it is a number."""
         return _finite(self.delta)
 
     @property
     def interval(self) -> Range | None:
-        """Its interval for new tasks."""
         return _range(self.low, self.high)
 
     @property
     def bounds(self) -> Range | None:
-        """The change with missing rollouts counted against and for the candidate."""
         return _range(self.bound_low, self.bound_high)
 
     @property
     def with_unseen(self) -> Range | None:
-        """Its interval that allows for unseen tasks."""
         return _range(self.wide_low, self.wide_high)
 
     def evidence(self, level: float) -> Evidence:
-        """Intervals and p-value as evidence."""
         ends = [sorted(each or UNKNOWN) for each in (self.interval, self.bounds, self.with_unseen)]
         p_value = math.nan if self.p_value is None else self.p_value
         return Evidence(*map(np.asarray, (*chain(*ends), p_value)), level=level)
@@ -152,7 +147,6 @@ class Compared:
 def gates(
     path: Path, warehouse: Warehouse, policy_path: Path, comparisons: Sequence[Comparison]
 ) -> list[Row]:
-    """The policy's verdict on every candidate."""
     policy = read(policy_path)
     qualities = {row.pop("run_id"): row for row in warehouse.rows(QUALITIES)}
     every = measured(warehouse, policy, comparisons)
@@ -184,7 +178,6 @@ def gates(
 def measured(
     warehouse: Warehouse, policy: Policy, comparisons: Sequence[Comparison]
 ) -> dict[tuple[str, str], tuple[Measured, ...]]:
-    """The changes of all metrics, by base and candidate."""
     pairs = [[each.base, each.candidate] for each in comparisons]
     changes: dict[tuple[str, str], list[Measured]] = defaultdict(list)
     for relation, over in DECIDED.items():
@@ -439,7 +432,6 @@ def _verdict(criterion: Criterion, measured: Measured, policy: Policy) -> tuple[
 
 
 def _has_changed(shown: Evidence, is_above: bool) -> bool:
-    """Whether a change in that direction is shown."""
     return bool(shown.is_above(0.0) if is_above else shown.is_below(0.0))
 
 
@@ -543,7 +535,6 @@ def criterion_name(metric: Row) -> str:
 
 
 def required(metric: Row) -> str:
-    """The required change, in words."""
     side = "above" if metric["direction"] == "higher" else "below"
     return f"{side} {_exact(metric['threshold'])}"
 

@@ -39,7 +39,6 @@ def short(name: str | None) -> str | None:
 
 
 def run_names(warehouse: Warehouse) -> list[str]:
-    """Every run of the warehouse."""
     return warehouse.column("select run_id from runs order by all")
 
 

@@ -39,8 +39,6 @@ UNCHANGED = ("main.reported_checks", "main.run_health")
 
 @dataclass(frozen=True)
 class Rendering:
-    """A report, and warnings about its labels."""
-
     text: str
     warnings: tuple[Notice, ...] = ()
 

@@ -23,7 +23,6 @@ SUSPECTED = {
 
 
 def inventory(warehouse: Warehouse) -> list[Row]:
-    """What was read, by kind of file."""
     return warehouse.rows(QUERIES["inventory"])
 
 

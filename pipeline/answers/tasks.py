@@ -118,7 +118,6 @@ def is_citation(text: str) -> bool:
 
 
 def cited(text: str) -> Citation:
-    """Parse a citation, or raise an error."""
     citation = parse(text)
     if citation is None:
         message = f"{one_line(text, LONGEST_TITLE)!r} is not {SHAPE}, such as run_a/17:0#3"

@@ -48,7 +48,6 @@ class LazyGroup(click.Group):
     """A group that imports the module of a command on first use, so that `--help` is fast."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The commands in the order of the help."""
         return list(COMMANDS)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -60,7 +59,6 @@ class LazyGroup(click.Group):
         return super().parse_args(ctx, args)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import and return a command."""
         if cmd_name not in COMMANDS and ctx.resilient_parsing:
             return None  # a shell is completing words
         if cmd_name not in COMMANDS:

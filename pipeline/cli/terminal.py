@@ -50,7 +50,6 @@ def show_aliases(source: Source) -> None:
 
 
 def shown_aliases() -> dict[str, str]:
-    """The aliases that pages of this command print."""
     context = click.get_current_context(silent=True)
     return context.meta.get(ALIASES, {}) if context else {}
 
@@ -78,7 +77,6 @@ def print_page(name: str, *, json: Any = None, is_aside: bool = False, **values:
 
 
 def page(name: str, **values: Any) -> str:
-    """The text of a page."""
     return str(_environment().get_template(f"{name}.j2").render(**values))
 
 

@@ -30,7 +30,6 @@ def attempts(warehouse: Warehouse, run_id: str) -> Iterator[Row]:
 
 
 def safe(name: str) -> str:
-    """A name that is safe for files and folders."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:100] or "unknown"
 
 

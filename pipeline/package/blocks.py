@@ -195,7 +195,6 @@ class Block:
 
     @property
     def spans(self) -> Iterator[Span]:
-        """All spans in order."""
         return (span for row in self.rows for span in row)
 
     def tokens_within(self, start: int, end: int) -> list[Token]:
@@ -220,7 +219,6 @@ class Report:
     full_names: Mapping[str, str] = field(default_factory=dict)
 
     def line_at(self, offset: int) -> int:
-        """The line number of a place in the text."""
         return bisect_right(self.starts, offset)
 
 

@@ -79,7 +79,6 @@ class Passage:
 
     @property
     def line(self) -> int:
-        """The line it begins on."""
         return self.report.line_at(self.spans[0].start)
 
     @cached_property
@@ -115,7 +114,6 @@ class Passage:
 
     @property
     def text(self) -> str:
-        """All of it as it is written."""
         return self.report.text[self.spans[0].start : self.spans[-1].end]
 
     @cached_property
@@ -139,7 +137,6 @@ class Passage:
         return quotes
 
     def raw(self, span: Span) -> str:
-        """A span as it is written."""
         return self.report.text[span.start : span.end]
 
     def cells(self, *heads: str) -> Iterator[str]:
@@ -225,7 +222,6 @@ class Evidence:
 
     @cached_property
     def task_ids(self) -> frozenset[str]:
-        """All tasks of all runs."""
         return frozenset(task for _, task in self.tasks)
 
     def exists(self, each: Citation) -> bool:

@@ -119,7 +119,6 @@ def _spread(candidates: list[Candidate], most: int) -> list[Fact]:
 def _drafts(
     passage: Passage, run: str | None, failing: dict[tuple[str, ...], Subject]
 ) -> Iterator[Fact]:
-    """What one block states."""
     facts = [*_labelled(passage, run, failing), *_quoted(passage), *_bound(passage, run)]
     section = passage.block.path[0] if passage.block.path else None
     for fact in facts:

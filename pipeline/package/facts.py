@@ -69,7 +69,6 @@ class Fact:
 
 
 def document(facts: Sequence[Fact], *, benchmark: str, model: str) -> dict[str, Any]:
-    """The file of anchor facts."""
     listed = [asdict(fact) for fact in facts]
     # Drafts: the person who has read them removes the mark.
     about = {"benchmark": benchmark, "model": model, "review_required": True}

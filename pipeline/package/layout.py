@@ -70,7 +70,6 @@ def package(folder: Path) -> Package:
 
 
 def existing_package(folder: Path) -> Package:
-    """The same of a folder that must be there."""
     try:
         if not folder.is_dir():
             what = "is not a folder" if folder.exists() else "no such folder"
@@ -126,7 +125,6 @@ class Against:
 
     @property
     def words(self) -> str:
-        """What the report is compared with."""
         if data := self.results or self.warehouse:
             return str(data)
         if self.metrics is not None:

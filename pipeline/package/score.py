@@ -51,7 +51,6 @@ class Piece(Passage):
 
     @property
     def is_row(self) -> bool:
-        """Whether it is a row of a table."""
         return self.block.kind == "table"
 
     @cached_property
@@ -71,13 +70,11 @@ class Piece(Passage):
 
     @cached_property
     def tokens(self) -> list[Token]:
-        """Its figures."""
         first, last = self.spans[0].start, self.spans[-1].end
         return self.block.tokens_within(first, last)
 
     @cached_property
     def rollouts(self) -> frozenset[tuple[str, str, int]]:
-        """The rollouts that it cites."""
         return frozenset(each.rollout for *_, each in self.cites)
 
     @cached_property
@@ -94,7 +91,6 @@ class Piece(Passage):
 
     @cached_property
     def labels(self) -> frozenset[str]:
-        """The causes that it names."""
         return frozenset(CAUSE_NAME.findall(self.plain))
 
     @cached_property
@@ -162,7 +158,6 @@ class Text:
 
 
 def text_of(text: str) -> Text:
-    """A report read for scoring."""
     report = read(text)
     every = [Piece(report, block, row) for block in report.blocks for row in block.rows if row]
     openings = [
@@ -209,7 +204,6 @@ class Met:
 
     @property
     def is_met(self) -> bool:
-        """Whether nothing is lacking."""
         return not self.lacking
 
 
@@ -306,7 +300,6 @@ class Score:
 
 
 def standard(golden_text: str, facts: Sequence[Fact]) -> Standard:
-    """What reports are scored by."""
     golden = text_of(golden_text)
     runs = {each[0] for piece in golden.pieces for each in piece.rollouts}
     runs |= {fact.subject.run for fact in facts if fact.subject.run}

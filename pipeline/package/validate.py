@@ -61,7 +61,6 @@ class Rule:
 
     @property
     def phase(self) -> str:
-        """The phase that asks it."""
         return PHASE_OF[self.id.partition(".")[0]]
 
     @property
@@ -180,7 +179,6 @@ def validate(subject: Subject, phases: Sequence[str] = PHASES) -> list[Check]:
 
 
 def count(checks: Sequence[Check], status: str) -> int:
-    """How many have this status."""
     return sum(each.status == status for each in checks)
 
 
@@ -415,7 +413,6 @@ def _sharing(subject: Subject) -> Checks:
 
 
 def _titles(text: str) -> list[str]:
-    """What the headings of a text say."""
     report = blocks.read(text).blocks
     return [text[span.start : span.end] for each in report if each.level for span in each.spans]
 

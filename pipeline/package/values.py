@@ -54,7 +54,6 @@ def number(value: Any) -> float | None:
 
 
 def token_of(text: str | None) -> Token | None:
-    """The figure that a text is, and nothing else."""
     tokens = figures(text) if text else []
     return tokens[0] if len(tokens) == 1 and tokens[0].text == text else None
 

@@ -62,12 +62,10 @@ class Change:
 
     @property
     def gains(self) -> list[Row]:
-        """Tasks that gained most."""
         return [task for task in self.changed if task.is_gain]
 
     @property
     def losses(self) -> list[Row]:
-        """Tasks that lost most."""
         return [task for task in self.changed if not task.is_gain]
 
     def ledger(self, name: str) -> list[Ledger]:

@@ -46,12 +46,10 @@ class RunContent:
 
     @property
     def run_id(self) -> str:
-        """The run's name."""
         return str(self.headline.values["run_id"])
 
     @property
     def benchmark(self) -> str:
-        """What the run was tried at."""
         return str(self.headline.values["benchmark"])
 
 
@@ -107,12 +105,10 @@ class Content:
 
     @property
     def settings(self) -> dict[str, str]:
-        """What the report was made with, by name."""
         return {row.name: row.values["value"] for row in self.tables["settings"]}
 
     @property
     def versions(self) -> dict[str, str]:
-        """What it was made by."""
         return {row.name: row.values["version"] for row in self.tables["versions"]}
 
     @cached_property
@@ -133,7 +129,6 @@ class Content:
 
     @cached_property
     def by_run_id(self) -> dict[str, RunContent]:
-        """Each run by its name."""
         return {run.run_id: run for run in self.runs}
 
     @property
@@ -157,7 +152,6 @@ class Content:
         return sorted(grouped((row for run in self.runs for row in run.gaps), "gap_no").items())
 
     def of_benchmark(self, benchmark: str) -> Content:
-        """The runs of one benchmark."""
         return self.only(sorted(self._run_ids[benchmark]))
 
     def only(self, run_ids: Sequence[str]) -> Content:
@@ -209,7 +203,6 @@ class Content:
 
     @cached_property
     def _run_ids(self) -> dict[str, set[str]]:
-        """The runs of each benchmark."""
         run_ids: dict[str, set[str]] = defaultdict(set)
         for run in self.runs:
             run_ids[run.benchmark].add(run.run_id)

@@ -67,7 +67,6 @@ class Table:
         return bool(is_own) and not self.within and not PART.search(self.select)
 
     def row(self, values: Mapping[str, Any]) -> Row:
-        """One of its rows."""
         return Row(self.relation, self.key, values)
 
 

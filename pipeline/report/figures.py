@@ -41,7 +41,6 @@ class Name(str):
     source: str
 
     def __new__(cls, text: str, source: str) -> Name:
-        """The text as it is."""
         name = super().__new__(cls, text)
         name.source = source
         return name

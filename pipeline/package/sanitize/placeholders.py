@@ -85,7 +85,6 @@ class Log:
     files: Mapping[str, Mapping[str, int]]
 
     def text(self, unchecked: Sequence[Mapping[str, str]]) -> str:
-        """As its file holds it."""
         content = {
             **HEAD,
             "policy": self.policy,

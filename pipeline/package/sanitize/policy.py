@@ -37,8 +37,6 @@ RULES = (
 
 @dataclass(frozen=True)
 class Allow:
-    """What is cleared for sharing."""
-
     domains: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
     patterns: tuple[str, ...] = ()
@@ -67,7 +65,6 @@ class Policy:
 
 
 def read(path: Path) -> Policy:
-    """The policy in a file."""
     return _policy(toml.read(path, str(path), CONTRACT))
 
 

@@ -96,7 +96,6 @@ TURN = re.compile(r"(?<=[A-Za-z])[0-9]|(?<=[0-9])[A-Za-z]")
 
 
 def tokens(text: str) -> Iterator[re.Match[str]]:
-    """Tokens of all kinds."""
     at = 0
     while head := HEAD.search(text, at):
         match = PREFIXES[head[0]].match(text, head.start())

@@ -72,7 +72,6 @@ def rows_of(source: Source, query: str) -> Rows:
 
 
 def lines(template: str, **values: Any) -> list[str]:
-    """The lines of a template."""
     text = _environment().get_template(template).render(values)
     return [line for line in text.split("\n") if line]
 

@@ -136,7 +136,6 @@ class Body(RendererHTML):
         return f'{closed}<{tag} class="plain">'
 
     def heading_close(self, *_: Any) -> str:
-        """As it was opened."""
         return self.heading_end
 
     def _closed(self, level: int) -> str:
@@ -146,7 +145,6 @@ class Body(RendererHTML):
         return "".join(reversed(ended))
 
     def table(self, tokens: Tokens, idx: int, *_: Any) -> str:
-        """Rows of cells."""
         return self._grid(*tokens[idx].meta["grid"])
 
     def _grid(self, rows: Sequence[Sequence[str]], are_right: Sequence[bool]) -> str:

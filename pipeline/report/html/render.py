@@ -132,7 +132,6 @@ class Drawing:
     drawn: set[str] = field(default_factory=set)
 
     def chart(self, name: str, **key: str) -> str:
-        """The chart, or a link to it."""
         id_ = charts.svg.figure_id(name, key)
         if id_ in self.drawn:
             return f'<p class="small"><a href="#{id_}">Chart: see above</a></p>\n'
