@@ -105,10 +105,10 @@ class Followed:
         self.stamp, self._cache = now, {}
 
 
-def paged(n: int, rows: int, asked: str | None) -> tuple[int, int]:
-    """The page of a list of `n` that an address asks for, at most the last, and their number."""
+def paged(n: int, rows: int, number: str | None) -> tuple[int, int]:
+    """The page of a list of `n` by its number, at most the last, and how many pages there are."""
     n_pages = max(1, -(-n // rows))
-    return min(page_no(asked), n_pages), n_pages
+    return min(page_no(number), n_pages), n_pages
 
 
 def rows_of(query: Mapping[str, str], rows: int) -> int:

@@ -78,8 +78,8 @@ def reader(opened: Opened, query: Mapping[str, str]) -> Page:
     citation = cited(query.get("at", ""))
     key, rollout = _attempt(opened, citation)
     count = opened.rows("event_count", **key)[0]
-    asked = str(-(-citation.seq // PAGE)) if citation.seq else query.get("page")
-    page, n_pages = paged(count["last"], PAGE, asked)
+    number = str(-(-citation.seq // PAGE)) if citation.seq else query.get("page")
+    page, n_pages = paged(count["last"], PAGE, number)
     first = (page - 1) * PAGE + 1
     q = query.get("q", "").strip()
     task = {name: key[name] for name in ("run", "task")}
