@@ -1270,3 +1270,110 @@ def test_what_is_expected_is_never_proposed_as_the_score(name: str, tmp_path: Pa
         discover.artifacts((tmp_path,))
     assert "score=" not in str(refusal.value.hint)
     assert "y.jsonl and 1 more: seed." in str(refusal.value)
+
+
+def _run(n_rows: int, **more: Any) -> dict[str, Any]:
+    log = [{"step": 1, "args": {"query": "x"}, "compile_passed": True}]
+    rows = [
+        {"fixture": "form", "run_number": place + 1, "final_score": 10.0 * (place % 2), "log": log}
+        for place in range(n_rows)
+    ]
+    return {"model": "m", "runs": rows, **more}
+
+
+def test_attempts_come_before_their_logs(tmp_path: Path) -> None:
+    """The outermost list that has scores has the rows; tables of one task each are one run."""
+    for name in ("form", "list"):
+        content = json.dumps(_run(10)).replace('"form"', f'"{name}"')
+        (tmp_path / f"{name}.json").write_text(content)
+    artifacts = discover.artifacts((tmp_path,))
+    assert {one.run_name for one in artifacts} == {"m"}
+    rows = [row for one in artifacts for row in own_table.read(one) if isinstance(row, Row)]
+    assert sorted(row.value["reward"] for row in rows) == [0.0] * 10 + [10.0] * 10
+    assert {row.value["_ng_task_index"] for row in rows} == {"form", "list"}
+
+
+def test_numbered_tasks_under_any_heading(tmp_path: Path) -> None:
+    """A number that begins again at each name counts the repeats of it."""
+    rounds = [
+        {"round": 3 * rule + place, "rule": f"rule{rule}", "batch": place, "success": place > 0}
+        for rule in range(5)
+        for place in range(3)
+    ]
+    folder = tmp_path / "solo"
+    folder.mkdir()
+    (folder / "results.json").write_text(json.dumps({"config": {"k": 1}, "rounds": rounds}))
+    rows = attempts(folder)
+    assert [row["_ng_task_index"] for row in rows[:4]] == ["rule0", "rule0", "rule0", "rule1"]
+    assert [row["_ng_rollout_index"] for row in rows[:4]] == [0, 1, 2, 0]
+
+
+def test_objects_by_ids_are_rows(tmp_path: Path) -> None:
+    """The key is the task; a column of them is found by its own name."""
+    rows = {str(place): {"q": f"Why {place}?", "binary_correct": place % 2} for place in range(6)}
+    (tmp_path / "m.json").write_text(json.dumps({"model": "m", "time": 1, "questions": rows}))
+    assert [row["reward"] for row in attempts(tmp_path)] == [0, 1] * 3
+    chosen = attempts(tmp_path, score="binary_correct")
+    assert [row["_ng_task_index"] for row in chosen] == [str(place) for place in range(6)]
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (
+            lambda place: {"question": f"Why {place}?", "judge": {"success": True}},
+            "judge.success is the same in all rows",
+        ),
+        (
+            lambda place: {
+                "task_id": place,
+                "a_correct": place % 3,
+                "a_s": 1,
+                "b_correct": 0,
+                "b_s": 1,
+            },
+            "several models beside each other (a, b)",
+        ),
+        (
+            lambda place: {"question": f"Why {place}?", "check": {"f1": 1.0} if place < 9 else {}},
+            "no column of scores",
+        ),
+    ],
+)
+def test_weak_evidence_is_refused(
+    tmp_path: Path, make: Callable[[int], dict[str, Any]], reason: str
+) -> None:
+    write_lines(tmp_path / "t.jsonl", [make(place) for place in range(30)])
+    with pytest.raises(InputError) as error:
+        discover.artifacts((tmp_path,))
+    assert reason in str(error.value)
+
+
+def test_the_proposal_of_a_refusal_is_read(tmp_path: Path) -> None:
+    """It is tried before it is printed, and the rows may be below lists and objects."""
+    rows = [{"name": f"n{place}", "a_success": place % 2, "b_success": 1} for place in range(4)]
+    rows[0]["b_success"] = 0
+    document = {"site": {"items": [{"label": "x", "members": rows}]}}
+    (tmp_path / "t.json").write_text(json.dumps(document))
+    with pytest.raises(InputError) as error:
+        discover.artifacts((tmp_path,))
+    assert error.value.hint and "--field score=a_success" in error.value.hint
+    assert [row["reward"] for row in attempts(tmp_path, score="a_success")] == [0, 1, 0, 1]
+
+
+def test_attempts_that_three_tables_have_are_read_once(tmp_path: Path) -> None:
+    """Rounded, of 100 instead of 1, and in other folders they are the same."""
+    rows = [
+        {"model": "m", "case_id": f"c{place}", "score": place / 8, "seconds": place / 7 + 0.1}
+        for place in range(1, 9)
+    ]
+    rounded = [
+        {**row, "score": 100 * row["score"], "seconds": round(row["seconds"], 2)} for row in rows
+    ]
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m" / "records.json").write_text(json.dumps(rows))
+    others = [{**row, "model": "n", "seconds": row["seconds"] + 1} for row in rounded]
+    write_cells(tmp_path / "all.csv", rounded + others, ",")
+    (tmp_path / "results.json").write_text(json.dumps({"records": rounded + others}))
+    read_files = [one.name for one in discover.artifacts((tmp_path,)) if not one.skipped]
+    assert read_files == ["results.json"]

@@ -359,3 +359,24 @@ from staging.run_pairs
 where not is_named
 group by benchmark, base
 having count(*) >= most_paired_runs()
+union all by name
+-- The columns of tables of one's own are guessed: a wrong guess makes every figure wrong.
+select
+    'warn_columns_guessed' as check_name,
+    min(files.path) || if(count(*) > 1, ' and ' || (count(*) - 1) || ' more', '') as subject,
+    'read as ' || split_part(value, ', other columns: ', 1) || '; ' || sum(n_scored)::bigint || ' of '
+        || sum(n_rows)::bigint || ' rows have the score' as message,
+    'If a column is wrong, name another: blade analyze --field score=COLUMN --field task=COLUMN ...' as hint
+from raw.config_values
+inner join raw.files using (file_no)
+inner join (
+    select
+        source_file,
+        count(*) as n_rows,
+        count(*) filter (is_scored) as n_scored
+    from main.rollouts
+    group by all
+) as rows_read
+    on rows_read.source_file = files.path
+where config_values.name = 'read_as'
+group by value

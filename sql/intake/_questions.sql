@@ -21,7 +21,8 @@ written as (
         prompts.prompt_sha,
         prompts.truth_hash,
         texts.prompt,
-        trim(regexp_replace(texts.prompt, '\s+', ' ', 'g')) as words
+        -- An object that was asked is written as JSON.
+        trim(regexp_replace(texts.prompt, '(\s|\\[nrt])+', ' ', 'g')) as words
     from prompts
     inner join raw.texts using (record_id)
     where

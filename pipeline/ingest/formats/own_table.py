@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -44,6 +45,7 @@ from .table_columns import (
     EQUALS_KEY,
     IDS_OF_TASKS,
     MOSTLY,
+    PASSES,
     SEPARATOR,
     Columns,
     are_words,
@@ -52,6 +54,7 @@ from .table_columns import (
     composed_task,
     described,
     ends_like_score,
+    is_constant,
     is_count_of_passes,
     is_duration,
     is_key_name,
@@ -78,10 +81,12 @@ from .table_columns import (
 )
 from .table_rows import (
     SAMPLED_ROWS,
+    Entry,
     ending,
     entries,
     lists_of_rows,
     row_hashes,
+    rows_below,
     sample,
     starts_list,
 )
@@ -132,6 +137,11 @@ UNITS = UNITS_OF_MILLISECONDS | frozenset("s sec secs seconds".split())
 # A column, and the hash of what a row has there.
 Value: TypeAlias = tuple[str, int]
 
+# What identifies an attempt.
+ATTEMPT = ("model", "agent", "task", "repeat")
+CELLS = frozenset({"csv", "tsv"})
+# Beside the roles: the column whose rows are read.
+ROWS = "rows"
 # Roles whose columns are elsewhere in the row that is made; the others stay columns as well.
 MOVED = ("task", "prompt", "messages", "output", "key", "score")
 
@@ -152,12 +162,12 @@ def claims(
     documents: dict[ListedFile, dict[str, Any]] = {}
     samples = {}
     for file in files:
-        table = sample(file.path)
+        table = sample(file.path, score=chosen.get("score", ""))
         if _is_one_attempt(file.path, table):
             documents[file] = with_computed(table[0], recognise(table, chosen))
         else:
             samples[file] = table
-    tables, beside, copied, fields_of = {}, {}, {}, {}
+    tables, beside, copied, fields_of, columns_of = {}, {}, {}, {}, {}
     for group in _groups(samples):
         paths = tuple(file.path for file in group)
         rows_of_group = list(itertools.chain.from_iterable(samples[file] for file in group))
@@ -176,8 +186,9 @@ def claims(
             columns = together.columns[file.path]
             if "score" in columns and _names(table) in scored:
                 tables[file] = _rows_of_values(table), values_of(table, columns["score"])
+                columns_of[file] = columns
                 beside[file] = paths if len(paths) > 1 else ()
-                copied[file] = together.is_copied(file.path)
+                copied[file] = together.is_copied(file.path, dict(fields).get(ROWS, ""))
                 fields_of[file] = fields
             elif compared and _is_compared(table, columns, compared):
                 of_others = {**chosen, **compared.fields}
@@ -185,6 +196,7 @@ def claims(
                 rows = [with_computed(row, columns) for row in table]
                 if _is_scored(rows, columns, is_named=is_named):
                     tables[file] = _rows_of_values(rows), values_of(rows, columns["score"])
+                    columns_of[file] = columns
                     beside[file], copied[file] = (), False
                     fields_of[file] = tuple(sorted(of_others.items()))
     parts = set() if is_named else _parts(tables)
@@ -195,14 +207,20 @@ def claims(
     attempts = list(_attempts_alone(documents, chosen, is_named=is_named))
     shown = set() if is_named else _shown(samples, tables, attempts)
     folders = {file.folder for file in tables.keys() - shown}
+    repeating = parts | excerpts | shown | {file for file in tables if copied[file]}
+    if not is_named:
+        repeating |= {
+            file for file in tables if _is_summary(file, tables) or _is_copy(file, tables)
+        }
+        repeating |= _repeated({file: columns_of[file] for file in tables.keys() - repeating})
+    models = _models_of_tasks({file: columns_of[file] for file in tables.keys() - repeating})
     for file in tables:
-        stem = NAMES.sub("", file.base)
-        is_summary = not is_named and (_is_summary(file, tables) or _is_copy(file, tables))
-        is_repeated = is_summary or file in parts | excerpts | shown or copied[file]
+        folder, stem = models.get(file, (file.folder, NAMES.sub("", file.base)))
+        is_repeated = file in repeating
         yield Claim(
             file,
             Kind.ROLLOUTS,
-            file.folder,
+            folder,
             stem,
             beside=beside[file],
             fields=fields_of[file],
@@ -213,10 +231,14 @@ def claims(
 
 
 def _known(chosen: Mapping[str, str], table: Sequence[dict[str, Any]]) -> dict[str, str]:
-    """The chosen columns that a table has; without the chosen score none is guessed."""
-    return {
+    """The chosen columns that a table has; without the chosen score none is guessed.
+
+    Rows may be further down in a document: they are those that have the chosen score.
+    """
+    known = {
         role: name for role, name in chosen.items() if role == "score" or _has_column(table, name)
     }
+    return {**known, ROWS: chosen["score"]} if "score" in chosen else known
 
 
 def _has_column(table: Sequence[dict[str, Any]], name: str) -> bool:
@@ -447,11 +469,12 @@ class Together:
     is_word: bool
     copies: dict[Path, dict[int, str]]
 
-    def is_copied(self, path: Path) -> bool:
+    def is_copied(self, path: Path, wanted: str) -> bool:
         """Whether every row repeats one of another table."""
         copies = self.copies.get(path, {})
         return bool(copies) and all(
-            place in copies or isinstance(entry, Line) for place, entry in enumerate(entries(path))
+            place in copies or isinstance(entry, Line)
+            for place, entry in enumerate(entries(path, wanted))
         )
 
 
@@ -478,17 +501,21 @@ def _state(path: Path) -> tuple[int, int]:
 def _decided(
     files: tuple[tuple[Path, int, int], ...], chosen: tuple[tuple[str, str], ...]
 ) -> Together:
-    tables = {path: sample(path) for path, _, _ in files}
-    columns = _columns_of(tables, dict(chosen))
+    fields = dict(chosen)
+    wanted = fields.pop(ROWS, "")
+    tables = {path: sample(path, score=wanted) for path, _, _ in files}
+    columns = _columns_of(tables, fields, wanted)
     folders: dict[Path, dict[Path, list[dict[str, Any]]]] = defaultdict(dict)
     for path, table in tables.items():
         folders[path.parent][path] = table
-    copies = dict(itertools.chain.from_iterable(_copies(one).items() for one in folders.values()))
-    if "task" not in dict(chosen) and not any(map(_names_tasks, columns.values())):
+    copies = dict(
+        itertools.chain.from_iterable(_copies(one, wanted).items() for one in folders.values())
+    )
+    if "task" not in fields and not any(map(_names_tasks, columns.values())):
         rows = [
             ((str(path), *_run_of(row, columns[path])), row)
             for path in tables
-            for place, row in _placed(path, SAMPLED_ROWS)
+            for place, row in _placed(path, wanted, SAMPLED_ROWS)
             if place not in copies.get(path, {})
         ]
         taken = {
@@ -508,8 +535,9 @@ def _decided(
 
 
 def _names_tasks(columns: Columns) -> bool:
-    """Whether a prompt, or a column that is named so, identifies the task."""
-    return bool(columns.keys() & {"prompt", "messages"}) or (
+    """Whether a prompt, a column that is named so, or one with numbered repeats is the task."""
+    is_numbered = {"task", "repeat"} <= columns.keys()
+    return bool(columns.keys() & {"prompt", "messages"} or is_numbered) or (
         "task" in columns and is_task_name(columns["task"])
     )
 
@@ -519,16 +547,18 @@ def _run_of(row: dict[str, Any], columns: Columns) -> list[Any]:
     return [as_json(get(row, *columns[role])) for role in roles if role in columns]
 
 
-def _placed(path: Path, n_entries: int | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
+def _placed(
+    path: Path, wanted: str = "", n_entries: int | None = None
+) -> Iterator[tuple[int, dict[str, Any]]]:
     """The rows of a table with their places, until it is damaged."""
     with suppress(OSError, ValueError, EOFError):
-        for place, entry in enumerate(itertools.islice(entries(path), n_entries)):
+        for place, entry in enumerate(itertools.islice(entries(path, wanted), n_entries)):
             if isinstance(entry, dict):
                 yield place, entry
 
 
 def _columns_of(
-    tables: Mapping[Path, list[dict[str, Any]]], chosen: Mapping[str, str]
+    tables: Mapping[Path, list[dict[str, Any]]], chosen: Mapping[str, str], wanted: str
 ) -> dict[Path, Columns]:
     """The columns of each table: where tables disagree, as all their rows say."""
     columns = {path: roles_of(table, chosen) for path, table in tables.items()}
@@ -547,14 +577,16 @@ def _columns_of(
     if "score" in chosen or len(scores) != 1:
         return columns
     (score,) = scores
-    every_row = (row for path in tables for _, row in _placed(path))
+    every_row = (row for path in tables for _, row in _placed(path, wanted))
     if ends_like_score(score[-1]) and not is_score_name(score) and not is_whole(every_row, score):
         for by_role in columns.values():
             by_role.pop("score", None)
         return columns
     for path, table in tables.items():
-        # Where no attempt has a verdict, the other tables say which column has it.
-        if score in paths(table) and not values_of(table, score):
+        # Where no attempt has a verdict, or none that is clear, the other tables say which column
+        # has it.
+        values = values_of(table, score)
+        if score in paths(table) and (not values or None not in scores_of_values(values)):
             columns[path]["score"] = score
     return columns
 
@@ -571,7 +603,7 @@ def _is_disputed(
     )
 
 
-def _copies(tables: Mapping[Path, list[dict[str, Any]]]) -> dict[Path, dict[int, str]]:
+def _copies(tables: Mapping[Path, list[dict[str, Any]]], wanted: str) -> dict[Path, dict[int, str]]:
     """By place the rows that repeat one of another table, and which one that is.
 
     Each value is the same there, and among them a time that no other row of its table has: verdicts
@@ -580,7 +612,9 @@ def _copies(tables: Mapping[Path, list[dict[str, Any]]]) -> dict[Path, dict[int,
     if len(tables) < 2 or sum(_state(path)[0] for path in tables) > LARGEST_COMPARED:
         return {}
     n_rows_at = {
-        path: Counter(itertools.chain.from_iterable(_times(row) for _, row in _placed(path)))
+        path: Counter(
+            itertools.chain.from_iterable(_times(row) for _, row in _placed(path, wanted))
+        )
         for path in tables
     }
     n_tables_at = Counter(itertools.chain.from_iterable(n_rows_at.values()))
@@ -591,7 +625,7 @@ def _copies(tables: Mapping[Path, list[dict[str, Any]]]) -> dict[Path, dict[int,
     ordered = sorted(tables, key=lambda path: (-len(_names(tables[path])), -_state(path)[0], path))
     for path in ordered if shared else ():
         own: dict[Value, tuple[frozenset[Value], str]] = {}
-        for place, row in _placed(path):
+        for place, row in _placed(path, wanted):
             times = (time for time in _times(row) if time in shared)
             single = [time for time in times if n_rows_at[path][time] == 1]
             if not single:
@@ -695,6 +729,86 @@ def _excerpts(files: Sequence[ListedFile], tables: Mapping[ListedFile, object]) 
     }
 
 
+def _repeated(tables: Mapping[ListedFile, Columns]) -> set[ListedFile]:
+    """The tables whose attempts all are in another one: of the same model, task and repeat.
+
+    Most values that both have are equal, as far as they are written out, among them measured ones,
+    which differ from attempt to attempt. A score may be of 1 in one and of 100 in the other.
+    """
+    named = {file: one for file, one in tables.items() if {"model", "task"} <= one.keys()}
+    if len(named) < 2 or sum(file.path.stat().st_size for file in named) > LARGEST_COMPARED:
+        return set()
+    rows: dict[ListedFile, dict[tuple[str, ...], dict[str, Any]]] = {}
+    for file, columns in named.items():
+        of_attempts = [columns[role] for role in ATTEMPT if role in columns]
+        listed = [
+            (
+                tuple(as_json(get(row, *path)) for path in of_attempts),
+                {name: cell for name, cell in row.items() if text(cell) is not None},
+            )
+            for _, row in _placed(file.path)
+        ]
+        if len(dict(listed)) == len(listed) >= LEAST_REPEATED:
+            rows[file] = dict(listed)
+    order = sorted(rows, key=lambda one: (-len(rows[one]), ending(one.path) in CELLS, one.name))
+    repeating: set[ListedFile] = set()
+    for other, file in itertools.combinations(order, 2):
+        if other not in repeating and rows[file].keys() <= rows[other].keys():
+            pairs = [(row, rows[other][key]) for key, row in rows[file].items()]
+            if _are_equal(pairs, tables[file]["score"][-1]):
+                repeating.add(file)
+    return repeating
+
+
+def _are_equal(pairs: Sequence[tuple[dict[str, Any], dict[str, Any]]], score: str) -> bool:
+    n_equal, n_same, n_measured = 0, 0, 0
+    for row, other in pairs:
+        shared = row.keys() & other.keys()
+        equal = {name for name in shared if _is_equal(row[name], other[name])}
+        scores = [number(one.get(score)) or 0.0 for one in (row, other)]
+        is_scaled = any(_is_equal(scores[0] * by, scores[1]) for by in (1, 100, 0.01))
+        n_equal += is_scaled and equal | {score} >= shared
+        measured = {name for name in shared - {score} if isinstance(row[name], float)}
+        measured = {name for name in measured if row[name] % 1 > 0}
+        n_measured += bool(measured)
+        n_same += bool(measured & equal)
+    is_measured = n_same >= max(LEAST_REPEATED, MOSTLY * n_measured)
+    return is_measured and n_equal >= MOSTLY * len(pairs)
+
+
+def _is_equal(value: Any, other: Any) -> bool:
+    """Whether two values are the same, or numbers that differ in how many digits they have."""
+    here, there = number(value), number(other)
+    if here is None or there is None:
+        return text(value) == text(other)
+    n_digits = min(len(repr(one).partition(".")[2]) for one in (here, there))
+    return abs(here - there) <= 0.51 * 10.0**-n_digits
+
+
+def _models_of_tasks(tables: Mapping[ListedFile, Columns]) -> dict[ListedFile, tuple[str, str]]:
+    """The folder and name of each run, where every table has one task of one model.
+
+    Each is then a part of the run of its model.
+    """
+    parts: dict[ListedFile, tuple[str, str]] = {}
+    for file, columns in tables.items():
+        if not {"model", "task", "repeat"} <= columns.keys():
+            return {}
+        paths_of = [columns[role] for role in ("model", "task")]
+        of_table = {
+            tuple(text(get(row, *one)) or "" for one in paths_of) for row in sample(file.path)
+        }
+        if len(of_table) != 1:
+            return {}
+        ((model, task),) = of_table
+        parts[file] = model, task
+    n_tasks = Counter(model for model, _ in parts.values())
+    if len(set(parts.values())) < len(parts) or max(n_tasks.values(), default=1) < 2:
+        return {}
+    folder = os.path.commonpath([f"/{file.folder}" for file in parts]).removeprefix("/")
+    return {file: (folder, model.replace("/", "_")) for file, (model, _) in parts.items()}
+
+
 def _rows_of_values(table: Sequence[dict[str, Any]]) -> list[set[Any]]:
     """The values of each row, at any depth, as they can be compared between kinds of files."""
     return [set(_plain_values(row)) for row in table]
@@ -781,57 +895,100 @@ def _is_of_gym(row: dict[str, Any]) -> bool:
 def refused(files: Sequence[ListedFile], chosen: Mapping[str, str]) -> InputError:
     """Why none of these tables is read, with the columns of one, and what would help.
 
-    The one looks most like an evaluation: several rows, and a column that could be the score; of
-    several such tables it is the largest.
+    The one has a column that could be the score; of several such tables it is the largest.
     """
-    tables = {file.name: sample(file.path) for file in files}
+    tables = {file: sample(file.path) for file in files}
+    scores_of_file = {file: _proposed(file.path, tables[file]) for file in files}
 
     def rank(file: ListedFile) -> tuple[bool, bool, int]:
-        table = tables[file.name]
-        return len(table) < 2, not any(possible_scores(table)), -_state(file.path)[0]
+        return not scores_of_file[file], len(tables[file]) < 2, -_state(file.path)[0]
 
     file = min(files, key=rank)
-    columns = column_names(file.path)
-    listing = ", ".join(columns[:MOST_LISTED]) + ", ..." * (len(columns) > MOST_LISTED)
+    table, scores = tables[file], scores_of_file[file]
     unknown = unknown_columns(files, chosen)
-    reason = f"no column named {', '.join(unknown)}" if unknown else "no column of scores"
-    if not unknown and (counts := _counts(tables[file.name])):
+    counts, together = _counts(table), _side_by_side(table)
+    same = [path for path in paths(table) if is_score_name(path) and is_constant(table, path)]
+    if unknown:
+        reason = f"no column named {', '.join(unknown)}"
+    elif counts:
         reason = counts
-    verdicts, inverse = possible_scores(tables[file.name])
-    scores = [name for name in verdicts if ends_like_score(name) and not is_key_name(name)]
-    if not unknown and len(scores) > 1:
+    elif together:
+        reason = f"the scores of several models beside each other ({', '.join(together)})"
+    elif len(scores) > 1:
         reason = f"several columns that may be the score ({', '.join(scores)})"
-    elif not unknown and "score" in recognise(tables[file.name], {}):
+    elif "score" in recognise(table, {}):
         reason = "scores, but neither a prompt, nor an answer, nor several rows of a task"
+    else:
+        reason = "no column of scores"
+    if same and not unknown:
+        reason += f"; {'.'.join(same[0])} is the same in all rows, which judges no attempt"
     hint = "Name the column with the score (numbers, true and false, pass and fail)"
     hint += (
         f", for example: --field score={scores[0]}" if scores else " with --field, if it has one"
     )
+    if together and not unknown:
+        hint = "Write a row for each task and model, with the model in a column of its own"
+    inverse = possible_scores(table)[1]
     if inverse and not scores:
         hint += (
             f". By its name {inverse[0]} is higher where an attempt is worse: "
             "a score must be higher where it is better"
         )
-    message = f"{file.name}: a table with {reason}; its columns are {listing}."
+    message = f"{file.name}: a table with {reason}; its columns are {_listing(table)}."
     kinds = defaultdict(list)
     for other in files:
-        kinds[tuple(column_names(other.path))].append(other.name)
-    del kinds[tuple(columns)]
-    for names, others in list(kinds.items())[:MOST_KINDS]:
+        kinds[_listing(tables[other])].append(other.name)
+    del kinds[_listing(table)]
+    for listing, others in list(kinds.items())[:MOST_KINDS]:
         more = f" and {len(others) - 1} more" * (len(others) > 1)
-        listing = ", ".join(names[:MOST_LISTED]) + ", ..." * (len(names) > MOST_LISTED)
         message += f" {others[0]}{more}: {listing}."
     return InputError(message, hint=hint)
 
 
-def unknown_columns(files: Iterable[ListedFile], chosen: Mapping[str, str]) -> list[str]:
-    """The chosen columns that none of the tables has."""
-    tables = [sample(file.path) for file in files] if chosen else []
-    return [
-        f"`{name}`"
-        for name in chosen.values()
-        if not any(_has_column(table, name) for table in tables)
+def _listing(table: Sequence[dict[str, Any]]) -> str:
+    """The columns as a user may name them; objects with many fields by their own names alone."""
+    n_below = Counter(path[0] for path in paths(table) if len(path) > 1)
+    names = [".".join(path) for path in paths(table) if n_below[path[0]] * len(path) <= MOST_LISTED]
+    return ", ".join(names[:MOST_LISTED]) + ", ..." * (len(names) > MOST_LISTED)
+
+
+def _proposed(path: Path, table: Sequence[dict[str, Any]]) -> list[str]:
+    """The columns that would be read if one is chosen as the score, the likeliest first.
+
+    They are of the rows, or of rows further down in the document.
+    """
+    below = rows_below(path) if ending(path) == "json" and len(table) < 2 else []
+    for rows in (table, *below):
+        verdicts = [name for name in possible_scores(rows[:SAMPLED_ROWS])[0] if len(rows) > 1]
+        named = [name for name in verdicts if ends_like_score(name) and not is_key_name(name)]
+        if named or rows is not table:
+            others = [name for name in verdicts if not (named or is_key_name(name))]
+            tried = (name for name in (*named, *others[:MOST_KINDS]))
+            scores = [
+                name
+                for name in tried
+                if _is_scored(
+                    sample(path, score=name), {"score": tuple(name.split("."))}, is_named=True
+                )
+            ]
+            if scores:
+                return scores
+    return []
+
+
+def _side_by_side(table: Sequence[dict[str, Any]]) -> list[str]:
+    """The beginnings of names of columns that go on with the same words, scores among them."""
+    words_after: dict[str, set[str]] = defaultdict(set)
+    for name in (path[0] for path in paths(table) if len(path) == 1):
+        before, _, after = plain(name).partition("_")
+        words_after[before].add(after)
+    alike = [
+        before
+        for before, after in words_after.items()
+        if list(words_after.values()).count(after) > 1 and len(after) > 1
+        if any(not PASSES.isdisjoint(words.split("_")) for words in after)
     ]
+    return alike
 
 
 def unscored(file: ListedFile) -> str | None:
@@ -845,6 +1002,17 @@ def unscored(file: ListedFile) -> str | None:
     if counts := _counts(table):
         return f"has {counts}"
     return "is a table without a column of scores; if one has them, name it with --field"
+
+
+def unknown_columns(files: Iterable[ListedFile], chosen: Mapping[str, str]) -> list[str]:
+    """The chosen columns that none of the tables has."""
+    score = chosen.get("score", "")
+    tables = [sample(file.path, score=score) for file in files] if chosen else []
+    return [
+        f"`{name}`"
+        for name in chosen.values()
+        if not any(_has_column(table, name) for table in tables)
+    ]
 
 
 def _counts(table: Sequence[dict[str, Any]]) -> str | None:
@@ -897,7 +1065,8 @@ def _columns(artifact: Artifact) -> TableColumns:
     """
     together = _together(artifact.beside or (artifact.path,), artifact.fields)
     columns = dict(together.columns[artifact.path])
-    table = [with_computed(row, columns) for row in sample(artifact.path)]
+    rows_read = sample(artifact.path, score=dict(artifact.fields).get(ROWS, ""))
+    table = [with_computed(row, columns) for row in rows_read]
     is_guess = "repeat" in columns and "repeat" not in dict(artifact.fields)
     of_runs: list[tuple[str, ...]] = []
     try:
@@ -915,20 +1084,19 @@ def _columns(artifact: Artifact) -> TableColumns:
 
 def _rows(artifact: Artifact, columns: Columns) -> Iterator[dict[str, Any]]:
     return (
-        with_computed(entry, columns) for entry in entries(artifact.path) if isinstance(entry, dict)
+        with_computed(entry, columns) for entry in _entries(artifact) if isinstance(entry, dict)
     )
 
 
-def column_names(path: Path) -> list[str]:
-    """The columns of a table as a user may name them."""
-    return [".".join(parts) for parts in paths(sample(path))]
+def _entries(artifact: Artifact) -> Iterator[Entry]:
+    return entries(artifact.path, dict(artifact.fields).get(ROWS, ""))
 
 
 def read(artifact: Artifact) -> Iterator[Reading]:
     """An attempt per row of the table."""
     columns = _columns(artifact)
     yield Setting("read_as", columns.description)
-    for place, entry in enumerate(entries(artifact.path)):
+    for place, entry in enumerate(_entries(artifact)):
         if original := columns.copies.get(place):
             yield Reject(f"repeats the row {original}")
         else:

@@ -10,6 +10,7 @@ import itertools
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from . import as_json, get, number, text
@@ -31,6 +32,14 @@ NESTED = ("score", "key", "task", "model", "prompt")
 SINGLE_SHARE = 0.8
 # Fewer rows of an outcome may agree by chance.
 LEAST_COMPARED = 3
+# As many rows all pass or all fail by chance only where the score says something else.
+LEAST_CONSTANT = 20
+# Objects whose `overall` sums them up, and objects and columns of what is not the model.
+OF_SCORES = frozenset("score scores rating ratings grade grades".split())
+NOT_MODELS = frozenset(
+    "judge judged grader grading evaluator evaluation eval verifier scorer user simulator reward "
+    "embedding critic compiler".split()
+)
 # A score that is computed: the answer is one of a few words, and the key is one of the same.
 EQUALS_KEY = "output_equals_key"
 # Another: what SimpleQA of simple-evals writes, its columns and the grades of its judge.
@@ -198,7 +207,7 @@ ROLES = (
         "correct is_correct iscorrect passed is_pass is_passed pass success is_success successful "
         "solved is_solved resolved is_resolved reward score final_score total_score accuracy acc "
         "exact_match em is_match match matches verified is_verified grade verdict judgment "
-        "judgement evaluation grading outcome result status rating f1 ok",
+        "judgement evaluation grading outcome result status rating f1 ok overall_score overall",
         lambda value: score_of(value) is not None,
     ),
     _role(
@@ -211,7 +220,8 @@ ROLES = (
     _role(
         "repeat",
         "repeat repeat_id trial trial_id attempt attempt_id rollout rollout_index rollout_idx "
-        "sample_index sample_idx sample iteration epoch replicate seed",
+        "sample_index sample_idx sample run_number run_index run_idx iteration epoch replicate "
+        "seed",
         lambda value: repeat_of(value) is not None,
     ),
     _role(
@@ -237,7 +247,7 @@ ROLES = (
         "task",
         "task_id taskid question_id qid problem_id instance_id example_id item_id doc_id case_id "
         "test_id prompt_id query_id sample_id custom_id id uid uuid idx index task test_case case "
-        "problem question task_name problem_name test_name case_name scenario name title",
+        "problem question task_name problem_name test_name case_name scenario fixture name title",
         _is_id,
     ),
     _role("benchmark", "benchmark benchmark_name dataset dataset_name eval suite task", _is_word),
@@ -319,14 +329,21 @@ def roles_of(table: Table, chosen: Mapping[str, str], *, is_of_several: bool = F
             if role.name != "prompt" or not _is_of_conditions(table, path)
             if role.name != "task" or not all(map(is_time, values_of(table, path)))
             if role.name != "task" or not _is_setting(table, path, columns)
+            if role.name != "model" or NOT_MODELS.isdisjoint(plain("_".join(path)).split("_"))
+            if role.name != "score" or _is_guess(table, path)
         ]
         best = _task(table, fitting, columns) if role.name == "task" else next(iter(fitting), None)
         if role.name == "score":
             fitting = _of_rows_first(table, fitting)
             best = _score(table, fitting) or _comparison(table) or _only_verdict(table)
-        is_unnamed = role.name == "task" and not fitting and not is_of_several
+        if role.name == "model" and (best is None or len(best) > 1):
+            best = _model(table) or best
+        is_unnamed = role.name == "task" and not fitting
         if is_unnamed and not columns.keys() & {"prompt", "messages"}:
-            best = _id_of_rows(table, columns)
+            numbered = _numbered_tasks(table, columns)
+            columns |= numbered
+            if not (numbered or is_of_several):
+                best = _id_of_rows(table, columns)
         if best is not None:
             columns[role.name] = best
     if "score" not in columns and (classes := _classes(table)):
@@ -336,6 +353,58 @@ def roles_of(table: Table, chosen: Mapping[str, str], *, is_of_several: bool = F
     if "key" in columns and "key" not in chosen and _is_whole_answer(table, columns):
         columns["output"] = columns.pop("key")
     return columns
+
+
+def _is_guess(table: Table, path: tuple[str, ...]) -> bool:
+    """Whether a column may be the score without being chosen.
+
+    It has most rows. In an object it is not the same everywhere: `judge.success` may say that the
+    judge answered.
+    """
+    values = values_of(table, path)
+    if plain(path[-1]) == "overall" and (len(path) == 1 or plain(path[0]) not in OF_SCORES):
+        return False
+    return 2 * len(values) >= len(table) and not is_constant(table, path)
+
+
+def is_constant(table: Table, path: tuple[str, ...]) -> bool:
+    """Whether a column of an object has one and the same verdict in many rows."""
+    values = values_of(table, path)
+    return len(path) > 1 and len(values) >= LEAST_CONSTANT and len(set(map(as_json, values))) == 1
+
+
+def _model(table: Table) -> tuple[str, ...] | None:
+    """The one column that is called a model of some kind, as `original_model`."""
+    named = [
+        path
+        for path in paths(table)
+        if len(path) == 1 and plain(path[0]).endswith("_model")
+        if NOT_MODELS.isdisjoint(plain(path[0]).split("_"))
+        if (values := values_of(table, path)) and all(map(_is_word, values))
+    ]
+    return named[0] if len(named) == 1 else None
+
+
+def _numbered_tasks(table: Table, columns: Columns) -> Columns:
+    """Tasks under any heading, with a column that numbers the attempts at each from 0 or 1.
+
+    Every task has as many.
+    """
+    taken = {path for role, path in columns.items() if role != "repeat"}
+    own = [path for path in paths(table) if len(path) == 1 and path not in taken]
+    named = (path for path in own if all(_is_name(get(row, *path)) for row in table))
+    repeats = [columns["repeat"]] if "repeat" in columns else own
+    for task, repeat in itertools.product(named, repeats):
+        numbers: dict[Any, list[int | None]] = {}
+        for row in table:
+            numbers.setdefault(get(row, *task), []).append(repeat_of(get(row, *repeat)))
+        whole = {tuple(sorted(one)) for one in numbers.values() if None not in one}
+        n_repeats = len(next(iter(whole), ()))
+        is_whole = len(whole) == 1 and all(None not in one for one in numbers.values())
+        counted = (tuple(range(n_repeats)), tuple(range(1, n_repeats + 1)))
+        if is_whole and len(numbers) > 1 < n_repeats and whole <= set(counted):
+            return {"task": task, "repeat": repeat}
+    return {}
 
 
 def _is_setting(table: Table, path: tuple[str, ...], columns: Columns) -> bool:
@@ -403,12 +472,16 @@ def _is_whole_answer(table: Table, columns: Columns) -> bool:
         if output and whole:
             is_same.append(output.strip() == whole.strip())
             if score_of(get(row, *columns["score"])) == 0:
-                bounded = rf"(?<!\w){re.escape(output.strip())}(?!\w)"
-                within.append(len(whole) > LONGEST_VALUE and bool(re.search(bounded, whole)))
+                within.append(len(whole) > LONGEST_VALUE and _is_in(output.strip(), whole))
     is_taken = all(is_same) or 2 * sum(within) > len(within)
     return len(within) >= LEAST_COMPARED and is_taken
 
 
+def _is_in(words: str, whole: str) -> bool:
+    return words in whole and bool(re.search(rf"(?<!\w){re.escape(words)}(?!\w)", whole))
+
+
+@lru_cache(maxsize=4096)
 def plain(name: str) -> str:
     """`Is Correct`, `isCorrect` and `is-correct` as `is_correct`."""
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)
@@ -422,8 +495,15 @@ def _fits(role: Role, values: Values) -> bool:
 
 
 def _of_rows_first(table: Table, candidates: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Columns of objects after those of the row, if one of these has words that judge."""
+    """Columns of objects after those of the row, if one of these has words that judge.
+
+    A column of an object that fewer rows have than one of the row is none.
+    """
     own = [path for path in candidates if len(path) == 1]
+    n_filled = max((len(values_of(table, path)) for path in own), default=0)
+    candidates = [
+        path for path in candidates if path in own or len(values_of(table, path)) >= n_filled
+    ]
     is_judged = any(are_words(values_of(table, path)) and _is_judging(table, path) for path in own)
     return sorted(candidates, key=len) if is_judged else candidates
 

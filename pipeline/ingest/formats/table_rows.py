@@ -13,6 +13,8 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -24,20 +26,30 @@ from .table_columns import (
     IDS_OF_TASKS,
     LONGEST_ID,
     ROLES,
+    Columns,
     ends_like_score,
     is_count_of_passes,
     is_score_name,
     plain,
     recognise,
+    roles_of,
     scores_of_values,
     values_of,
 )
 
 SAMPLED_ROWS = 200
+LARGEST_KEPT = 8 << 20
 LARGEST_CELL = 16 << 20
 PARQUET_ROWS = 256
 # The list of rows in a document: {"model": ..., "results": [...]}.
 LISTS = "results data rows samples examples records predictions outputs items".split()
+# Words in the names of lists that have what was done in one attempt.
+OF_AN_ATTEMPT = frozenset(
+    "step steps turn turns call calls tool tools log logs event events message messages trace "
+    "trajectory history action actions check checks criteria".split()
+)
+LEAST_KEYED = 3
+MOST_LEVELS = 4
 # What a document may say of all its rows.
 OF_RUNS = frozenset(
     name for role in ROLES if role.name in ("model", "agent", "benchmark") for name in role.names
@@ -49,26 +61,43 @@ BOOLEANS = {"true": True, "false": False}
 Entry = dict[str, Any] | Reject | Line
 
 
-def sample(path: Path, n_rows: int = SAMPLED_ROWS) -> list[dict[str, Any]]:
+def sample(path: Path, n_rows: int = SAMPLED_ROWS, *, score: str = "") -> list[dict[str, Any]]:
     """The first rows of a table; none if it is not one."""
+    with suppress(OSError):
+        known = path.stat()
+        if ending(path) == "json" and known.st_size <= LARGEST_KEPT and n_rows <= SAMPLED_ROWS:
+            return _sampled(path, score, known.st_size, known.st_mtime_ns)[:n_rows]
+    return _first_entries(path, n_rows, score)
+
+
+@lru_cache(maxsize=128)
+def _sampled(path: Path, score: str, _size: int, _time: int) -> list[dict[str, Any]]:
+    """The sample of a document, which is read whole to find its rows."""
+    return _first_entries(path, SAMPLED_ROWS, score)
+
+
+def _first_entries(path: Path, n_rows: int, score: str) -> list[dict[str, Any]]:
     table: list[dict[str, Any]] = []
     try:
-        rows = (entry for entry in entries(path) if isinstance(entry, dict))
+        rows = (entry for entry in entries(path, score) if isinstance(entry, dict))
         table.extend(itertools.islice(rows, n_rows))
     except (OSError, ValueError, EOFError):
         pass  # damaged after these rows; reading it all makes the reject
     return table
 
 
-def entries(path: Path) -> Iterator[Entry]:
-    """The rows of a table, rejects and lines without a row, in order."""
+def entries(path: Path, score: str = "") -> Iterator[Entry]:
+    """The rows of a table, rejects and lines without a row, in order.
+
+    A document that lacks a column that was chosen as the score may have it in rows further down.
+    """
     match ending(path):
         case "csv" | "tsv":
             yield from _of_csv(path)
         case "parquet":
             yield from parquet_rows(path)
         case "json":
-            yield from _of_json(path)
+            yield from _of_json(path, tuple(score.split(".")) if score else ())
         case _:
             yield from objects(path)
 
@@ -94,11 +123,13 @@ def _listed_name(begun: bytes) -> str | None:
     return next(names, None)
 
 
-def _of_json(path: Path) -> Iterator[Entry]:
+def _of_json(path: Path, score: tuple[str, ...] = ()) -> Iterator[Entry]:
     """A list of rows, a list of rows inside an object, a row per id, or one row."""
     begun = head(path)
     elements: Iterator[Any]
-    if OF_COLUMNS.search(begun):
+    if score and not values_of(sample(path), score) and (below := rows_below(path, score)):
+        elements = iter(below[0])
+    elif OF_COLUMNS.search(begun):
         elements = _of_columns(path)
     elif listed := _listed_name(begun):
         elements = _of_list(path, listed)
@@ -159,16 +190,32 @@ def _of_task(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _attempts_below(row: Any) -> str | None:
-    """The list of attempts in a row that sums them up: it has no verdict of its own."""
+    """The list of attempts in a row that sums them up.
+
+    A row with a verdict, or with a score and the number of a repeat, is an attempt itself.
+    """
     if not isinstance(row, dict) or _has_verdict([row]):
         return None
-    lists = (name for name in row if _has_verdict(_first_rows(items(row[name]))))
+    if {"score", "repeat"} <= roles_of([row], {}).keys():
+        return None
+    lists = (
+        name
+        for name in row
+        if _is_of_attempts(name) and _has_verdict(_first_rows(items(row[name])))
+    )
     return next(lists, None)
+
+
+def _is_of_attempts(name: str) -> bool:
+    return OF_AN_ATTEMPT.isdisjoint(plain(name).split("_"))
 
 
 def _has_verdict(rows: Sequence[dict[str, Any]]) -> bool:
     """Whether rows have ids or answers, and scores from 0 to 1."""
-    columns = recognise(rows, {})
+    return _is_verdict(rows, recognise(rows, {}))
+
+
+def _is_verdict(rows: Sequence[dict[str, Any]], columns: Columns) -> bool:
     scores = scores_of_values(values_of(rows, columns["score"])) if "score" in columns else ()
     is_verdict = [score is not None and 0 <= score <= 1 for score in scores]
     is_named = bool(columns.keys() & {"task", "prompt", "output", "messages"})
@@ -182,8 +229,8 @@ def _of_document(path: Path) -> Iterator[Any]:
     yield from (
         _rows_by_id(document)
         or _rows_of_lists(document)
-        or _rows_of_runs(document)
         or _rows_listed(document)
+        or _rows_of_runs(document)
         or [document]
     )
 
@@ -211,13 +258,60 @@ def _rows_listed(document: dict[str, Any]) -> list[Any]:
     """The rows of the one list, under any name, whose objects have a task and a verdict."""
     if _has_verdict([document]):
         return []
-    lists = [value for value in document.values() if _are_tasks(_first_rows(items(value)))]
+    below = {name: _listed(value) for name, value in document.items() if _is_of_attempts(name)}
+    lists = [listed for listed in below.values() if _are_tasks(_first_rows(listed))]
     # A second list with the same columns has rows as well: nothing says what distinguishes them.
-    columns = [set().union(*_first_rows(items(value))) for value in document.values()]
+    columns = [set().union(*_first_rows(listed)) for listed in below.values()]
     if len(lists) != 1 or columns.count(set().union(*_first_rows(lists[0]))) > 1:
         return []
+    return _with_runs(document, lists[0])
+
+
+def _listed(value: Any) -> list[Any]:
+    """The members of a list, or of an object that has several like ones by their ids."""
+    if not isinstance(value, dict):
+        return items(value)
+    is_keyed = len(value) >= LEAST_KEYED and _are_alike(list(value.values()))
+    return [{"id": name, **row} for name, row in value.items()] if is_keyed else []
+
+
+def _with_runs(document: Mapping[str, Any], rows: Sequence[Any]) -> list[Any]:
     common = _of_runs(document)
-    return [{**common, **row} if isinstance(row, dict) else row for row in lists[0]]
+    return [{**common, **row} if isinstance(row, dict) else row for row in rows]
+
+
+def _levels(document: dict[str, Any]) -> Iterator[list[list[dict[str, Any]]]]:
+    """The rows of lists, or of objects by ids, the outermost first, with what they are below."""
+    outer: list[tuple[dict[str, Any], dict[str, Any]]] = [({}, document)]
+    while outer:
+        yield [
+            [{**common, **row} for row in _first_rows(_listed(value), None)]
+            for common, one in outer
+            for value in one.values()
+        ]
+        outer = [
+            ({**common, **({"run": name} if _are_alike(list(one.values())) else {}), **said}, below)
+            for common, one in outer
+            for name, value in one.items()
+            for below in ([value] if isinstance(value, dict) else _first_rows(items(value), None))
+            for said in [_of_runs(below) if below is value else _of_task(below)]
+        ]
+
+
+def rows_below(path: Path, score: tuple[str, ...] = ()) -> list[list[dict[str, Any]]]:
+    """The rows of a document at each of its levels, or at the first that has a score alone."""
+    try:
+        is_list = head(path).lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"["
+        if path.stat().st_size > packed.MOST_BYTES:
+            return []
+        document = {"": list(packed.elements(path))} if is_list else dict(packed.fields(path, ""))
+    except (OSError, ValueError, EOFError):
+        return []
+    levels = (
+        [row for listed in lists if not score or values_of(listed, score) for row in listed]
+        for lists in itertools.islice(_levels(document), MOST_LEVELS)
+    )
+    return list(itertools.islice(filter(None, levels), 1 if score else None))
 
 
 def lists_of_rows(document: Mapping[str, Any]) -> list[list[Any]]:
@@ -324,7 +418,11 @@ def _are_tasks(rows: Sequence[dict[str, Any]]) -> bool:
     where they were answered, and most say so in an object.
     """
     columns = recognise(rows, {})
-    if len(columns.get("score", ())) != 1 or not _has_verdict(rows):
+    if len(columns.get("score", ())) != 1:
+        return False
+    if {"task", "repeat"} <= columns.keys():
+        return True
+    if not _is_verdict(rows, columns):
         return False
     is_of_task = "task" in columns and plain(columns["task"][-1]) in IDS_OF_TASKS
     scores = set(scores_of_values(values_of(rows, columns["score"])))
@@ -372,7 +470,7 @@ def _are_alike(rows: Sequence[Any]) -> bool:
     if len(rows) < 2 or not all(isinstance(row, dict) for row in rows):
         return False
     common = set.intersection(*map(set, rows))
-    return len(common) >= max(1, max(map(len, rows)) / 2)
+    return 2 * len(common) * len(rows) >= max(1, sum(map(len, rows)))
 
 
 def _rows_of_names(by_id: Mapping[str, dict[str, Any]]) -> list[Any]:
