@@ -395,14 +395,14 @@ def _numbered_tasks(table: Table, columns: Columns) -> Columns:
     named = (path for path in own if all(_is_name(get(row, *path)) for row in table))
     repeats = [columns["repeat"]] if "repeat" in columns else own
     for task, repeat in itertools.product(named, repeats):
-        numbers: dict[Any, list[int | None]] = {}
+        numbers: dict[Any, list[int]] = {}
         for row in table:
-            numbers.setdefault(get(row, *task), []).append(repeat_of(get(row, *repeat)))
-        whole = {tuple(sorted(one)) for one in numbers.values() if None not in one}
-        n_repeats = len(next(iter(whole), ()))
-        is_whole = len(whole) == 1 and all(None not in one for one in numbers.values())
-        counted = (tuple(range(n_repeats)), tuple(range(1, n_repeats + 1)))
-        if is_whole and len(numbers) > 1 < n_repeats and whole <= set(counted):
+            known = repeat_of(get(row, *repeat))
+            numbers.setdefault(get(row, *task), []).append(-1 if known is None else known)
+        counted = {tuple(sorted(one)) for one in numbers.values()}
+        n_repeats = len(next(iter(counted), ()))
+        is_counted = any(counted == {tuple(range(n, n + n_repeats))} for n in (0, 1))
+        if is_counted and len(numbers) > 1 < n_repeats:
             return {"task": task, "repeat": repeat}
     return {}
 
