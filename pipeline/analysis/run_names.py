@@ -102,15 +102,15 @@ def _model_place(name: str, model: str | None) -> tuple[int, int]:
 def worded(names: Sequence[str], shown: Sequence[str]) -> list[str]:
     """The shown names; of those that are too long the words that distinguish them, if these do."""
     parts = {
-        name: GAP.split(re.sub(f"[-_ ]*{TIME.pattern}", r"_\2", f"_{name}"))[1:]
-        for name, alias in zip(names, shown, strict=True)
-        if len(alias) > LONGEST
+        name: GAP.split(re.sub(f"[-_ ]*{TIME.pattern}", r"_\2", f"_{name}"))[1:] for name in names
     }
-    if len(parts) < 2:
+    too_long = [name for name, alias in zip(names, shown, strict=True) if len(alias) > LONGEST]
+    if len(too_long) < 2:
         return list(shown)
+    # What only the long names have in common distinguishes them from the others.
     shared = set.intersection(*(set(own[1::2]) for own in parts.values()))
     common = Counter(word for own in parts.values() for word in {*own[1::2]})
-    brief = {name: _brief(own, common, shared) for name, own in parts.items()}
+    brief = {name: _brief(parts[name], common, shared) for name in too_long}
     # Names that are still alike differ in what did not fit, or in times.
     alike: dict[str, list[str]] = {}
     for name, alias in brief.items():
