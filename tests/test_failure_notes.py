@@ -892,8 +892,8 @@ def test_a_call_is_an_answer() -> Batch:
     rows = [rollout(0, 0, output=called("add", {"a": 1}, None)), rollout(1, 0, output=[])]
     rows += [rollout(2, 0, output=called("add", {"a": 1})), rollout(3, 0, output=wrote("3"))]
     found = yield rows
-    query = "select task_id from signs where sign = 'answer is empty' order by all"
-    assert found.column(query) == ["1", "2"]
+    query = "select task_id, value from signs where kind = 'answer' order by all"
+    assert found.rows(query) == [("1", "is empty"), ("2", "is missing after the last tool call")]
 
 
 @together

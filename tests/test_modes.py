@@ -667,3 +667,18 @@ def test_a_run_of_one_attempt_is_no_pattern() -> None:
     """An error that a run of one attempt records is of that attempt alone."""
     alone = sign("error: no module", [0], kind="error", scope="run", n=12)
     assert modes([alone], attempts(12, 11, n_per_task=1)) == []
+
+
+@pytest.mark.parametrize(
+    ("passing", "reason"), [([], "counted"), ([20], "tested")], ids=["failures alone", "a pass too"]
+)
+def test_what_is_written_of_failures_alone_is_not_tested(passing: list[int], reason: str) -> None:
+    """A verifier that words its reason only when it fails: no test can be about the word."""
+    kinds = [
+        sign("kind = bad json", range(11)),
+        sign("kind = wrong tool", range(11, 16)),
+        sign("kind = other", [*range(16, 20), *passing]),
+    ]
+    listed = modes(kinds, attempts())
+    assert (listed[0].sign.text, listed[0].reason) == ("kind = bad json", reason)
+    assert (listed[0].p_adjusted is None) == (reason == "counted")

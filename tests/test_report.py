@@ -411,7 +411,7 @@ def test_metrics_of_all_runs(demo: Path) -> None:
                 "shown to differ.",
                 "6 failures, 6 of which have none of the listed modes.",
                 "No recorded configuration difference",
-                "`blade read` draws failures to read: too few share a sign to recommend more.",
+                "None: no sign is shared by enough failures.",
             ],
         ),
         (

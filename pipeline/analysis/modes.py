@@ -429,6 +429,7 @@ def _descriptions(signs: Sequence[Sign], attempts: Attempts, before: Sequence[Mo
         if not any(is_nested(one[0], sign, 1.0 if is_few else 0.7) for sign in listed_before)
     ]
     remaining = _without_later_errors(remaining, attempts)
+    untested = {*of_whole_runs, *_written_of_failures(passing, signs, attempts)}
     covered = _covered(before, attempts)
     least_new = 0 if is_few else max(3, 0.02 * attempts.n_failures)
     # Of few failures each sign is shown, however much it has in common with others.
@@ -439,8 +440,9 @@ def _descriptions(signs: Sequence[Sign], attempts: Attempts, before: Sequence[Mo
         sign, members = best
         if (sign.bears - covered).count(attempts.fails) < least_new:
             break
-        reason = "counted" if is_few or sign in of_whole_runs else "tested"
-        listed.append(Mode(sign, reason, members, p_values.get(sign)))
+        is_tested = not is_few and sign not in untested
+        p_value = p_values.get(sign) if is_tested else None
+        listed.append(Mode(sign, "tested" if is_tested else "counted", members, p_value))
         covered[sign.bears.places] = True
         failing = replace(sign, bears=sign.bears & attempts.fails)
         nested = [
@@ -451,6 +453,22 @@ def _descriptions(signs: Sequence[Sign], attempts: Attempts, before: Sequence[Mo
         remaining = [one for one in remaining if one is not best and one not in nested]
         listed += _parts(sign, nested, attempts)
     return listed
+
+
+def _written_of_failures(
+    chosen: Sequence[Sign], signs: Sequence[Sign], attempts: Attempts
+) -> list[Sign]:
+    """Values of fields that nearly all failures have and no pass: no test can be about these."""
+    values: dict[tuple[str, str], list[Subset]] = defaultdict(list)
+    for sign in signs:
+        values[sign.field].append(sign.bears)
+    return [
+        sign
+        for sign in chosen
+        if sign.kind == "field"
+        and (having := union(values[sign.field])).count(attempts.fails) >= 0.9 * attempts.n_failures
+        and not having.count(attempts.passes)
+    ]
 
 
 def _covered(listed: Sequence[Mode], attempts: Attempts) -> Flags:

@@ -17,7 +17,7 @@ LOOKED = "from report.looked order by benchmark"
 # Frequent suspicions: columns with the attempts that show one, and those for which it is known.
 SUSPECTED = {
     "attempts at a {limits} limit": ("n_at_limit", "n_limit_known"),
-    "empty answers": ("n_empty", "n_observed"),
+    "empty answers": ("n_empty", "n_answering"),
     "ungraded attempts": ("n_ungraded", "n_attempts"),
 }
 

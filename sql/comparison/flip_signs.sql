@@ -68,7 +68,10 @@ counted as (
         count(*) filter (where sides.side = sides.fails_if and passing.task_id is null) as n_tasks,
         count(*) filter (where sides.side is distinct from sides.fails_if) as n_others,
         min_by(sides.run_id || '/' || task_id, task_id, 3)
-            filter (where sides.side = sides.fails_if and passing.task_id is null) as examples
+            filter (where sides.side = sides.fails_if and passing.task_id is null) as examples,
+        -- Which tasks these are, and which others show it.
+        bit_xor(mixed_hash(sides.side is distinct from sides.fails_if, task_id))
+            filter (where sides.side is distinct from sides.fails_if or passing.task_id is null) as shown_by
     from sides
     inner join shown as failing using (base, candidate, task_id, run_id)
     left join shown as passing
@@ -80,6 +83,18 @@ counted as (
         and passing.name = failing.name
         and passing.value = failing.value
     group by base, candidate, sides.fails_if, failing.kind, failing.name, failing.value, failing.sign
+),
+-- Signs of the very same tasks are one fact, in several words.
+distinct_facts as (
+    select *
+    from counted
+    qualify row_number() over (
+        partition by base, candidate, side, n_tasks, n_others, shown_by
+        order by
+            list_position(['expected', 'answer', 'limit', 'ungraded', 'field', 'check', 'error', 'call'], kind),
+            length(sign),
+            sign
+    ) = 1
 )
 select
     base,
@@ -98,7 +113,7 @@ select
         partition by base, candidate, side
         order by kind in ('call', 'field'), n_tasks desc, n_others, kind, sign
     ) as rank
-from counted
+from distinct_facts
 inner join totals using (base, candidate)
 where
     n_tasks >= 2

@@ -567,11 +567,12 @@ shapes as (
         'answer' as kind,
         'answer' as name,
         unnest(list_filter([
-            -- A call that nothing follows is the answer itself.
-            case when is_observed and coalesce(final_text, '') = '' and not is_call then 'is empty' end,
-            -- What a limit cut off had no time to answer.
+            case when is_observed and coalesce(final_text, '') = '' and not coalesce(ends_on_tool, false) then 'is empty' end,
+            -- A call that nothing follows is the answer itself. What a limit cut off had no time to answer.
             case
-                when ends_on_tool and final_text <> '' and record_id not in (select record_id from limits)
+                when ends_on_tool
+                    and (final_text <> '' or is_observed and not is_call)
+                    and record_id not in (select record_id from limits)
                     then 'is missing after the last tool call'
             end,
             'is given at several tasks: ' || left(spaced, 80),

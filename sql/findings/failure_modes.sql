@@ -305,7 +305,11 @@ most_failing as (
 ),
 rows_of_runs as (
     select
-        counted.*,
+        -- A part is counted within its mode.
+        counted.* replace (
+            if(counted.reason = 'part', coalesce(whole.n_failures, 0), n_failures_observed) as n_failures_observed,
+            if(counted.reason = 'part', coalesce(whole.n_passes, 0), n_passes_observed) as n_passes_observed
+        ),
         coalesce(per_run.n_failures, 0) as n_failures,
         coalesce(per_run.n_passes, 0) as n_passes,
         coalesce(primaries.n_primary, 0) as n_primary,
@@ -317,6 +321,11 @@ rows_of_runs as (
         and per_run.mode = counted.mode
         and per_run.parent is not distinct from counted.parent
         and per_run.run_id = counted.run_id
+    left join per_run as whole
+        on whole.benchmark = counted.benchmark
+        and whole.mode = counted.parent
+        and whole.parent is null
+        and whole.run_id = counted.run_id
     left join primaries
         on primaries.run_id = counted.run_id
         and primaries.mode = counted.mode
@@ -371,7 +380,7 @@ select
     n_primary / nullif(n_all_failures, 0) as share_primary,
     n_all_failures,
     -- Not all attempts record it.
-    n_failures_observed < n_all_failures or n_passes_observed < n_all_passes as is_of_some,
+    reason <> 'part' and (n_failures_observed < n_all_failures or n_passes_observed < n_all_passes) as is_of_some,
     is_of_some and is_of_runs as is_of_runs,
     -- Where no attempt has a grade, none is known to have failed.
     every.benchmark in (select benchmark from attempts where is_scored) as has_grades,

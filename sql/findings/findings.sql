@@ -410,25 +410,39 @@ concentrated as (
         partition by benchmark order by p_adjusted, share desc, slice_key, slice_value
     ) = 1
 ),
--- The slice in which a run has most failures more than elsewhere, where its interval is apart from the rest's.
+-- The slice in which a run has most failures more than elsewhere, where its interval is apart from the rest's; of all
+-- runs together where all of them pass less often in it.
 weak as (
     select
         benchmark,
         'weak' as kind,
-        run_id,
+        if(is_of_all, null, run_id) as run_id,
         slice_key || ' = ' || slice_value as mode,
-        n_passed as n_passes,
-        n_scored as n_passes_observed,
-        n_key_passed - n_passed as n_attempts,
-        n_key_scored - n_scored as n_all_attempts,
+        if(is_of_all, n_all_passed, n_passed) as n_passes,
+        if(is_of_all, n_all_scored, n_scored) as n_passes_observed,
+        if(is_of_all, n_all_key_passed - n_all_passed, n_key_passed - n_passed) as n_attempts,
+        if(is_of_all, n_all_key_scored - n_all_scored, n_key_scored - n_scored) as n_all_attempts,
         19 as place
     from (
         select
             *,
-            sum(n_passed) over (partition by run_id, slice_key) as n_key_passed,
-            sum(n_scored) over (partition by run_id, slice_key) as n_key_scored
-        from main.slice_metrics
-        inner join staging.run_benchmarks using (run_id)
+            count(*) over of_slice > 1
+            and bool_and(n_passed / n_scored + 0.05 <= (n_key_passed - n_passed) / (n_key_scored - n_scored)) over of_slice
+                as is_of_all,
+            cast(sum(n_passed) over of_slice as bigint) as n_all_passed,
+            cast(sum(n_scored) over of_slice as bigint) as n_all_scored,
+            cast(sum(n_key_passed) over of_slice as bigint) as n_all_key_passed,
+            cast(sum(n_key_scored) over of_slice as bigint) as n_all_key_scored
+        from (
+            select
+                *,
+                cast(sum(n_passed) over (partition by run_id, slice_key) as bigint) as n_key_passed,
+                cast(sum(n_scored) over (partition by run_id, slice_key) as bigint) as n_key_scored
+            from main.slice_metrics
+            inner join staging.run_benchmarks using (run_id)
+        )
+        where n_scored > 0 and n_key_scored > n_scored
+        window of_slice as (partition by benchmark, slice_key, slice_value)
     )
     inner join (from main.mode_slices where mode = 'any failure' and p_adjusted < 0.05) as tested
         using (benchmark, slice_key, slice_value)

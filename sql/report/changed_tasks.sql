@@ -3,7 +3,15 @@
 -- looks at: across
 -- kind: table
 -- needs: staging.run_pairs
-with changed as (
+with hardly_graded as (
+    -- Of a task most of whose attempts have no grade, a change says little.
+    select
+        run_id,
+        task_id
+    from main.task_outcomes
+    where 2 * n_scored < n_expected
+),
+changed as (
     select
         task_values.base,
         task_values.candidate,
@@ -21,6 +29,9 @@ with changed as (
     from staging.comparison_values as task_values
     inner join main.comparison_tasks as tasks using (base, candidate, task_id)
     inner join staging.comparison_levels as levels using (base, candidate, metric)
+    anti join hardly_graded as base on base.run_id = task_values.base and base.task_id = task_values.task_id
+    anti join hardly_graded as candidate
+        on candidate.run_id = task_values.candidate and candidate.task_id = task_values.task_id
     where task_values.change <> 0
 ),
 ranked as (

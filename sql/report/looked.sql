@@ -15,18 +15,9 @@ with rollouts as (
         is_pass,
         is_threshold_assumed and is_pass is not null as is_mark_assumed,
         reward,
-        n_turns,
-        n_tool_calls,
-        last_message_seq = n_events as is_answering,
-        -- Several attempts that end at the largest number of their run may have reached a limit.
-        n_turns >= 10 and n_turns = max(n_turns) over of_run and count(*) over (partition by run_id, n_turns) > 1
-            as is_at_most_turns,
-        n_tool_calls >= 10
-        and n_tool_calls = max(n_tool_calls) over of_run
-        and count(*) over (partition by run_id, n_tool_calls) > 1 as is_at_most_calls
+        last_message_seq = n_events as is_answering
     from staging.rollouts
     inner join staging.run_benchmarks using (run_id)
-    window of_run as (partition by run_id)
 ),
 totals as (
     select
@@ -36,17 +27,12 @@ totals as (
         -- Rewards that are neither 0 nor 1, where a pass is only taken to be 1.
         count(*) filter (where is_mark_assumed and is_partial_reward(reward)) as n_partial_rewards,
         count(*) filter (where is_observed) as n_observed,
-        -- Whose last event is the model's own message.
-        count(*) filter (where is_answering) as n_answering,
-        -- A largest number of less than ten is no limit.
-        max(n_turns) >= 10 and not bool_or(coalesce(is_at_most_turns, false)) as has_turns,
-        max(n_tool_calls) >= 10 and not bool_or(coalesce(is_at_most_calls, false)) as has_calls,
+        -- An attempt answers if its last event is the model's own message. What fewer than half of
+        -- the attempts record is not looked for.
+        count(*) filter (where is_answering) as n_with_answer,
+        if(2 * n_with_answer >= n_attempts, n_with_answer, 0) as n_answering,
         count(*) filter (where finish_reason is not null or status is not null) as n_ends_known,
-        if(
-            n_ends_known > 0,
-            n_ends_known,
-            if(max(n_turns) >= 10 or max(n_tool_calls) >= 10, n_observed, 0)
-        ) as n_limit_known
+        if(2 * n_ends_known >= n_attempts, n_ends_known, 0) as n_limit_known
     from rollouts
     group by all
 ),
@@ -139,17 +125,11 @@ select
     coalesce(at_limits.n_passes_at_limit, 0) as n_passes_at_limit,
     coalesce(at_limits.limits_reached, []) as limits_reached,
     -- What an attempt could be seen to run into.
-    list_sort(list_distinct(list_concat(
-        list_filter(
-            [
-                if(n_ends_known > 0, 'token', null),
-                if(has_turns, 'turn', null),
-                if(has_calls, 'tool call', null)
-            ],
-            lambda kind: kind is not null
-        ),
-        coalesce(set_limits.kinds, [])
-    ))) as limit_kinds,
+    if(
+        totals.n_limit_known > 0,
+        list_sort(list_distinct(list_append(coalesce(set_limits.kinds, []), 'token'))),
+        []
+    ) as limit_kinds,
     -- Limits are modes where failures run into them more often, by themselves or as an attempt's end.
     coalesce(at_limits.n_at_limit, 0) > 0 and totals.n_limit_known > 0 and benchmark not in (
         select modes.benchmark
