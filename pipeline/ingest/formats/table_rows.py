@@ -290,11 +290,14 @@ def _levels(document: dict[str, Any]) -> Iterator[list[list[dict[str, Any]]]]:
             for value in one.values()
         ]
         outer = [
-            ({**common, **({"run": name} if _are_alike(list(one.values())) else {}), **said}, below)
+            (
+                {**common, **({"run": name} if _are_alike(list(one.values())) else {}), **stated},
+                below,
+            )
             for common, one in outer
             for name, value in one.items()
             for below in ([value] if isinstance(value, dict) else _first_rows(items(value), None))
-            for said in [_of_runs(below) if below is value else _of_task(below)]
+            for stated in [_of_runs(below) if below is value else _of_task(below)]
         ]
 
 
