@@ -98,13 +98,28 @@ def test_what_is_measured_below_the_row(tmp_path: Path) -> None:
             "task_id": f"q{place}",
             "messages": [asked, message, asked, last],
             "run_info": {"duration_sec": 4.5},
+            "token_usage": {"cost": 0.25},
             "correct": verdict,
         }
 
     write_lines(tmp_path / "mine.jsonl", rows_of(conversation))
     row = attempts(tmp_path)[3]
     assert row["total_run_time"] == 4.5 and row["finish_reason"] == "stop"
-    assert row["response"]["usage"] == {"input_tokens": 206, "output_tokens": 20}
+    assert row["response"]["usage"] == {"input_tokens": 206, "output_tokens": 20, "cost": 0.25}
+
+
+def test_why_a_grade_was_given(tmp_path: Path) -> None:
+    """Beside the grade in its object, in the grader's, or named after it; never the model's own."""
+    reasons: list[dict[str, Any]] = [
+        {"judge": {"reason": "off by one"}},
+        {"score_reason": "off by one"},
+        {"grade": {"note": "", "reason": "off by one"}},
+        {"reasoning": "my own steps", "reason": "of the task"},
+    ]
+    rows = rows_of(lambda place, verdict: {**flat(place, verdict), **reasons[place % 4]})
+    write_lines(tmp_path / "run.jsonl", rows)
+    listed = [attempt["score"][0].get("explanation") for attempt in attempts(tmp_path)]
+    assert listed == 3 * ["off by one", "off by one", "off by one", None]
 
 
 def test_flat_jsonl(tmp_path: Path) -> None:

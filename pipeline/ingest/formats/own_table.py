@@ -132,7 +132,15 @@ OUTPUT_TOKENS = "output_tokens completion_tokens tokens_out".split()
 PARTS_OF_TOKENS = frozenset(
     "max min limit budget avg mean per cost price cache cached reasoning".split()
 )
+# Beside tokens a plain `cost` is money; that of a row may be what its task minimizes.
+COSTS = "cost_usd total_cost_usd cost total_cost".split()
 UNITS_OF_MILLISECONDS = frozenset("ms msec millis milliseconds".split())
+# What says why a grade was given, and words before it where it is not beside the grade.
+REASONS = frozenset("reason reasons reasoning explanation rationale justification feedback".split())
+OF_GRADING = frozenset(
+    "score scoring grade grader grading judge judgment judgement verdict eval evaluation "
+    "evaluator".split()
+)
 UNITS = UNITS_OF_MILLISECONDS | frozenset("s sec secs seconds".split())
 # A column, and the hash of what a row has there.
 Value: TypeAlias = tuple[str, int]
@@ -1114,7 +1122,7 @@ def _attempt(row: dict[str, Any], table: TableColumns, place: int) -> Row:
     of_runs = (text(get(row, *path)) for path in table.of_runs)
     response = {
         "model": model,
-        "usage": fields(row.get("usage")) or _usage(row) or _usage_of_messages(cells),
+        "usage": without_empty({"cost": _cost(row), **_tokens_of(row, cells)}),
         "error": {"message": error} if (error := text(row.get("error"))) else None,
     }
     moved = {path for role, path in columns.items() if role in MOVED}
@@ -1186,7 +1194,29 @@ def _scores(row: dict[str, Any], columns: Columns, reward: float | None) -> list
     named = {path: score_of(get(row, *path)) for path in paths([row]) if is_score_name(path)}
     others = {path: score for path, score in named.items() if score is not None}
     scores = {**others, columns["score"]: reward}
-    return [{"name": ".".join(path), "score": score} for path, score in scores.items()]
+    reasons = {columns["score"]: {"explanation": _reason(row, columns["score"])}}
+    return [
+        {"name": ".".join(path), "score": score, **without_empty(reasons.get(path, {}))}
+        for path, score in scores.items()
+    ]
+
+
+def _reason(row: dict[str, Any], score: tuple[str, ...]) -> str | None:
+    """Why the grade was given: in its object, or under a name that says so."""
+    beside = [fields(get(row, *score[:-1]))] if len(score) > 1 else []
+    graders = [fields(value) for name, value in row.items() if plain(name) in OF_GRADING]
+    named = [
+        value
+        for place in (*beside, *graders)
+        for name, value in place.items()
+        if not REASONS.isdisjoint(plain(name).split("_"))
+    ]
+    named += [
+        value
+        for name, value in row.items()
+        if (words := plain(name).split("_"))[-1] in REASONS and words[0] in OF_GRADING
+    ]
+    return next(filter(None, map(text, named)), None)
 
 
 def _answer(row: dict[str, Any]) -> dict[str, str | None]:
@@ -1199,12 +1229,28 @@ def _answer(row: dict[str, Any]) -> dict[str, str | None]:
     return {"extracted_answer": answer} if len(answer) <= LONGEST_ANSWER else {}
 
 
+def _tokens_of(row: dict[str, Any], cells: dict[str, Any]) -> dict[str, Any]:
+    """The tokens of an attempt, however its row counts them."""
+    return fields(row.get("usage")) or _usage(row) or _usage_of_messages(cells)
+
+
 def _usage(row: dict[str, Any]) -> dict[str, Any]:
     usage = {
         "input_tokens": _tokens(row, INPUT_TOKENS),
         "output_tokens": _tokens(row, OUTPUT_TOKENS),
     }
     return without_empty(usage)
+
+
+def _cost(row: dict[str, Any]) -> float | None:
+    """What an attempt cost, as an object of its tokens says."""
+    usages = (
+        fields(value)
+        for name, value in row.items()
+        if not {"usage", "tokens"}.isdisjoint(plain(name).split("_"))
+    )
+    costs = (number(usage.get(name)) for usage in usages for name in COSTS)
+    return next((cost for cost in costs if cost is not None), None)
 
 
 def _tokens(row: dict[str, Any], names: Sequence[str]) -> float | None:
