@@ -176,7 +176,9 @@ groups as (
     group by benchmark, name, n_tasks
     having
         max(n_values) = 1
-        and count(distinct value) between 2 and 20
+        and count(distinct value) > 1
+        -- Many groups are groups where they have several tasks each.
+        and (count(distinct value) <= 20 or count(distinct value) <= 200 and 5 * count(distinct value) <= count(*))
         and 2 * count(*) >= n_tasks
         -- One task per group is no grouping, unless the field is named as one.
         and (

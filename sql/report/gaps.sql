@@ -16,8 +16,8 @@ with texts (gap_no, gap, unit, missing, claims, collect) as (
     (7, 'events', 'rollout', 'transcripts', 'where an attempt went wrong', 'rows whose response has its output items'),
     (8, 'endings', 'rollout', 'why the model stopped', 'whether answers were cut at a token limit',
         'rows with the status of their response, or its finish reason'),
-    (9, 'trajectory', 'rollout', 'what some health checks read', 'whether model calls failed',
-        'rows that record each call of the model'),
+    (9, 'trajectory', 'rollout', 'calls of the model that failed', 'whether model calls failed',
+        'rows that record each call of the model, failed ones too'),
     (10, 'slices', 'task', 'a field that groups tasks', 'which kind of task is weak',
         'a field such as category in each row, or `slices` in blade.toml'),
     (11, 'verifier', 'rollout', 'fields of the verifier', 'why an attempt was graded as it was',
@@ -54,7 +54,15 @@ unobserved as (
         run_id,
         count(*) as n_rollouts
     from main.rollout_health
-    where length(unobserved_checks) > 0
+    where
+        list_contains(unobserved_checks, 'model_call_failed')
+        -- Logs of Inspect have an event for each call, failed ones too.
+        and run_id not in (
+            select unnest(run_ids)
+            from main.artifacts
+            inner join raw.files using (path)
+            where files.format = 'inspect_ai'
+        )
     group by all
 ),
 -- Attempts that were not made because the run ended with an error that is recorded.

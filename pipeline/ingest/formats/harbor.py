@@ -34,6 +34,7 @@ from . import (
     items,
     number,
     scores_of,
+    settings,
     text,
     total,
     without_empty,
@@ -75,6 +76,15 @@ FEW_BYTES = 4096
 MEANS = {"mean": "filled_mean/reward", "reward": "filled_mean/reward"}
 OF_SEVERAL = "how it counts trials without that reward is not recorded"
 ONGOING = ("n_running_trials", "n_pending_trials", "n_cancelled_trials")
+# What a job sets for all of its trials.
+OF_JOBS = (
+    "n_concurrent_trials",
+    "timeout_multiplier",
+    "agent_timeout_multiplier",
+    "verifier_timeout_multiplier",
+    "agent_setup_timeout_multiplier",
+    "environment_build_timeout_multiplier",
+)
 # Names of task folders that do not identify the benchmark; the folder above may.
 PLAIN_FOLDERS = frozenset("task tasks dataset datasets harbor harbor_tasks harbor-tasks".split())
 # A time limit of the agent; other timeouts are those of the setup or the verifier.
@@ -127,8 +137,9 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
             yield Claim(file, Kind.ROLLOUTS, folder, stem, beside=beside, owns=file.folder)
         for base in TRIAL_FILES if job not in trials else ():
             if base in by_folder[job]:
-                lock = [one for other, one in by_folder[job].items() if other == "lock.json"]
-                beside = tuple(other.path for other in (*files_here, *lock))
+                others = ("lock.json",) if base == "result.json" else ("lock.json", "result.json")
+                of_job = [by_folder[job][other] for other in others if other in by_folder[job]]
+                beside = tuple(other.path for other in (*files_here, *of_job))
                 # What one of several pooled jobs published is not of the run.
                 kind = Kind.CONFIG if job in pooled else Kind.AGGREGATE_METRICS
                 yield Claim(by_folder[job][base], kind, folder, stem, beside=beside)
@@ -227,19 +238,59 @@ def read(artifact: Artifact) -> Iterator[Reading]:
 
 
 def _requested(artifact: Artifact) -> Iterator[Reading]:
-    """The expected attempts of a job: the trials of its lock, else `n_attempts` per task seen."""
+    """The settings of a job, and the attempts it was to make.
+
+    These are the trials of its lock, else `n_attempts` per task that its config names, else per
+    task that is seen. Which others a job meant that did not end is not known.
+    """
     config = fields(document(artifact.path))
     n_attempts = config.get("n_attempts")
     n_attempts = n_attempts if isinstance(n_attempts, int) and n_attempts > 0 else 1
     yield Setting("num_repeats", str(n_attempts))
-    locks = [path for path in artifact.beside if path.name == "lock.json"]
+    yield from settings({name: config.get(name) for name in OF_JOBS})
+    of_job = {path.name: path for path in artifact.beside if path.parent == artifact.path.parent}
+    locks = [of_job["lock.json"]] if "lock.json" in of_job else []
+    result = fields(document(of_job["result.json"])) if "result.json" in of_job else {}
     locked = _counted(trial for lock in documents(locks) for trial in items(get(lock, "trials")))
-    seen = _counted(documents(path for path in artifact.beside if path not in locks))
+    seen = _counted(documents(path for path in artifact.beside if path not in of_job.values()))
+    named = _repeated(_named(config, seen), n_attempts)
+    n_planned = result.get("n_total_trials")
     # If tasks are not in the lock, it uses other names.
-    wanted = locked if locked and seen.keys() <= locked.keys() else dict.fromkeys(seen, n_attempts)
-    if sum(wanted.values()) <= MOST_EXPECTED:
+    if locked and seen.keys() <= locked.keys():
+        wanted = locked
+    elif named and n_planned in (None, named.total()):
+        wanted = named
+    else:
+        wanted = _repeated(seen, n_attempts)
+    if _is_unfinished(result):
+        if not isinstance(n_planned, int):
+            yield Setting("log_status", "not finished")
+        else:
+            yield Setting("log_status", f"not finished, {seen.total()} of {n_planned} trials begun")
+            if wanted.total() < n_planned:
+                return
+    if wanted.total() <= MOST_EXPECTED:
         for (variant, task), n_repeats in sorted(wanted.items()):
             yield from expected([task], n_repeats, variant)
+
+
+def _is_unfinished(result: Mapping[str, Any]) -> bool:
+    """Whether a job was stopped, or still runs."""
+    return "finished_at" in result and result["finished_at"] is None
+
+
+def _named(config: Mapping[str, Any], seen: Counter[tuple[str, str]]) -> set[tuple[str, str]]:
+    """The tasks that a config of one dataset names, for each variant, if all that are seen are."""
+    datasets = items(config.get("datasets"))
+    names = {name for name in items(get(datasets, 0, "task_names")) if isinstance(name, str)}
+    is_whole = len(datasets) == 1 and not items(config.get("tasks"))
+    if not is_whole or {task for _, task in seen} - names:
+        return set()
+    return {(variant, name) for variant, _ in seen for name in names}
+
+
+def _repeated(tasks: Iterable[tuple[str, str]], n_attempts: int) -> Counter[tuple[str, str]]:
+    return Counter(dict.fromkeys(tasks, n_attempts))
 
 
 def _counted(trials: Iterable[Any]) -> Counter[tuple[str, str]]:
@@ -250,10 +301,11 @@ def _counted(trials: Iterable[Any]) -> Counter[tuple[str, str]]:
 
 def _published(artifact: Artifact) -> Iterator[Reading]:
     """The published statistics of a job, by group of trials."""
-    stats = fields(get(document(artifact.path), "stats"))
+    result = fields(document(artifact.path))
+    stats = fields(result.get("stats"))
     groups = fields(stats.get("evals"))
     variants = _variants(artifact, groups.keys())
-    is_partial = any(number(stats.get(name)) for name in ONGOING)
+    is_partial = _is_unfinished(result) or any(number(stats.get(name)) for name in ONGOING)
     here = {path.parent.name for path in artifact.beside}
     for key, group in groups.items():
         reason = "defined otherwise: of the trials that had ended" if is_partial else None
