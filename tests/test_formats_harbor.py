@@ -166,6 +166,41 @@ test_figures_of_trials_that_are_not_here = pytest.mark.slow(
 )
 
 
+def stopped_jobs() -> dict[str, Any]:
+    """Two jobs that were stopped: of one the config names all tasks, of the other too many."""
+    inputs: dict[str, Any] = {}
+    for job, n_planned in (("all", 8), ("few", 3)):
+        names = [f"{job}{place}" for place in range(4)]
+        group = {"metrics": [{"mean": 1.0}], "reward_stats": {"reward": {"1.0": [f"{job}0__a"]}}}
+        inputs |= {
+            f"{job}/{job}0__a/result.json": [trial(f"{job}0", f"{job}0__a", 1)],
+            f"{job}/{job}1__b/result.json": [trial(f"{job}1", f"{job}1__b", None)],
+            f"{job}/config.json": [
+                {
+                    "job_name": job,
+                    "n_attempts": 2,
+                    "n_concurrent_trials": 3,
+                    "datasets": [{"name": "deeds", "task_names": names}],
+                }
+            ],
+            f"{job}/result.json": [
+                {
+                    "n_total_trials": n_planned,
+                    "finished_at": None,
+                    "stats": {"evals": {"solver__m__deeds": group}},
+                }
+            ],
+            # What a service reports of its own limits is no setting.
+            f"{job}/service-usage.json": [{"key_info": {"limit": 200}}],
+        }
+    return inputs
+
+
+test_a_job_that_was_stopped = facts_of(
+    stopped_jobs(), "harbor_stopped", needs=(*NEEDS, "reported_checks", "findings", "report.gaps")
+)
+
+
 SOURCE = {"nemo_gym": {"source": {"task_index": 7, "rollout_index": 3}}}
 # An ATIF file by itself is an unscored attempt; Gym's export says which one.
 ALONE = {

@@ -568,6 +568,8 @@ def test_what_a_cancelled_log_lacks_says_so(tmp_path: Path) -> None:
     ) == [2]
     assert not results.rows("from failure_modes where mode = 'no row recorded' and n_failures > 0")
     assert results.column("select n_rows from report.gaps where gap = 'failures'") == [1]
+    # Each call of the model is an event of the log, a failed one, too.
+    assert not results.rows("from report.gaps where gap = 'trajectory'")
     text = (results.path.parent / "report.md").read_text(encoding="utf-8")
     assert "has 1 of 3 expected attempts; its log ended with: `Error code: 429" in text
     assert "no row recorded" not in text

@@ -417,6 +417,18 @@ def test_metrics_of_all_runs(demo: Path) -> None:
         (
             {
                 "a_rollouts.jsonl": [
+                    rollout(t, 0, reward=float(t < 6), **({} if t < 6 else {"fault": "late"}))
+                    for t in range(12)
+                ]
+            },
+            [
+                "No failure has a sign that others share and passes lack.",
+                "None: beside `fault`, which says the same as the score, no sign is shared",
+            ],
+        ),
+        (
+            {
+                "a_rollouts.jsonl": [
                     *(rollout(0, index, reward=1.0) for index in range(6)),
                     rollout(1, 0, reward=0.0),
                 ]

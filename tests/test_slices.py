@@ -60,6 +60,18 @@ def test_two_values_with_five_tasks(ids: list[str], values: list[str]) -> Batch:
     assert results.column(query) == values
 
 
+@together.each((30, 5, ["metadata.subject"]), (30, 4, []))
+def test_many_values_of_several_tasks_each(n_values: int, n_each: int, names: list[str]) -> Batch:
+    """More than twenty values sort tasks where each has five; the lowest are listed."""
+    results = yield [
+        rollout(
+            task, reward=float(task % n_values > 0), metadata={"subject": f"s{task % n_values}"}
+        )
+        for task in range(n_values * n_each)
+    ]
+    assert results.column(SLICES) == names
+
+
 @together
 def test_fields_are_measured() -> Batch:
     """Attempts of a task that end differently show what is of the task, under any name."""

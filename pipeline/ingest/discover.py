@@ -59,6 +59,8 @@ NAME_RULES: tuple[tuple[str, Kind], ...] = (
     (r"(^|/)[^/]*limits?[^/]*\.(txt|json|ya?ml|toml)$", Kind.LIMITS),
     (r"\.(md|html?|pdf)$|(^|/)(metrics|manifest|export)\.json$|(^|/)manifest\.jsonl$", Kind.REPORT),
     (r"\.(log|out|err|stdout|stderr)(\.\d+)?$", Kind.LOG),
+    # A limit in it is one of spending.
+    (r"(^|/)([^/]*[^/a-z])?(usage|billing|costs?)([^/a-z][^/]*)?\.json$", Kind.OTHER),
     (r"\.(json|ya?ml|toml)$", Kind.CONFIG),
 )
 

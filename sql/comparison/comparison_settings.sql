@@ -174,7 +174,9 @@ settings as (
             'temperature', 'top_p', 'top_k', 'max_output_tokens', 'max_tokens',
             'num_repeats', 'n_repeats', 'pass_threshold',
             -- Read out of what defines the tools, and of a log without rows.
-            'write_tools', 'log_benchmark'
+            'write_tools', 'log_benchmark',
+            -- How it ended is no setting.
+            'log_status', 'log_error'
         )
     ) as named
     union all

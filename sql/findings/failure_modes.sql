@@ -236,8 +236,8 @@ endings as (
         benchmark,
         mode,
         case
-            when 2 * count(*) filter (where ended_by = 'limit') >= count(*) then 'limit that ended the attempts'
-            when 2 * count(*) filter (where ended_by = 'error') >= count(*) then 'recorded error'
+            when 2 * count(*) filter (where ended_by = 'limit') > count(*) then 'limit that ended the attempts'
+            when 2 * count(*) filter (where ended_by = 'error') > count(*) then 'recorded error'
         end as look_at
     from staging.attempt_modes
     where reason = 'ungraded'

@@ -267,7 +267,7 @@ def _requested(artifact: Artifact) -> Iterator[Reading]:
             yield Setting("log_status", "not finished")
         else:
             yield Setting("log_status", f"not finished, {seen.total()} of {n_planned} trials begun")
-            if wanted.total() < n_planned:
+            if wanted.total() != n_planned:
                 return
     if wanted.total() <= MOST_EXPECTED:
         for (variant, task), n_repeats in sorted(wanted.items()):
