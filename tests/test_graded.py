@@ -142,7 +142,7 @@ def test_terminal_agents(tmp_path: Path) -> None:
     assert results.one(lost) == 65
     for name in ("report.md", "report.html"):
         text = (tmp_path / "out" / name).read_text(encoding="utf-8")
-        assert "No attempt is lost before the verdict" not in text
+        assert "No recorded attempt is lost before the verdict" not in text
 
 
 @pytest.mark.slow
