@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -474,10 +474,11 @@ def test_other_spellings(tmp_path: Path) -> None:
             {"output_tokens": 9},
             0.5,
         ),
+        ({"duration_in_s": 1.5}, None, 1.5),
         ({"timeout_sec": 60, "max_output_tokens": 100, "cached_input_tokens": 5}, None, None),
         ({"first_token_latency_ms": 5}, None, None),
     ],
-    ids=["parts", "total", "limits", "a part of the time"],
+    ids=["parts", "total", "in seconds", "limits", "a part of the time"],
 )
 def test_what_is_measured_by_the_last_words_of_names(
     tmp_path: Path, measured: dict[str, Any], usage: dict[str, int] | None, seconds: float | None
@@ -1122,6 +1123,52 @@ def test_documents_of_runs_in_folders(tmp_path: Path) -> None:
         discover.artifacts((tmp_path,), table_fields={"score": "of.none"})
     with pytest.raises(InputError, match="no column named `none`"):
         discover.artifacts((tmp_path,), table_fields={"task": "none"})
+
+
+@pytest.mark.parametrize(
+    ("numbers", "runs"),
+    [
+        (range(4), {"A": 24, "B": 24}),
+        ((7, 11, 30, 31), {f"{agent}-{n}": 6 for agent in "AB" for n in (7, 11, 30, 31)}),
+    ],
+    ids=["the repeat", "names of runs"],
+)
+def test_documents_of_repeats_in_folders_of_agents(
+    tmp_path: Path, numbers: Sequence[int], runs: dict[str, int]
+) -> None:
+    """A number from 0 on is the repeat within the folder of a run, whose time says nothing more."""
+    rows = [
+        (
+            f"{agent}/{time}/t{n}/{number}/results.json",
+            {"task_id": f"t{n}", "run_id": number, "success": (n + number) % 3 > 0},
+        )
+        for agent, time in (("A", 5), ("B", 6))
+        for n in range(6)
+        for number in numbers
+    ]
+    write_documents(tmp_path, rows)
+    assert {run: len(listed) for run, listed in attempts_of_runs(tmp_path).items()} == runs
+    artifacts = discover.artifacts((tmp_path,))
+    repeats = {
+        one.value.get("_ng_rollout_index")
+        for artifact in artifacts
+        for one in own_table.read(artifact)
+        if isinstance(one, Row)
+    }
+    assert repeats == (set(numbers) if "A" in runs else {None})
+
+
+def test_a_run_that_numbers_attempts_is_the_repeat(tmp_path: Path) -> None:
+    """From 0 or 1 on; other numbers are ids of something."""
+    for first, repeats in ((1, [1, 2, 3]), (40, [None])):
+        rows = [
+            {"task_id": f"t{n}", "run": first + place, "passed": (n + place) % 2}
+            for n in range(5)
+            for place in range(3)
+        ]
+        write_lines(tmp_path / "x.jsonl", rows)
+        read_repeats = [row.get("_ng_rollout_index") for row in attempts(tmp_path)]
+        assert read_repeats == repeats * (len(rows) // len(repeats))
 
 
 def test_documents_are_attempts_and_tables_that_show_them_are_none(tmp_path: Path) -> None:

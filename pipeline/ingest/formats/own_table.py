@@ -52,6 +52,7 @@ from .table_columns import (
     as_class,
     columns_of_runs,
     composed_task,
+    counts_from_start,
     described,
     ends_like_score,
     is_constant,
@@ -145,6 +146,10 @@ UNITS = UNITS_OF_MILLISECONDS | frozenset("s sec secs seconds".split())
 # A column, and the hash of what a row has there.
 Value: TypeAlias = tuple[str, int]
 
+# Folders that are called by the number of an attempt.
+NAME_OF_REPEAT = re.compile(
+    r"(?:(?:attempt|repeat|rep|rollout|run|sample|trial)[ _-]?)?(\d{1,9})", re.IGNORECASE
+)
 # What identifies an attempt.
 ATTEMPT = ("model", "agent", "task", "repeat")
 CELLS = frozenset({"csv", "tsv"})
@@ -305,7 +310,8 @@ class Attempts:
     def _folders_at(self, rows: Mapping[ListedFile, dict[str, Any]]) -> dict[ListedFile, str]:
         """A name of folders says the task if every task of a model has one alone.
 
-        Either tasks recur, in other runs or as repeats; or each name is of a single task.
+        Either tasks recur, in other runs or as repeats; or each name is of a single task. A name
+        may also be the number of the repeat, or a time that goes with a name of the run.
         """
         role = next((one for one in ("task", "prompt") if one in self.columns), None)
         if role is None:
@@ -324,9 +330,52 @@ class Attempts:
             n_names = len({name for _, _, name in pairs})
             is_of_task = len(pairs) == len({pair[:2] for pair in pairs})
             is_single = n_names == len({(task, name) for task, _, name in pairs})
-            if not (n_names > 1 and is_of_task and (is_recurring or is_single)):
+            is_task = n_names > 1 and is_of_task and (is_recurring or is_single)
+            if not (
+                is_task or self._is_repeat([(rows[file], names[file][place]) for file in rows])
+            ):
                 places.append(place)
+        places = _without_numbers(list(names.values()), places)
         return {file: "/".join(names[file][place] for place in places) for file in rows}
+
+    def _is_repeat(self, named: Sequence[tuple[dict[str, Any], str]]) -> bool:
+        """Whether each name is the number of its attempt, as `0` or `trial_0`; they count up."""
+        if "repeat" not in self.columns:
+            return False
+        numbers = [repeat_of(get(row, *self.columns["repeat"])) for row, _ in named]
+        ends = [NAME_OF_REPEAT.fullmatch(name) for _, name in named]
+        is_named = all(end and int(end[1]) == n for end, n in zip(ends, numbers, strict=True))
+        return is_named and counts_from_start(numbers)
+
+    def are_numbered(self) -> bool:
+        """Whether the repeats of each task have different numbers within the folder of a run."""
+        folders = self._folders_of_runs()
+        known = [
+            self.columns[role] for role in ATTEMPT if role in self.columns and role != "repeat"
+        ]
+        tasks = [
+            (folders[file], as_json([get(row, *path) for path in known]))
+            for file, row in self.rows.items()
+        ]
+        numbers = [as_json(get(row, *self.columns["repeat"])) for row in self.rows.values()]
+        n_numbered = len(set(zip(tasks, numbers, strict=True)))
+        return len(set(tasks)) < n_numbered == len(self.rows)
+
+
+def _without_numbers(folders: Sequence[Sequence[str]], places: Sequence[int]) -> list[int]:
+    """The places of names that say more than a number, often a time, beside a name in words."""
+
+    def adds(place: int) -> bool:
+        if not all(names[place].isdigit() for names in folders):
+            return True
+        return not any(
+            len({names[other] for names in folders})
+            == len({(names[other], names[place]) for names in folders})
+            for other in places
+            if not any(names[other].isdigit() for names in folders)
+        )
+
+    return [place for place in places if adds(place)]
 
 
 def _is_within(folder: str, other: str) -> bool:
@@ -351,7 +400,11 @@ def _attempts_alone(
         is_alone = 2 * len({file.folder for file in files}) > len(files)
         scores = scores_of_values(values_of(table, columns["score"]))
         if is_named or not is_alone or (_says_task(columns) and set(scores) <= {None, 0, 1}):
-            yield Attempts(rows, columns)
+            # A number that other folders have, too, numbers the repeats within each of them.
+            roles = roles_of(table[:SAMPLED_ROWS], _known(chosen, table))
+            by_folder = Attempts(rows, {**roles, **columns})
+            is_numbered = "repeat" in by_folder.columns and by_folder.are_numbered()
+            yield by_folder if is_numbered else Attempts(rows, columns)
 
 
 def _says_task(columns: Columns) -> bool:

@@ -66,7 +66,7 @@ FEW_WORDS = re.compile(r"[A-Za-z][\w.:/-]*( [\w.:/-]+){0,2}")
 CLOCK = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d")
 DURATION = re.compile(
     r"(^|_)(runtime|time|duration|elapsed|latency|wall|took|seconds)"
-    r"(_(clock|time|s|sec|secs|seconds|ms|msec|millis|milliseconds))*$"
+    r"(_(in_)?(clock|time|s|sec|secs|seconds|ms|msec|millis|milliseconds))*$"
 )
 LONGEST_VALUE = 60
 PASSING = frozenset("true yes pass passed correct right success successful solved resolved".split())
@@ -221,7 +221,7 @@ ROLES = (
         "repeat",
         "repeat repeat_id trial trial_id attempt attempt_id rollout rollout_index rollout_idx "
         "sample_index sample_idx sample run_number run_index run_idx iteration epoch replicate "
-        "seed",
+        "seed run_id run",
         lambda value: repeat_of(value) is not None,
     ),
     _role(
@@ -260,6 +260,8 @@ IDS_OF_TASKS = frozenset(
     "task_id question_id problem_id instance_id example_id item_id doc_id case_id test_id "
     "prompt_id query_id".split()
 )
+# What has the name of a run numbers the attempts at a task only by whole numbers from 0 or 1.
+NAMES_OF_RUNS = frozenset({"run_id", "run"})
 # Ids of what is not a task; any other may be one.
 NOT_TASKS = frozenset(
     "run_id trace_id session_id request_id response_id model_id user_id sandbox_id job_id "
@@ -327,6 +329,7 @@ def roles_of(table: Table, chosen: Mapping[str, str], *, is_of_several: bool = F
             if path not in columns.values() and _fits(role, values_of(table, path))
             if role.name != "prompt" or _is_of_questions(path, values_of(table, path))
             if role.name != "prompt" or not _is_of_conditions(table, path)
+            if role.name != "repeat" or not _names_runs(table, path)
             if role.name != "task" or not all(map(is_time, values_of(table, path)))
             if role.name != "task" or not _is_setting(table, path, columns)
             if role.name != "model" or NOT_MODELS.isdisjoint(plain("_".join(path)).split("_"))
@@ -353,6 +356,21 @@ def roles_of(table: Table, chosen: Mapping[str, str], *, is_of_several: bool = F
     if "key" in columns and "key" not in chosen and _is_whole_answer(table, columns):
         columns["output"] = columns.pop("key")
     return columns
+
+
+def _names_runs(table: Table, path: tuple[str, ...]) -> bool:
+    """Whether a column called like a run has anything but whole numbers from 0 or 1 on."""
+    if plain(path[-1]) not in NAMES_OF_RUNS:
+        return False
+    values = values_of(table, path)
+    is_whole = all(isinstance(value, int) and not isinstance(value, bool) for value in values)
+    return not (is_whole and counts_from_start(values))
+
+
+def counts_from_start(numbers: Collection[Any]) -> bool:
+    """Whether there is each whole number from 0 or 1 on."""
+    known = set(numbers)
+    return any(known == set(range(first, first + len(known))) for first in (0, 1))
 
 
 def _is_guess(table: Table, path: tuple[str, ...]) -> bool:
