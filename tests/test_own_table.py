@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -1409,6 +1410,67 @@ def test_weak_evidence_is_refused(
     with pytest.raises(InputError) as error:
         discover.artifacts((tmp_path,))
     assert reason in str(error.value)
+
+
+def judged_twice(n: int, claim: str, judge: str) -> dict[str, Any]:
+    """Of 30 rows the judge contradicts 2 claims of each kind, and does not know in 3."""
+    claims = n % 2 > 0
+    verdict = claims != (n in (4, 5, 6, 7))
+    word = "unknown" if n < 3 else "success" if verdict else "failure"
+    return {"task_id": f"t{n}", claim: claims, judge: {"eval": word, "reason": "as seen"}}
+
+
+@pytest.mark.parametrize("is_documents", [False, True])
+def test_two_verdicts_that_disagree_are_refused(tmp_path: Path, *, is_documents: bool) -> None:
+    """One may be the agent's own claim; both are proposed, and what the judge left open is open."""
+    rows = [judged_twice(n, "success", "eval") for n in range(30)]
+    if is_documents:
+        write_documents(tmp_path, [(f"{row['task_id']}/of.json", row) for row in rows])
+    else:
+        write_lines(tmp_path / "t.jsonl", rows)
+    with pytest.raises(InputError) as error:
+        discover.artifacts((tmp_path,))
+    assert "(success, eval.eval: not the same in 4 of 27 rows" in str(error.value)
+    assert "--field score=success or --field score=eval.eval" in str(error.value.hint)
+    rewards = Counter(
+        row.value["reward"]
+        for one in discover.artifacts((tmp_path,), table_fields={"score": "eval.eval"})
+        for row in own_table.read(one)
+        if isinstance(row, Row)
+    )
+    assert rewards == {1.0: 14, 0.0: 13, None: 3}
+
+
+@pytest.mark.parametrize(
+    ("names", "change"),
+    [
+        (("correct", "status"), {}),
+        (("success", "eval"), {5: True, 7: True}),
+        (("success", "checks"), {}),
+    ],
+    ids=["a graded score", "one that implies the other", "a check"],
+)
+def test_columns_beside_a_score_that_are_no_second_verdict(
+    tmp_path: Path, names: tuple[str, str], change: dict[int, bool]
+) -> None:
+    (score, other) = names
+    judge = "eval" if other == "eval" else "format"
+    rows = [
+        {**(row := judged_twice(n, score, other)), other: {judge: row[other]["eval"]}}
+        for n in range(30)
+    ]
+    for n in change:
+        rows[n][other][judge] = "success"
+    write_lines(tmp_path / "t.jsonl", rows)
+    assert [row["reward"] for row in attempts(tmp_path)] == [0.0, 1.0] * 15
+
+
+def test_a_disputed_table_beside_others_is_listed(tmp_path: Path) -> None:
+    write_lines(tmp_path / "mine.jsonl", rows_of(flat))
+    write_lines(tmp_path / "two.jsonl", [judged_twice(n, "success", "eval") for n in range(30)])
+    reasons = {one.name: one.skipped for one in discover.artifacts((tmp_path,))}
+    assert reasons["mine.jsonl"] is None
+    assert "(success, eval.eval: not the same" in str(reasons["two.jsonl"])
 
 
 def test_the_proposal_of_a_refusal_is_read(tmp_path: Path) -> None:

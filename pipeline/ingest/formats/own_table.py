@@ -48,12 +48,14 @@ from .table_columns import (
     PASSES,
     SEPARATOR,
     Columns,
+    Dispute,
     are_words,
     as_class,
     columns_of_runs,
     composed_task,
     counts_from_start,
     described,
+    dispute,
     ends_like_score,
     is_constant,
     is_count_of_passes,
@@ -172,14 +174,7 @@ def claims(
     its own has that of the others.
     """
     _states.cache_clear()
-    documents: dict[ListedFile, dict[str, Any]] = {}
-    samples = {}
-    for file in files:
-        table = sample(file.path, score=chosen.get("score", ""))
-        if _is_one_attempt(file.path, table):
-            documents[file] = with_computed(table[0], recognise(table, chosen))
-        else:
-            samples[file] = table
+    documents, samples = _documents_and_tables(files, chosen)
     tables, beside, copied, fields_of, columns_of = {}, {}, {}, {}, {}
     for group in _groups(samples):
         paths = tuple(file.path for file in group)
@@ -190,9 +185,11 @@ def claims(
             file: [with_computed(row, together.columns[file.path]) for row in samples[file]]
             for file in group
         }
+        is_disputed = "score" not in chosen and _dispute_of_tables(computed, together) is not None
         scored = {
             _names(table)
             for file, table in computed.items()
+            if not is_disputed
             if _is_scored(table, together.columns[file.path], is_named=is_named)
         }
         for file, table in computed.items():
@@ -241,6 +238,54 @@ def claims(
         )
     for one in attempts:
         yield from one.claims(folders)
+
+
+def _documents_and_tables(
+    files: Iterable[ListedFile], chosen: Mapping[str, str]
+) -> tuple[dict[ListedFile, dict[str, Any]], dict[ListedFile, list[dict[str, Any]]]]:
+    """The documents that are one attempt each, and the first rows of the others."""
+    documents: dict[ListedFile, dict[str, Any]] = {}
+    samples = {}
+    for file in files:
+        table = sample(file.path, score=chosen.get("score", ""))
+        if _is_one_attempt(file.path, table):
+            documents[file] = with_computed(table[0], recognise(table, chosen))
+        else:
+            samples[file] = table
+    return documents, samples
+
+
+def _dispute_of_tables(
+    tables: Mapping[ListedFile, list[dict[str, Any]]], together: Together
+) -> Dispute | None:
+    """Two columns of these tables that judge the same attempts differently."""
+    rows_of: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
+    for file, table in tables.items():
+        columns = together.columns[file.path]
+        if "score" in columns:
+            rows_of[columns["score"]] += (with_computed(row, columns) for row in table)
+    disputes = (dispute(rows, score) for score, rows in rows_of.items())
+    return next(filter(None, disputes), None)
+
+
+def _disputes(files: Sequence[ListedFile], chosen: Mapping[str, str]) -> Iterator[Dispute]:
+    """Why tables are not read that would be without a second column of verdicts."""
+    if "score" in chosen:
+        return
+    documents, samples = _documents_and_tables(files, chosen)
+    for group in _groups(samples):
+        rows = [row for file in group for row in samples[file]]
+        together = _together(
+            tuple(file.path for file in group), tuple(sorted(_known(chosen, rows).items()))
+        )
+        tables = {file: samples[file] for file in group}
+        if found := _dispute_of_tables(tables, together):
+            yield found
+    for alike in _alike(documents):
+        table = [documents[file] for file in alike]
+        columns = recognise(table[:SAMPLED_ROWS], _known(chosen, table))
+        if "score" in columns and (found := dispute(table, columns["score"])):
+            yield found
 
 
 def _known(chosen: Mapping[str, str], table: Sequence[dict[str, Any]]) -> dict[str, str]:
@@ -396,6 +441,8 @@ def _attempts_alone(
         table = list(rows.values())
         columns = recognise(table[:SAMPLED_ROWS], _known(chosen, table))
         if len(files) < FEWEST_DOCUMENTS or not _is_scored(table, columns, is_named=is_named):
+            continue
+        if "score" not in chosen and dispute(table, columns["score"]):
             continue
         is_alone = 2 * len({file.folder for file in files}) > len(files)
         scores = scores_of_values(values_of(table, columns["score"]))
@@ -969,8 +1016,11 @@ def refused(files: Sequence[ListedFile], chosen: Mapping[str, str]) -> InputErro
     unknown = unknown_columns(files, chosen)
     counts, together = _counts(table), _side_by_side(table)
     same = [path for path in paths(table) if is_score_name(path) and is_constant(table, path)]
+    disputed = None if unknown else next(_disputes(files, chosen), None)
     if unknown:
         reason = f"no column named {', '.join(unknown)}"
+    elif disputed:
+        reason = disputed.reason
     elif counts:
         reason = counts
     elif together:
@@ -987,10 +1037,15 @@ def refused(files: Sequence[ListedFile], chosen: Mapping[str, str]) -> InputErro
     hint += (
         f", for example: --field score={scores[0]}" if scores else " with --field, if it has one"
     )
-    if together and not unknown:
+    if disputed:
+        hint = (
+            "One may be what the agent says of itself. Name the one that judges: "
+            f"--field score={disputed.score} or --field score={disputed.other}"
+        )
+    elif together and not unknown:
         hint = "Write a row for each task and model, with the model in a column of its own"
     inverse = possible_scores(table)[1]
-    if inverse and not scores:
+    if inverse and not scores and not disputed:
         hint += (
             f". By its name {inverse[0]} is higher where an attempt is worse: "
             "a score must be higher where it is better"
@@ -1062,6 +1117,8 @@ def unscored(file: ListedFile) -> str | None:
         return None
     if counts := _counts(table):
         return f"has {counts}"
+    if disputed := next(_disputes([file], {}), None):
+        return f"has {disputed.reason}; name one with --field"
     return "is a table without a column of scores; if one has them, name it with --field"
 
 

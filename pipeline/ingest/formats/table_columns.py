@@ -73,6 +73,17 @@ PASSING = frozenset("true yes pass passed correct right success successful solve
 FAILING = frozenset("false no fail failed incorrect wrong failure unsolved unresolved".split())
 # Words that judge an attempt; the others may say only that it ended.
 JUDGING = frozenset("pass passed fail correct incorrect right wrong".split())
+# Names of what somebody or something graded; a `success` or a `status` may be what the agent says.
+GRADED = frozenset(
+    "correct incorrect iscorrect match matches exact em acc accuracy reward grade graded grader "
+    "grading judge judged judgment judgement verdict verified eval evaluation evaluator score "
+    "scoring resolved".split()
+)
+# Other measures of the same answer than a verdict.
+MEASURES = frozenset("exact_match em is_match match matches f1 accuracy acc".split())
+# Fewer rows, or a smaller share of them, differ by chance or by single mistakes.
+LEAST_JUDGED_TWICE = 20
+LEAST_DIFFERING = 0.05
 # Words of a column of verdicts that are none.
 UNJUDGED = frozenset(
     "skip skipped pending queued running unknown none null n/a na ungraded unscored".split()
@@ -383,6 +394,71 @@ def _is_guess(table: Table, path: tuple[str, ...]) -> bool:
     if plain(path[-1]) == "overall" and (len(path) == 1 or plain(path[0]) not in OF_SCORES):
         return False
     return 2 * len(values) >= len(table) and not is_constant(table, path)
+
+
+@dataclass(frozen=True)
+class Dispute:
+    """Two columns of verdicts that differ, and in how many of the rows that have both."""
+
+    score: str
+    other: str
+    n_differing: int
+    n_both: int
+
+    @property
+    def reason(self) -> str:
+        return (
+            f"two columns that judge attempts differently ({self.score}, {self.other}: "
+            f"not the same in {self.n_differing} of {self.n_both} rows that have both)"
+        )
+
+
+def dispute(table: Table, score: tuple[str, ...]) -> Dispute | None:
+    """A second column of verdicts that is as likely the score: often one is the agent's own claim.
+
+    They differ in more than few rows, and neither is true wherever the other one is. What the
+    object of a score has beside it is a part of that judgement.
+    """
+    if not set(scores_of_values(values_of(table, score))) <= {None, 0.0, 1.0}:
+        return None
+    for other in paths(table):
+        is_beside = len(score) > 1 and other[:-1] == score[:-1]
+        if other == score or is_beside or not _judges(table, other):
+            continue
+        if _is_graded(score) and not _is_graded(other):
+            continue
+        both = [
+            (here, there)
+            for row in table
+            if (here := score_of(get(row, *score))) is not None
+            if (there := score_of(get(row, *other))) is not None
+        ]
+        n_differing = sum(here != there for here, there in both)
+        is_often = len(both) >= LEAST_JUDGED_TWICE and n_differing >= LEAST_DIFFERING * len(both)
+        if is_often and {(0.0, 1.0), (1.0, 0.0)} <= set(both):
+            return Dispute(".".join(score), ".".join(other), n_differing, len(both))
+    return None
+
+
+def _judges(table: Table, path: tuple[str, ...]) -> bool:
+    """Whether a column is named like a verdict, and holds true and false or words for these."""
+    name = plain(path[-1])
+    if name in MEASURES or is_key_name(name) or not INVERSE.isdisjoint(name.split("_")):
+        return False
+    if not (is_score_name(path) or _is_graded(path[-1:])):
+        return False
+    values = values_of(table, path)
+    # Numbers are measures, where they are not the score itself.
+    words = [value for value in values if isinstance(value, str) and number(value) is None]
+    n_flags = sum(isinstance(value, bool) for value in values)
+    n_judged = n_flags + sum(score_of(word) is not None for word in words)
+    n_unjudged = sum(word.strip().casefold() in UNJUDGED for word in words)
+    return n_judged + n_unjudged == len(values) and 2 * n_judged > len(values)
+
+
+def _is_graded(path: tuple[str, ...]) -> bool:
+    """Whether a name says that something was graded, and not that it was done."""
+    return not GRADED.isdisjoint(plain("_".join(path)).split("_"))
 
 
 def is_constant(table: Table, path: tuple[str, ...]) -> bool:
