@@ -87,6 +87,22 @@ def test_an_answer_that_is_too_long_is_not_recorded_as_missing(tmp_path: Path) -
     ]
 
 
+def test_an_answer_keeps_the_name_of_its_column(tmp_path: Path) -> None:
+    """What is shown of it is then found in the table; the output may be the answer itself."""
+    rows = rows_of(
+        lambda place, verdict: {
+            "id": place,
+            "problem": f"Why {place}?",
+            "predicted_answer": "<UNKNOWN>" if place % 2 else None,
+            "correct": verdict,
+        }
+    )
+    write_lines(tmp_path / "run.jsonl", rows)
+    listed = attempts(tmp_path)[:2]
+    assert [row.get("predicted_answer", "nothing") for row in listed] == [None, "<UNKNOWN>"]
+    assert not any("extracted_answer" in row for row in listed)
+
+
 def test_what_is_measured_below_the_row(tmp_path: Path) -> None:
     """Seconds in an object; tokens, and why the model stopped, in its messages."""
 

@@ -122,6 +122,8 @@ MOST_LISTED = 20
 MOST_KINDS = 4
 # Columns beside the output that hold its answer alone.
 ANSWERS = "extracted_answer predicted_answer parsed_answer final_answer prediction pred".split()
+# Those that are read as an answer under their own name, by which signs then call it.
+KNOWN_ANSWERS = frozenset({"predicted_answer", "parsed_answer"})
 LONGEST_ANSWER = 200
 MILLISECONDS = "latency_ms duration_ms elapsed_ms time_ms wall_ms wall_time_ms".split()
 SECONDS = (
@@ -1331,12 +1333,13 @@ def _reason(row: dict[str, Any], score: tuple[str, ...]) -> str | None:
 
 def _answer(row: dict[str, Any]) -> dict[str, str | None]:
     """The answer alone, where a column has it; of one that is too long to be compared nothing."""
-    named = [row[name] for name in ANSWERS if name in row]
-    answer = next(filter(None, map(text, named)), None)
+    named = {name: text(row[name]) for name in ANSWERS if name in row}
+    column, answer = next((one for one in named.items() if one[1]), (next(iter(named), ""), None))
+    name = column if column in KNOWN_ANSWERS else "extracted_answer"
     if answer is None:
-        is_empty = bool(named) and all(one in (None, "") for one in named)
-        return {"extracted_answer": None} if is_empty else {}
-    return {"extracted_answer": answer} if len(answer) <= LONGEST_ANSWER else {}
+        is_empty = bool(named) and all(row[one] in (None, "") for one in named)
+        return {name: None} if is_empty else {}
+    return {name: answer} if len(answer) <= LONGEST_ANSWER else {}
 
 
 def _tokens_of(row: dict[str, Any], cells: dict[str, Any]) -> dict[str, Any]:
