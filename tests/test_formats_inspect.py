@@ -242,7 +242,7 @@ def test_an_answer_that_explains_the_score(words: str, answer: str | None, tmp_p
 def test_an_empty_answer_of_a_score_was_not_extracted(
     words: str, recorded: str | None, extracted: str | None, tmp_path: Path
 ) -> None:
-    """Where something was said; without the field, or without words, nothing is known of it."""
+    """Where the attempt has words; without these, or without the field, nothing is known of it."""
     graded = {"choice": {"value": "I", "answer": recorded, "explanation": words}}
     messages = [{"role": "user", "content": "?"}, {"role": "assistant", "content": words}]
     content = archive(log(sample(1, messages=messages, scores=graded)))

@@ -281,13 +281,13 @@ def _disputes(files: Sequence[ListedFile], chosen: Mapping[str, str]) -> Iterato
             tuple(file.path for file in group), tuple(sorted(_known(chosen, rows).items()))
         )
         tables = {file: samples[file] for file in group}
-        if found := _dispute_of_tables(tables, together):
-            yield found
+        if disputed := _dispute_of_tables(tables, together):
+            yield disputed
     for alike in _alike(documents):
         table = [documents[file] for file in alike]
         columns = recognise(table[:SAMPLED_ROWS], _known(chosen, table))
-        if "score" in columns and (found := dispute(table, columns["score"])):
-            yield found
+        if "score" in columns and (disputed := dispute(table, columns["score"])):
+            yield disputed
 
 
 def _known(chosen: Mapping[str, str], table: Sequence[dict[str, Any]]) -> dict[str, str]:
