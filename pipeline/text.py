@@ -44,7 +44,12 @@ def one_line(text: str, limit: int = 200) -> str:
 
 def counted(number: int, noun: str) -> str:
     """`1 task`, `2,000 tasks`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return f"{number:,} {noun if number == 1 else plural(noun)}"
+
+
+def plural(noun: str) -> str:
+    """`tasks`; a word that ends in s, as `pass`, takes `es`."""
+    return f"{noun}{'es' if noun.endswith('s') else 's'}"
 
 
 def markdown_cell(text: str) -> str:

@@ -15,7 +15,10 @@ import pytest
 
 from pipeline import run
 from pipeline.answers.recomputed import COMPARED, FOLLOWED
+from pipeline.cli.terminal import PLAIN
+from pipeline.report.figures import Figure
 from pipeline.settings import Settings
+from pipeline.text import counted
 from pipeline.warehouse import Warehouse
 from tests.case_files import cases
 from tests.results import (
@@ -711,3 +714,39 @@ def test_a_warehouse_of_an_older_version(tmp_path: Path) -> None:
         db.execute(f"create table main.runs as from {runs} as t(run_id, benchmark)")
     reported = ("another version of blade", "Analyze the results again.")
     assert refused(call("compare", "a", "b", "--warehouse", path), *reported, code=3)
+
+
+def test_one_question_that_occurs_twice_gives_no_repeats(tmp_path: Path) -> None:
+    """Of a tenth of the tasks, repeats speak for the others; of fewer nothing is claimed."""
+    said = {}
+    for n_repeated in (2, 4):
+        files = {
+            f"{name}_rollouts.jsonl": [
+                rollout(task, index, reward=float(task >= n_failed))
+                for task in range(N_TASKS)
+                for index in range(1 + (task < n_repeated))
+            ]
+            for name, n_failed in (("base", 15), ("better", 0))
+        }
+        path = analyzed(tmp_path / str(n_repeated), files, needs=NEEDS).path
+        outcome = call("compare", "base", "better", "--full", "--warehouse", path)
+        said[n_repeated] = words(outcome.stdout)
+    assert "same tasks n/a: fewer than a tenth of the common tasks have repeats" in said[2]
+    assert "same tasks the candidate is higher, " in said[4]
+
+
+def test_a_change_that_is_not_shown_says_so_beside_its_interval(tmp_path: Path) -> None:
+    """In the words of the report: the interval leaves out 0, a test does not."""
+    files = {
+        f"{name}_rollouts.jsonl": [rollout(t, 0, reward=float(t >= n)) for t in range(10)]
+        for name, n in (("a", 4), ("b", 0))
+    }
+    outcome = call("analyze", write(tmp_path / "results", files), "--out", tmp_path / "out")
+    decision = "not shown to differ (sign-flip test over tasks, p = 0.125)"
+    assert f"(95% CI +3.1 to +76.9), {decision}\n" in outcome.stdout
+    assert f"(95% CI +3.1 to +76.9), {decision}." in (tmp_path / "out" / "report.md").read_text()
+
+
+def test_a_count_of_passes() -> None:
+    assert [counted(n, "pass") for n in (1, 2)] == ["1 pass", "2 passes"]
+    assert PLAIN.many(Figure(23, ""), "pass") == "23 passes"

@@ -794,9 +794,9 @@ def test_the_checks_that_count_are_those_of_the_reward() -> Batch:
     assert first_notes["10"] == "2 of 4 checks met, fails x, DB"
     # Where there is no fact to state, one check decides alone.
     near = found.rows("""
-        select n_failures, n_failures_observed from findings where kind = 'near'
+        select n_failures, n_failures_observed, reason from findings where kind = 'near'
     """)
-    assert near == [(3, 5)]
+    assert near == [(3, 5, "reward")]
     assert not found.rows("from signs where name like '%reward_basis%'")
 
 

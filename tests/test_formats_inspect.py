@@ -235,6 +235,22 @@ def test_an_answer_that_explains_the_score(words: str, answer: str | None, tmp_p
     assert row.get("extracted_answer") == answer
 
 
+@pytest.mark.parametrize(
+    ("words", "recorded", "extracted"),
+    [("I cannot say", "", ""), ("I cannot say", None, None), ("", "", None), ("B", "B", "B")],
+)
+def test_an_empty_answer_of_a_score_was_not_extracted(
+    words: str, recorded: str | None, extracted: str | None, tmp_path: Path
+) -> None:
+    """Where the attempt has words; without these, or without the field, nothing is known of it."""
+    graded = {"choice": {"value": "I", "answer": recorded, "explanation": words}}
+    messages = [{"role": "user", "content": "?"}, {"role": "assistant", "content": words}]
+    content = archive(log(sample(1, messages=messages, scores=graded)))
+    (row,) = rows(read(tmp_path, content))
+    assert row.get("extracted_answer") == extracted
+    assert ("extracted_answer" in row) == (extracted is not None)
+
+
 def test_a_log_that_evaluates_its_roles(tmp_path: Path) -> None:
     """Where the named model is never called, those of roles answer, but no grader."""
     request = [{"role": "user", "content": "question 1", "source": "input"}]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import gzip
 import json
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,22 @@ def test_an_answer_that_is_too_long_is_not_recorded_as_missing(tmp_path: Path) -
         None,
         None,
     ]
+
+
+def test_an_answer_keeps_the_name_of_its_column(tmp_path: Path) -> None:
+    """What is shown of it is then found in the table; the output may be the answer itself."""
+    rows = rows_of(
+        lambda place, verdict: {
+            "id": place,
+            "problem": f"Why {place}?",
+            "predicted_answer": "<UNKNOWN>" if place % 2 else None,
+            "correct": verdict,
+        }
+    )
+    write_lines(tmp_path / "run.jsonl", rows)
+    listed = attempts(tmp_path)[:2]
+    assert [row.get("predicted_answer", "nothing") for row in listed] == [None, "<UNKNOWN>"]
+    assert not any("extracted_answer" in row for row in listed)
 
 
 def test_what_is_measured_below_the_row(tmp_path: Path) -> None:
@@ -474,10 +491,11 @@ def test_other_spellings(tmp_path: Path) -> None:
             {"output_tokens": 9},
             0.5,
         ),
+        ({"duration_in_s": 1.5}, None, 1.5),
         ({"timeout_sec": 60, "max_output_tokens": 100, "cached_input_tokens": 5}, None, None),
         ({"first_token_latency_ms": 5}, None, None),
     ],
-    ids=["parts", "total", "limits", "a part of the time"],
+    ids=["parts", "total", "in seconds", "limits", "a part of the time"],
 )
 def test_what_is_measured_by_the_last_words_of_names(
     tmp_path: Path, measured: dict[str, Any], usage: dict[str, int] | None, seconds: float | None
@@ -1124,6 +1142,52 @@ def test_documents_of_runs_in_folders(tmp_path: Path) -> None:
         discover.artifacts((tmp_path,), table_fields={"task": "none"})
 
 
+@pytest.mark.parametrize(
+    ("numbers", "runs"),
+    [
+        (range(4), {"A": 24, "B": 24}),
+        ((7, 11, 30, 31), {f"{agent}-{n}": 6 for agent in "AB" for n in (7, 11, 30, 31)}),
+    ],
+    ids=["the repeat", "names of runs"],
+)
+def test_documents_of_repeats_in_folders_of_agents(
+    tmp_path: Path, numbers: Sequence[int], runs: dict[str, int]
+) -> None:
+    """A number from 0 on is the repeat within the folder of a run, whose time says nothing more."""
+    rows = [
+        (
+            f"{agent}/{time}/t{n}/{number}/results.json",
+            {"task_id": f"t{n}", "run_id": number, "success": (n + number) % 3 > 0},
+        )
+        for agent, time in (("A", 5), ("B", 6))
+        for n in range(6)
+        for number in numbers
+    ]
+    write_documents(tmp_path, rows)
+    assert {run: len(listed) for run, listed in attempts_of_runs(tmp_path).items()} == runs
+    artifacts = discover.artifacts((tmp_path,))
+    repeats = {
+        one.value.get("_ng_rollout_index")
+        for artifact in artifacts
+        for one in own_table.read(artifact)
+        if isinstance(one, Row)
+    }
+    assert repeats == (set(numbers) if "A" in runs else {None})
+
+
+def test_a_run_that_numbers_attempts_is_the_repeat(tmp_path: Path) -> None:
+    """From 0 or 1 on; other numbers are ids of something."""
+    for first, repeats in ((1, [1, 2, 3]), (40, [None])):
+        rows = [
+            {"task_id": f"t{n}", "run": first + place, "passed": (n + place) % 2}
+            for n in range(5)
+            for place in range(3)
+        ]
+        write_lines(tmp_path / "x.jsonl", rows)
+        read_repeats = [row.get("_ng_rollout_index") for row in attempts(tmp_path)]
+        assert read_repeats == repeats * (len(rows) // len(repeats))
+
+
 def test_documents_are_attempts_and_tables_that_show_them_are_none(tmp_path: Path) -> None:
     """A folder with one document is a run as well; what a report shows of them is a copy."""
     rows = [
@@ -1362,6 +1426,67 @@ def test_weak_evidence_is_refused(
     with pytest.raises(InputError) as error:
         discover.artifacts((tmp_path,))
     assert reason in str(error.value)
+
+
+def judged_twice(n: int, claim: str, judge: str) -> dict[str, Any]:
+    """Of 30 rows the judge contradicts 2 claims of each kind, and does not know in 3."""
+    claims = n % 2 > 0
+    verdict = claims != (n in (4, 5, 6, 7))
+    word = "unknown" if n < 3 else "success" if verdict else "failure"
+    return {"task_id": f"t{n}", claim: claims, judge: {"eval": word, "reason": "as seen"}}
+
+
+@pytest.mark.parametrize("is_documents", [False, True])
+def test_two_verdicts_that_disagree_are_refused(tmp_path: Path, *, is_documents: bool) -> None:
+    """One may be the agent's own claim; both are proposed, and what the judge left open is open."""
+    rows = [judged_twice(n, "success", "eval") for n in range(30)]
+    if is_documents:
+        write_documents(tmp_path, [(f"{row['task_id']}/of.json", row) for row in rows])
+    else:
+        write_lines(tmp_path / "t.jsonl", rows)
+    with pytest.raises(InputError) as error:
+        discover.artifacts((tmp_path,))
+    assert "(success, eval.eval: not the same in 4 of 27 rows" in str(error.value)
+    assert "--field score=success or --field score=eval.eval" in str(error.value.hint)
+    rewards = Counter(
+        row.value["reward"]
+        for one in discover.artifacts((tmp_path,), table_fields={"score": "eval.eval"})
+        for row in own_table.read(one)
+        if isinstance(row, Row)
+    )
+    assert rewards == {1.0: 14, 0.0: 13, None: 3}
+
+
+@pytest.mark.parametrize(
+    ("names", "change"),
+    [
+        (("correct", "status"), {}),
+        (("success", "eval"), {5: True, 7: True}),
+        (("success", "checks"), {}),
+    ],
+    ids=["a graded score", "one that implies the other", "a check"],
+)
+def test_columns_beside_a_score_that_are_no_second_verdict(
+    tmp_path: Path, names: tuple[str, str], change: dict[int, bool]
+) -> None:
+    (score, other) = names
+    judge = "eval" if other == "eval" else "format"
+    rows = [
+        {**(row := judged_twice(n, score, other)), other: {judge: row[other]["eval"]}}
+        for n in range(30)
+    ]
+    for n in change:
+        rows[n][other][judge] = "success"
+    write_lines(tmp_path / "t.jsonl", rows)
+    assert [row["reward"] for row in attempts(tmp_path)] == [0.0, 1.0] * 15
+
+
+def test_a_disputed_table_beside_others_is_listed(tmp_path: Path) -> None:
+    write_lines(tmp_path / "mine.jsonl", rows_of(flat))
+    write_lines(tmp_path / "two.jsonl", [judged_twice(n, "success", "eval") for n in range(30)])
+    reasons = {one.name: one.skipped for one in discover.artifacts((tmp_path,))}
+    assert reasons["mine.jsonl"] is None
+    assert "(success, eval.eval: not the same" in str(reasons["two.jsonl"])
 
 
 def test_the_proposal_of_a_refusal_is_read(tmp_path: Path) -> None:

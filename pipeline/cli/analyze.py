@@ -16,6 +16,7 @@ from .. import engines, remote, report
 from ..answers.runs import first_comparisons, inventory
 from ..errors import UsageError, is_interrupt
 from ..report import sentences, sidecar, tables
+from ..report.comparisons import Change
 from ..report.content import Benchmark
 from ..report.figures import Row as Finding
 from ..settings import DEFAULT_MAX_LINE_BYTES, Settings
@@ -280,6 +281,7 @@ def print_summary(analysis: Analysis) -> None:
         findings=with_commands(ranked, beside, rest),
         bar=_bar,
         unlike=PLAIN.says("unlike"),
+        undecided=_undecided,
         **_columns(runs),
     )
     _print_warnings(analysis, rest)
@@ -290,6 +292,15 @@ def print_summary(analysis: Analysis) -> None:
         has_benchmarks=len({run["benchmark"] for run in runs}) > 1,
         has_compared=bool(compared),
     )
+
+
+def _undecided(row: Mapping[str, Any]) -> str:
+    """What the report says of a change that is not shown, though its interval leaves out 0."""
+    low, high = row["ci_new_tasks_low"], row["ci_new_tasks_high"]
+    if row["is_changed"] or low is None or high is None or low <= 0 <= high:
+        return ""
+    compared = Finding("comparisons", ("base", "candidate", "metric"), row)
+    return PLAIN.says("decided")(Change(compared, [], []))
 
 
 def _columns(runs: Sequence[Mapping[str, Any]]) -> dict[str, bool]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any, Protocol
 
-from ..text import one_line
+from ..text import one_line, plural
 from . import templates, wording
 from .comparisons import Change, Ledger
 from .figures import Figure, Row
@@ -97,7 +97,7 @@ class Voice:
 
     def many(self, figure: Figure, noun: str) -> str:
         """A count of things: 1 task, 2 tasks."""
-        return f"{self.count(figure)} {noun}{'' if figure.value == 1 else 's'}"
+        return f"{self.count(figure)} {noun if figure.value == 1 else plural(noun)}"
 
     @cache  # noqa: B019, there are two voices and they last
     def macros(self, name: str) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from ..report import aliases, templates, wording
-from ..text import counted, neutral
+from ..text import counted, neutral, plural
 from . import compared, home, labels, question, rollouts, tasks, transcript
 from .opened import Followed, Opened, Page
 from .prose import fields, link
@@ -79,7 +79,9 @@ def _environment() -> Any:
         "points": lambda change: "n/a" if change is None else wording.points(change),
         "num": lambda number: "n/a" if number is None else wording.short(f"{number:.4f}"),
         "count": lambda number: "n/a" if number is None else f"{number:,}",
-        "many": lambda number, noun: f"n/a {noun}s" if number is None else counted(number, noun),
+        "many": lambda number, noun: (
+            f"n/a {plural(noun)}" if number is None else counted(number, noun)
+        ),
         "cause": lambda name: wording.cause(name) if name else "",
         "first_line": lambda text: " ".join((text or "")[:240].split()),
     }

@@ -51,6 +51,7 @@ levels as materialized (
         count(*) filter (where change > 0) as n_gains,
         count(*) filter (where change < 0) as n_losses,
         count(*) filter (where base_own_variance > 0 or candidate_own_variance > 0) as n_mixed_tasks,
+        count(*) filter (where is_common and least(base_n_scored, candidate_n_scored) > 1) as n_repeated_tasks,
         -- Of a task with one repeat the variance is what the others have.
         steady_sum(base_scatter) / nullif(count(base_own_variance), 0) as base_within,
         steady_sum(candidate_scatter) / nullif(count(candidate_own_variance), 0) as candidate_within,

@@ -78,16 +78,17 @@ select
     is_growing as is_so_far,
     margin,
     case
+        -- Without repeats nothing says how these tasks would fare again; a few cannot speak for all.
+        when se_same_tasks is null or n_repeated_tasks < 0.1 * n_common_tasks then null
         when ci_same_tasks_low > 0 then 'higher'
         when ci_same_tasks_high < 0 then 'lower'
         when ci_same_tasks_low is not null then 'not significant'
-        -- Without repeats nothing says how these tasks would fare again.
-        when se_same_tasks is null then null
         when p_any <= 0.05 and delta > 0 then 'higher'
         when p_any <= 0.05 and delta < 0 then 'lower'
         when p_any is not null then 'not significant'
     end as on_these_tasks,
     case
+        when n_repeated_tasks < 0.1 * n_common_tasks then null
         when delta_counted_as_fail = delta and bound_low = bound_high then on_these_tasks
         when ci_same_counted_as_fail_low > 0 then 'higher'
         when ci_same_counted_as_fail_high < 0 then 'lower'

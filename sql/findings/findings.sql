@@ -353,7 +353,8 @@ verdicts as (
         task_id,
         rollout_index,
         count(*) as n_checks,
-        count(*) filter (where not is_passed) as n_failed
+        count(*) filter (where not is_passed) as n_failed,
+        bool_and(coalesce(is_of_reward, false)) as are_of_reward
     from main.checks
     inner join staging.run_benchmarks using (run_id)
     inner join staging.rollouts using (run_id, task_id, rollout_index)
@@ -372,6 +373,7 @@ near as (
     select
         benchmark,
         'near' as kind,
+        if(bool_and(are_of_reward), 'reward', null) as reason,
         count(*) filter (where n_failed = 1) as n_failures,
         count(*) as n_failures_observed,
         arg_min(run_id || '/' || task_id || ':' || rollout_index, (-n_checks, run_id, task_id, rollout_index))

@@ -120,6 +120,9 @@ def row(sample: Any, log: Log) -> Row:
     details = {named: chosen.pop(name) for name, named in own.items() if chosen and name in chosen}
     if chosen and _is_of_grader(details.get("extracted_answer"), chosen, output):
         del details["extracted_answer"]
+    # A scorer that found no answer writes an empty one; an attempt without words has none to find.
+    if chosen and chosen["name"] in _unanswered(sample) and any(_own_texts(output)):
+        details["extracted_answer"] = ""
     return Row(
         {**value, **details}, benchmark=log.task, limit_reached=_limit_type(sample.get("limit"))
     )
@@ -129,9 +132,21 @@ def _is_of_grader(answer: str | None, score: dict[str, Any], output: list[dict[s
     """Whether an answer is the grader's own explanation, and in no words of the attempt."""
     if answer is None or answer != score.get("explanation"):
         return False
+    return not any(answer in part for part in _own_texts(output))
+
+
+def _own_texts(output: list[dict[str, Any]]) -> list[str]:
+    """The texts of the attempt's own messages."""
     contents = [item["content"] for item in output if get(item, "role") == "assistant"]
     parts = [part for one in contents for part in (one if isinstance(one, list) else [one])]
-    return not any(answer in (text(get(part, "text") or part) or "") for part in parts)
+    return [text(get(part, "text") or part) or "" for part in parts]
+
+
+def _unanswered(sample: dict[str, Any]) -> list[str]:
+    """The scores whose answer is recorded as an empty text."""
+    return [
+        name for name, score in fields(sample.get("scores")).items() if get(score, "answer") == ""
+    ]
 
 
 def _own_events(sample: dict[str, Any], log: Log) -> list[Any]:

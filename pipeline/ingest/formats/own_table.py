@@ -48,11 +48,14 @@ from .table_columns import (
     PASSES,
     SEPARATOR,
     Columns,
+    Dispute,
     are_words,
     as_class,
     columns_of_runs,
     composed_task,
+    counts_from_start,
     described,
+    dispute,
     ends_like_score,
     is_constant,
     is_count_of_passes,
@@ -119,6 +122,8 @@ MOST_LISTED = 20
 MOST_KINDS = 4
 # Columns beside the output that hold its answer alone.
 ANSWERS = "extracted_answer predicted_answer parsed_answer final_answer prediction pred".split()
+# Those that are read as an answer under their own name, by which signs then call it.
+KNOWN_ANSWERS = frozenset({"predicted_answer", "parsed_answer"})
 LONGEST_ANSWER = 200
 MILLISECONDS = "latency_ms duration_ms elapsed_ms time_ms wall_ms wall_time_ms".split()
 SECONDS = (
@@ -145,6 +150,10 @@ UNITS = UNITS_OF_MILLISECONDS | frozenset("s sec secs seconds".split())
 # A column, and the hash of what a row has there.
 Value: TypeAlias = tuple[str, int]
 
+# Folders that are called by the number of an attempt.
+NAME_OF_REPEAT = re.compile(
+    r"(?:(?:attempt|repeat|rep|rollout|run|sample|trial)[ _-]?)?(\d{1,9})", re.IGNORECASE
+)
 # What identifies an attempt.
 ATTEMPT = ("model", "agent", "task", "repeat")
 CELLS = frozenset({"csv", "tsv"})
@@ -167,14 +176,7 @@ def claims(
     its own has that of the others.
     """
     _states.cache_clear()
-    documents: dict[ListedFile, dict[str, Any]] = {}
-    samples = {}
-    for file in files:
-        table = sample(file.path, score=chosen.get("score", ""))
-        if _is_one_attempt(file.path, table):
-            documents[file] = with_computed(table[0], recognise(table, chosen))
-        else:
-            samples[file] = table
+    documents, samples = _documents_and_tables(files, chosen)
     tables, beside, copied, fields_of, columns_of = {}, {}, {}, {}, {}
     for group in _groups(samples):
         paths = tuple(file.path for file in group)
@@ -185,9 +187,11 @@ def claims(
             file: [with_computed(row, together.columns[file.path]) for row in samples[file]]
             for file in group
         }
+        is_disputed = "score" not in chosen and _dispute_of_tables(computed, together) is not None
         scored = {
             _names(table)
             for file, table in computed.items()
+            if not is_disputed
             if _is_scored(table, together.columns[file.path], is_named=is_named)
         }
         for file, table in computed.items():
@@ -236,6 +240,54 @@ def claims(
         )
     for one in attempts:
         yield from one.claims(folders)
+
+
+def _documents_and_tables(
+    files: Iterable[ListedFile], chosen: Mapping[str, str]
+) -> tuple[dict[ListedFile, dict[str, Any]], dict[ListedFile, list[dict[str, Any]]]]:
+    """The documents that are one attempt each, and the first rows of the others."""
+    documents: dict[ListedFile, dict[str, Any]] = {}
+    samples = {}
+    for file in files:
+        table = sample(file.path, score=chosen.get("score", ""))
+        if _is_one_attempt(file.path, table):
+            documents[file] = with_computed(table[0], recognise(table, chosen))
+        else:
+            samples[file] = table
+    return documents, samples
+
+
+def _dispute_of_tables(
+    tables: Mapping[ListedFile, list[dict[str, Any]]], together: Together
+) -> Dispute | None:
+    """Two columns of these tables that judge the same attempts differently."""
+    rows_of: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
+    for file, table in tables.items():
+        columns = together.columns[file.path]
+        if "score" in columns:
+            rows_of[columns["score"]] += (with_computed(row, columns) for row in table)
+    disputes = (dispute(rows, score) for score, rows in rows_of.items())
+    return next(filter(None, disputes), None)
+
+
+def _disputes(files: Sequence[ListedFile], chosen: Mapping[str, str]) -> Iterator[Dispute]:
+    """Why tables are not read that would be without a second column of verdicts."""
+    if "score" in chosen:
+        return
+    documents, samples = _documents_and_tables(files, chosen)
+    for group in _groups(samples):
+        rows = [row for file in group for row in samples[file]]
+        together = _together(
+            tuple(file.path for file in group), tuple(sorted(_known(chosen, rows).items()))
+        )
+        tables = {file: samples[file] for file in group}
+        if disputed := _dispute_of_tables(tables, together):
+            yield disputed
+    for alike in _alike(documents):
+        table = [documents[file] for file in alike]
+        columns = recognise(table[:SAMPLED_ROWS], _known(chosen, table))
+        if "score" in columns and (disputed := dispute(table, columns["score"])):
+            yield disputed
 
 
 def _known(chosen: Mapping[str, str], table: Sequence[dict[str, Any]]) -> dict[str, str]:
@@ -305,7 +357,8 @@ class Attempts:
     def _folders_at(self, rows: Mapping[ListedFile, dict[str, Any]]) -> dict[ListedFile, str]:
         """A name of folders says the task if every task of a model has one alone.
 
-        Either tasks recur, in other runs or as repeats; or each name is of a single task.
+        Either tasks recur, in other runs or as repeats; or each name is of a single task. A name
+        may also be the number of the repeat, or a time that goes with a name of the run.
         """
         role = next((one for one in ("task", "prompt") if one in self.columns), None)
         if role is None:
@@ -324,9 +377,52 @@ class Attempts:
             n_names = len({name for _, _, name in pairs})
             is_of_task = len(pairs) == len({pair[:2] for pair in pairs})
             is_single = n_names == len({(task, name) for task, _, name in pairs})
-            if not (n_names > 1 and is_of_task and (is_recurring or is_single)):
+            is_task = n_names > 1 and is_of_task and (is_recurring or is_single)
+            if not (
+                is_task or self._is_repeat([(rows[file], names[file][place]) for file in rows])
+            ):
                 places.append(place)
+        places = _without_numbers(list(names.values()), places)
         return {file: "/".join(names[file][place] for place in places) for file in rows}
+
+    def _is_repeat(self, named: Sequence[tuple[dict[str, Any], str]]) -> bool:
+        """Whether each name is the number of its attempt, as `0` or `trial_0`; they count up."""
+        if "repeat" not in self.columns:
+            return False
+        numbers = [repeat_of(get(row, *self.columns["repeat"])) for row, _ in named]
+        ends = [NAME_OF_REPEAT.fullmatch(name) for _, name in named]
+        is_named = all(end and int(end[1]) == n for end, n in zip(ends, numbers, strict=True))
+        return is_named and counts_from_start(numbers)
+
+    def are_numbered(self) -> bool:
+        """Whether the repeats of each task have different numbers within the folder of a run."""
+        folders = self._folders_of_runs()
+        known = [
+            self.columns[role] for role in ATTEMPT if role in self.columns and role != "repeat"
+        ]
+        tasks = [
+            (folders[file], as_json([get(row, *path) for path in known]))
+            for file, row in self.rows.items()
+        ]
+        numbers = [as_json(get(row, *self.columns["repeat"])) for row in self.rows.values()]
+        n_numbered = len(set(zip(tasks, numbers, strict=True)))
+        return len(set(tasks)) < n_numbered == len(self.rows)
+
+
+def _without_numbers(folders: Sequence[Sequence[str]], places: Sequence[int]) -> list[int]:
+    """The places of names that say more than a number, often a time, beside a name in words."""
+
+    def adds(place: int) -> bool:
+        if not all(names[place].isdigit() for names in folders):
+            return True
+        return not any(
+            len({names[other] for names in folders})
+            == len({(names[other], names[place]) for names in folders})
+            for other in places
+            if not any(names[other].isdigit() for names in folders)
+        )
+
+    return [place for place in places if adds(place)]
 
 
 def _is_within(folder: str, other: str) -> bool:
@@ -348,10 +444,16 @@ def _attempts_alone(
         columns = recognise(table[:SAMPLED_ROWS], _known(chosen, table))
         if len(files) < FEWEST_DOCUMENTS or not _is_scored(table, columns, is_named=is_named):
             continue
+        if "score" not in chosen and dispute(table, columns["score"]):
+            continue
         is_alone = 2 * len({file.folder for file in files}) > len(files)
         scores = scores_of_values(values_of(table, columns["score"]))
         if is_named or not is_alone or (_says_task(columns) and set(scores) <= {None, 0, 1}):
-            yield Attempts(rows, columns)
+            # A number that other folders have, too, numbers the repeats within each of them.
+            roles = roles_of(table[:SAMPLED_ROWS], _known(chosen, table))
+            by_folder = Attempts(rows, {**roles, **columns})
+            is_numbered = "repeat" in by_folder.columns and by_folder.are_numbered()
+            yield by_folder if is_numbered else Attempts(rows, columns)
 
 
 def _says_task(columns: Columns) -> bool:
@@ -916,8 +1018,11 @@ def refused(files: Sequence[ListedFile], chosen: Mapping[str, str]) -> InputErro
     unknown = unknown_columns(files, chosen)
     counts, together = _counts(table), _side_by_side(table)
     same = [path for path in paths(table) if is_score_name(path) and is_constant(table, path)]
+    disputed = None if unknown else next(_disputes(files, chosen), None)
     if unknown:
         reason = f"no column named {', '.join(unknown)}"
+    elif disputed:
+        reason = disputed.reason
     elif counts:
         reason = counts
     elif together:
@@ -934,10 +1039,15 @@ def refused(files: Sequence[ListedFile], chosen: Mapping[str, str]) -> InputErro
     hint += (
         f", for example: --field score={scores[0]}" if scores else " with --field, if it has one"
     )
-    if together and not unknown:
+    if disputed:
+        hint = (
+            "One may be what the agent says of itself. Name the one that judges: "
+            f"--field score={disputed.score} or --field score={disputed.other}"
+        )
+    elif together and not unknown:
         hint = "Write a row for each task and model, with the model in a column of its own"
     inverse = possible_scores(table)[1]
-    if inverse and not scores:
+    if inverse and not scores and not disputed:
         hint += (
             f". By its name {inverse[0]} is higher where an attempt is worse: "
             "a score must be higher where it is better"
@@ -1009,6 +1119,8 @@ def unscored(file: ListedFile) -> str | None:
         return None
     if counts := _counts(table):
         return f"has {counts}"
+    if disputed := next(_disputes([file], {}), None):
+        return f"has {disputed.reason}; name one with --field"
     return "is a table without a column of scores; if one has them, name it with --field"
 
 
@@ -1221,12 +1333,13 @@ def _reason(row: dict[str, Any], score: tuple[str, ...]) -> str | None:
 
 def _answer(row: dict[str, Any]) -> dict[str, str | None]:
     """The answer alone, where a column has it; of one that is too long to be compared nothing."""
-    named = [row[name] for name in ANSWERS if name in row]
-    answer = next(filter(None, map(text, named)), None)
+    named = {name: text(row[name]) for name in ANSWERS if name in row}
+    column, answer = next((one for one in named.items() if one[1]), (next(iter(named), ""), None))
+    name = column if column in KNOWN_ANSWERS else "extracted_answer"
     if answer is None:
-        is_empty = bool(named) and all(one in (None, "") for one in named)
-        return {"extracted_answer": None} if is_empty else {}
-    return {"extracted_answer": answer} if len(answer) <= LONGEST_ANSWER else {}
+        is_empty = bool(named) and all(row[one] in (None, "") for one in named)
+        return {name: None} if is_empty else {}
+    return {name: answer} if len(answer) <= LONGEST_ANSWER else {}
 
 
 def _tokens_of(row: dict[str, Any], cells: dict[str, Any]) -> dict[str, Any]:

@@ -66,13 +66,24 @@ FEW_WORDS = re.compile(r"[A-Za-z][\w.:/-]*( [\w.:/-]+){0,2}")
 CLOCK = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d")
 DURATION = re.compile(
     r"(^|_)(runtime|time|duration|elapsed|latency|wall|took|seconds)"
-    r"(_(clock|time|s|sec|secs|seconds|ms|msec|millis|milliseconds))*$"
+    r"(_(in_)?(clock|time|s|sec|secs|seconds|ms|msec|millis|milliseconds))*$"
 )
 LONGEST_VALUE = 60
 PASSING = frozenset("true yes pass passed correct right success successful solved resolved".split())
 FAILING = frozenset("false no fail failed incorrect wrong failure unsolved unresolved".split())
 # Words that judge an attempt; the others may say only that it ended.
 JUDGING = frozenset("pass passed fail correct incorrect right wrong".split())
+# Names of what somebody or something graded; a `success` or a `status` may be what the agent says.
+GRADED = frozenset(
+    "correct incorrect iscorrect match matches exact em acc accuracy reward grade graded grader "
+    "grading judge judged judgment judgement verdict verified eval evaluation evaluator score "
+    "scoring resolved".split()
+)
+# Other measures of the same answer than a verdict.
+MEASURES = frozenset("exact_match em is_match match matches f1 accuracy acc".split())
+# Fewer rows, or a smaller share of them, differ by chance or by single mistakes.
+LEAST_JUDGED_TWICE = 20
+LEAST_DIFFERING = 0.05
 # Words of a column of verdicts that are none.
 UNJUDGED = frozenset(
     "skip skipped pending queued running unknown none null n/a na ungraded unscored".split()
@@ -221,7 +232,7 @@ ROLES = (
         "repeat",
         "repeat repeat_id trial trial_id attempt attempt_id rollout rollout_index rollout_idx "
         "sample_index sample_idx sample run_number run_index run_idx iteration epoch replicate "
-        "seed",
+        "seed run_id run",
         lambda value: repeat_of(value) is not None,
     ),
     _role(
@@ -260,6 +271,8 @@ IDS_OF_TASKS = frozenset(
     "task_id question_id problem_id instance_id example_id item_id doc_id case_id test_id "
     "prompt_id query_id".split()
 )
+# What has the name of a run numbers the attempts at a task only by whole numbers from 0 or 1.
+NAMES_OF_RUNS = frozenset({"run_id", "run"})
 # Ids of what is not a task; any other may be one.
 NOT_TASKS = frozenset(
     "run_id trace_id session_id request_id response_id model_id user_id sandbox_id job_id "
@@ -327,6 +340,7 @@ def roles_of(table: Table, chosen: Mapping[str, str], *, is_of_several: bool = F
             if path not in columns.values() and _fits(role, values_of(table, path))
             if role.name != "prompt" or _is_of_questions(path, values_of(table, path))
             if role.name != "prompt" or not _is_of_conditions(table, path)
+            if role.name != "repeat" or not _names_runs(table, path)
             if role.name != "task" or not all(map(is_time, values_of(table, path)))
             if role.name != "task" or not _is_setting(table, path, columns)
             if role.name != "model" or NOT_MODELS.isdisjoint(plain("_".join(path)).split("_"))
@@ -355,6 +369,21 @@ def roles_of(table: Table, chosen: Mapping[str, str], *, is_of_several: bool = F
     return columns
 
 
+def _names_runs(table: Table, path: tuple[str, ...]) -> bool:
+    """Whether a column called like a run has anything but whole numbers from 0 or 1 on."""
+    if plain(path[-1]) not in NAMES_OF_RUNS:
+        return False
+    values = values_of(table, path)
+    is_whole = all(isinstance(value, int) and not isinstance(value, bool) for value in values)
+    return not (is_whole and counts_from_start(values))
+
+
+def counts_from_start(numbers: Collection[Any]) -> bool:
+    """Whether there is each whole number from 0 or 1 on."""
+    known = set(numbers)
+    return any(known == set(range(first, first + len(known))) for first in (0, 1))
+
+
 def _is_guess(table: Table, path: tuple[str, ...]) -> bool:
     """Whether a column may be the score without being chosen.
 
@@ -365,6 +394,71 @@ def _is_guess(table: Table, path: tuple[str, ...]) -> bool:
     if plain(path[-1]) == "overall" and (len(path) == 1 or plain(path[0]) not in OF_SCORES):
         return False
     return 2 * len(values) >= len(table) and not is_constant(table, path)
+
+
+@dataclass(frozen=True)
+class Dispute:
+    """Two columns of verdicts that differ, and in how many of the rows that have both."""
+
+    score: str
+    other: str
+    n_differing: int
+    n_both: int
+
+    @property
+    def reason(self) -> str:
+        return (
+            f"two columns that judge attempts differently ({self.score}, {self.other}: "
+            f"not the same in {self.n_differing} of {self.n_both} rows that have both)"
+        )
+
+
+def dispute(table: Table, score: tuple[str, ...]) -> Dispute | None:
+    """A second column of verdicts that is as likely the score: often one is the agent's own claim.
+
+    They differ in more than few rows, and neither is true wherever the other one is. What the
+    object of a score has beside it is a part of that judgement.
+    """
+    if not set(scores_of_values(values_of(table, score))) <= {None, 0.0, 1.0}:
+        return None
+    for other in paths(table):
+        is_beside = len(score) > 1 and other[:-1] == score[:-1]
+        if other == score or is_beside or not _judges(table, other):
+            continue
+        if _is_graded(score) and not _is_graded(other):
+            continue
+        both = [
+            (here, there)
+            for row in table
+            if (here := score_of(get(row, *score))) is not None
+            if (there := score_of(get(row, *other))) is not None
+        ]
+        n_differing = sum(here != there for here, there in both)
+        is_often = len(both) >= LEAST_JUDGED_TWICE and n_differing >= LEAST_DIFFERING * len(both)
+        if is_often and {(0.0, 1.0), (1.0, 0.0)} <= set(both):
+            return Dispute(".".join(score), ".".join(other), n_differing, len(both))
+    return None
+
+
+def _judges(table: Table, path: tuple[str, ...]) -> bool:
+    """Whether a column is named like a verdict, and holds true and false or words for these."""
+    name = plain(path[-1])
+    if name in MEASURES or is_key_name(name) or not INVERSE.isdisjoint(name.split("_")):
+        return False
+    if not (is_score_name(path) or _is_graded(path[-1:])):
+        return False
+    values = values_of(table, path)
+    # Numbers are measures, where they are not the score itself.
+    words = [value for value in values if isinstance(value, str) and number(value) is None]
+    n_flags = sum(isinstance(value, bool) for value in values)
+    n_judged = n_flags + sum(score_of(word) is not None for word in words)
+    n_unjudged = sum(word.strip().casefold() in UNJUDGED for word in words)
+    return n_judged + n_unjudged == len(values) and 2 * n_judged > len(values)
+
+
+def _is_graded(path: tuple[str, ...]) -> bool:
+    """Whether a name says that something was graded, and not that it was done."""
+    return not GRADED.isdisjoint(plain("_".join(path)).split("_"))
 
 
 def is_constant(table: Table, path: tuple[str, ...]) -> bool:
