@@ -330,7 +330,7 @@ def _rows_of_runs(document: dict[str, Any]) -> list[Any]:
     lists = [
         (name, listed, below)
         for name, value in document.items()
-        if (listed := _first_rows(items(value)))
+        if _is_of_attempts(name) and (listed := _first_rows(items(value)))
         if (below := next(filter(None, map(_attempts_below, listed)), None))
     ]
     if len(lists) != 1:
