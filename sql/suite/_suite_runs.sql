@@ -117,6 +117,8 @@ prompts as (
                 any_value(coalesce(system_prompt, '')) as prompt
             from main.task_prompts
             where run_id in (select run_id from runs semi join ways using (identity))
+                -- A request that is not recorded says nothing of its system prompt.
+                and (prompt <> '' or system_prompt <> '')
             group by run_id
             having min(coalesce(system_prompt, '')) = max(coalesce(system_prompt, ''))
         ) as constant
