@@ -142,7 +142,7 @@ def _row(
     question, output = _turns(row)
     wrong = get(failure, "error", "error_message") or failure.get("error")
     broken = _broken(row.get("result"), wrong)
-    # An empty list says that no call was made; an error of the harness, not what was done before it.
+    # An empty list says that no call was made; an error says nothing of what was done before.
     is_recorded = bool(output) or isinstance(row.get("result"), list)
     value = attempt(
         task,
@@ -163,7 +163,7 @@ def _row(
 
 
 def _broken(answer: Any, wrong: Any) -> str | None:
-    """The error of the harness that ended the attempt: in place of its answer, else in its score."""
+    """The error of the harness that ended the attempt: in place of its answer, or in its score."""
     said = (answer, *(wrong if isinstance(wrong, list) else [wrong]))
     return next((one for one in said if isinstance(one, str) and one.startswith(BROKEN)), None)
 
