@@ -32,6 +32,7 @@ def header(n_correct: int, n_all: int) -> Row:
     return {"accuracy": n_correct / n_all, "correct_count": n_correct, "total_count": n_all}
 
 
+ACCEPTED = [{"add": {"x": [1], "y": ["", 2], "unit": ["metre"]}}]
 BROKEN = "Error during inference: Error code: 500 - no header"
 TURNS = [
     [{"role": "state_info", "content": {"password": "p"}}],
@@ -59,8 +60,10 @@ FILES: dict[str, Content] = {
     + "\n{broken\n",
     "score/org_m-FC/non_live/BFCL_v4_simple_score.json": [
         header(3, 5),
-        failure("simple_1"),
-        failure("simple_3", error=["Error during inference phase. No list."]),
+        failure("simple_1", possible_answer=ACCEPTED),
+        failure(
+            "simple_3", possible_answer=ACCEPTED, error=["Error during inference phase. No list."]
+        ),
     ],
     "result/org_m-FC/multi_turn/BFCL_v4_multi_turn_base_result.json": [
         attempt(
@@ -85,7 +88,9 @@ FILES: dict[str, Content] = {
 
 
 # Four models, one with a line that cannot be read.
-test_results_and_scores = facts_of(FILES, "bfcl", needs=(*RECORDED, "events"))
+test_results_and_scores = facts_of(
+    FILES, "bfcl", needs=(*RECORDED, "events", "failure_notes", "expected_calls")
+)
 
 
 @pytest.mark.slow

@@ -18,6 +18,7 @@ from . import (
     Reading,
     Reject,
     Row,
+    as_json,
     attempt,
     call,
     counted,
@@ -157,7 +158,9 @@ def _row(
         error=None if broken else wrong,
         error_message=broken,
         error_type=get(failure, "error", "error_type") or failure.get("error_type"),
-        possible_answer=failure.get("possible_answer"),
+        # As a text, which notes of failures quote. Passes have none: as expected calls it would be
+        # counted against failures alone.
+        possible_answer=as_json(accepted) if (accepted := failure.get("possible_answer")) else None,
     )
     return Row({**value, "reward": reward}, category, category, question=f"{category} {task}")
 
