@@ -59,7 +59,7 @@ NAME_RULES: tuple[tuple[str, Kind], ...] = (
     (r"(^|/)[^/]*limits?[^/]*\.(txt|json|ya?ml|toml)$", Kind.LIMITS),
     (r"\.(md|html?|pdf)$|(^|/)(metrics|manifest|export)\.json$|(^|/)manifest\.jsonl$", Kind.REPORT),
     (r"\.(log|out|err|stdout|stderr)(\.\d+)?$", Kind.LOG),
-    # The output of promptfoo holds the configuration that it was made with: another lies beside it.
+    # The output of promptfoo holds its own configuration; a file beside it may be of another.
     (r"(^|/)promptfooconfig[^/]*\.(json|ya?ml)$", Kind.OTHER),
     (r"\.(json|ya?ml|toml)$", Kind.CONFIG),
 )

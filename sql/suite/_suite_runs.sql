@@ -214,7 +214,7 @@ named as (
     inner join raw.suite_entrants as entrants on runs.run_id glob entrants.pattern
     group by all
 ),
--- Words in which the names of runs differ that nothing recorded tells apart: they are part of who these are, too.
+-- Words in which names of runs differ, where nothing recorded distinguishes these: they are part of who they are, too.
 varying_words as (
     select
         entrant,

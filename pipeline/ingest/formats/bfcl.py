@@ -167,8 +167,8 @@ def _row(
 
 def _broken(answer: Any, wrong: Any) -> str | None:
     """The error of the harness that ended the attempt: in place of its answer, or in its score."""
-    said = (answer, *(wrong if isinstance(wrong, list) else [wrong]))
-    return next((one for one in said if isinstance(one, str) and one.startswith(BROKEN)), None)
+    texts = (answer, *(wrong if isinstance(wrong, list) else [wrong]))
+    return next((one for one in texts if isinstance(one, str) and one.startswith(BROKEN)), None)
 
 
 def _turns(row: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:

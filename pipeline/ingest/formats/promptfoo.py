@@ -111,14 +111,14 @@ def _sampling(path: Path) -> dict[str, dict[str, Any]]:
         config = next(
             (one for name, one in packed.fields(path, "results") if name == "config"), None
         )
-    asked: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    ways_of: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for provider in items(get(config, "providers")):
         # Either the entry is the provider, or its only key is the provider's id.
         is_keyed = isinstance(provider, dict) and len(provider) == 1 and "id" not in provider
         name, about = next(iter(provider.items())) if is_keyed else (_provider(provider), provider)
         if name is not None:
             own = fields(get(about, "config"))
-            asked[text(get(about, "label")) or name].append(
+            ways_of[text(get(about, "label")) or name].append(
                 {
                     ours: value
                     for theirs, ours in SAMPLING.items()
@@ -126,7 +126,7 @@ def _sampling(path: Path) -> dict[str, dict[str, Any]]:
                 }
             )
     # Of one provider in several ways the rows do not say which is theirs.
-    return {name: ways[0] for name, ways in asked.items() if all(way == ways[0] for way in ways)}
+    return {name: ways[0] for name, ways in ways_of.items() if all(way == ways[0] for way in ways)}
 
 
 class Columns:
@@ -145,7 +145,7 @@ class Columns:
         nth = 1 + sum(one == model for one, _ in self.known)
         return self.known.setdefault(key, model if nth == 1 else f"{model}-prompt-{nth}")
 
-    def asked(self, provider: str | None) -> dict[str, Any]:
+    def sampling_of(self, provider: str | None) -> dict[str, Any]:
         """The sampling of a provider, which rows may name by what follows its first colon."""
         if provider in self.sampling:
             return self.sampling[provider]
@@ -164,7 +164,7 @@ class Columns:
         if isinstance(place, int) and 0 <= place < len(self.prompts):
             variant = self.prompts[place]
         row = _row(result, {**variables, **fields(test.get("metadata"))})
-        row["responses_create_params"] |= self.asked(_provider(result.get("provider")))
+        row["responses_create_params"] |= self.sampling_of(_provider(result.get("provider")))
         row["_ng_task_index"] = self.tests.setdefault(question, first)
         return Row(row, variant=variant, order=first.zfill(9), question=question)
 
