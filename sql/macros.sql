@@ -732,6 +732,40 @@ create or replace macro name_versions(name) as
         ' '
     );
 
+-- The words of a name but its versions and times: each with the number that follows it, which may be that of a second
+-- version. Left out are the `known` names, hashes, and what numbers repeats: run-2, seed_1, s3.
+create or replace macro name_words(name, known) as
+    list_filter(
+        regexp_extract_all(
+            list_reduce(
+                list_transform(
+                    list_filter(known::varchar[], lambda each: each <> ''),
+                    lambda each: '-' || regexp_replace(lower(each), '[^\p{L}\p{N}]+', '-', 'g') || '-'
+                ),
+                lambda rest, each: replace(rest, each, '--'),
+                '-' || regexp_replace(
+                    regexp_replace(
+                        lower(name),
+                        '\d{4}[-_]?\d{2}[-_]?\d{2}([-_t]+\d{2}[-_:]?\d{2}([-_:.]?\d+)*)?|\bv?\d+(\.\d+)+|\bv\d+\b'
+                        || '|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}',
+                        '--',
+                        'g'
+                    ),
+                    '[^\p{L}\p{N}-]+',
+                    '-',
+                    'g'
+                ) || '-'
+            ),
+            '-([\p{L}\p{N}]*\p{L}[\p{L}\p{N}]*(?:-\d{1,5}\b)*)',
+            1
+        ),
+        lambda word: not regexp_matches(
+            word,
+            '^(run|seed|trial|rep|repeat|attempt|try|sample|round|job|shard|part|r|s)s?-?[\d-]*$|^[\p{L}\p{N}]{20,}$'
+        )
+        and not (regexp_matches(word, '^[0-9a-f]{6,}$') and regexp_matches(word, '\d'))
+    );
+
 -- A grade that is a word: formats put it into `grade` where it is no number.
 create or replace macro is_word_grade(path, item_no, kind) as
     path = 'grade' and item_no = 0 and kind = 'VARCHAR';

@@ -32,6 +32,8 @@ def header(n_correct: int, n_all: int) -> Row:
     return {"accuracy": n_correct / n_all, "correct_count": n_correct, "total_count": n_all}
 
 
+ACCEPTED = [{"add": {"x": [1], "y": ["", 2], "unit": ["metre"]}}]
+BROKEN = "Error during inference: Error code: 500 - no header"
 TURNS = [
     [{"role": "state_info", "content": {"password": "p"}}],
     {
@@ -52,10 +54,17 @@ FILES: dict[str, Content] = {
             attempt("simple_0", [{"add": '{"x": 1}'}]),
             attempt("simple_1", []),
             attempt("simple_2", "no"),
+            {"id": "simple_3", "result": BROKEN, "traceback": "Traceback"},
         ]
     )
     + "\n{broken\n",
-    "score/org_m-FC/non_live/BFCL_v4_simple_score.json": [header(3, 4), failure("simple_1")],
+    "score/org_m-FC/non_live/BFCL_v4_simple_score.json": [
+        header(3, 5),
+        failure("simple_1", possible_answer=ACCEPTED),
+        failure(
+            "simple_3", possible_answer=ACCEPTED, error=["Error during inference phase. No list."]
+        ),
+    ],
     "result/org_m-FC/multi_turn/BFCL_v4_multi_turn_base_result.json": [
         attempt(
             "multi_0",
@@ -79,7 +88,9 @@ FILES: dict[str, Content] = {
 
 
 # Four models, one with a line that cannot be read.
-test_results_and_scores = facts_of(FILES, "bfcl", needs=(*RECORDED, "events"))
+test_results_and_scores = facts_of(
+    FILES, "bfcl", needs=(*RECORDED, "events", "failure_notes", "expected_calls")
+)
 
 
 @pytest.mark.slow
@@ -95,3 +106,30 @@ def test_other_attempts_were_scored(tmp_path: Path) -> None:
         ("simple_1", 0.0),
         ("simple_2", None),
     ]
+
+
+@pytest.mark.slow
+def test_an_error_of_the_harness_comes_before_modes(tmp_path: Path) -> None:
+    """Its text is listed first, however few failures it explains, and the report shows it."""
+    wrong = [f"simple_{n}" for n in range(20)]
+    ended = wrong[:6]
+    results = [attempt(task, [{"add": "{}"}]) for task in wrong[6:]]
+    scores = [failure(task) for task in wrong[6:]]
+    phase = "Error during inference phase. Model did not output a list."
+    results += [{"id": task, "result": BROKEN} for task in ended]
+    scores += [failure(task, error={"error_message": [phase]}) for task in ended]
+    results += [attempt(f"good_{n}", [{"add": "{}"}]) for n in range(20)]
+    files: dict[str, Content] = {
+        "result/m/BFCL_v3_simple_result.json": results,
+        "score/m/BFCL_v3_simple_score.json": [header(20, 40), *scores],
+    }
+    actual = analyzed(tmp_path, files)
+    assert actual.rows("select mode, look_at, n_failures from recommendations where rank = 1") == [
+        ("error_message has an error", "harness or verifier", 6)
+    ]
+    assert actual.rows("select distinct mode from failure_modes where parent is not null") == [
+        ("error: Error during inference: Error code: <n> - no header",)
+    ]
+    assert "Error during inference: Error code" in (actual.path.parent / "report.md").read_text(
+        encoding="utf-8"
+    )

@@ -156,3 +156,25 @@ def test_a_pattern_that_ends_in_a_line_break_shows_it(tmp_path: Path) -> None:
         tmp_path, {"results.json": [{"evalId": "e", "results": {"results": [row]}}]}, needs=NEEDS
     )
     assert ("regex: a b\\n",) in results.rows("select check_name from checks")
+
+
+@pytest.mark.slow
+def test_sampling_is_the_provider_s(tmp_path: Path) -> None:
+    """It is in the configuration after the rows; asked in two ways, a provider's is unknown."""
+    providers = [
+        {"id": "hub:openai:m-1", "config": {"temperature": 0.7, "max_tokens": 9, "apiKey": "x"}},
+        {"local": {"config": {"temperature": 0, "top_p": "{{p}}"}}},
+        "echo",
+        {"id": "two", "config": {"temperature": 0}},
+        {"id": "two", "config": {"temperature": 1}},
+    ]
+    rows = [result(0, place, "Rome", is_passed=True) for place in (0, 2)]
+    rows += [{**rows[0], "provider": {"id": name}, "promptIdx": 9} for name in ("echo", "two")]
+    whole = {"evalId": "e", "results": {"results": rows}, "config": {"providers": providers}}
+    actual = analyzed(tmp_path, {"output.json": [whole]}, needs=NEEDS)
+    assert actual.rows("select model, sampling::varchar from runs order by all") == [
+        ("echo", "{}"),
+        ("local", '{"temperature": 0.0}'),
+        ("openai:m-1", '{"temperature": 0.7, "max_output_tokens": 9}'),
+        ("two", "{}"),
+    ]

@@ -139,7 +139,7 @@ def test_what_is_stated(tmp_path: Path) -> None:
             *attempts("four", {k: full[k] for k in range(6)}, ask="x "),
             *attempts("four", {k: full[k] for k in (6, 7)}, ask="another version: "),
         ],
-        "x_again_rollouts.jsonl": attempts("two", {task: [0, 0] for task in full}, ask="x "),
+        "x_two_run-2_rollouts.jsonl": attempts("two", {task: [0, 0] for task in full}, ask="x "),
         "y_one_rollouts.jsonl": attempts("one", full, ask="y "),
         "y_two_rollouts.jsonl": attempts("two", full, ask="y "),
         "y_three_rollouts.jsonl": attempts("three", full, ask="y "),

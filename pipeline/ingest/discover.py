@@ -61,6 +61,8 @@ NAME_RULES: tuple[tuple[str, Kind], ...] = (
     (r"\.(log|out|err|stdout|stderr)(\.\d+)?$", Kind.LOG),
     # A limit in it is one of spending.
     (r"(^|/)([^/]*[^/a-z])?(usage|billing|costs?)([^/a-z][^/]*)?\.json$", Kind.OTHER),
+    # The output of promptfoo holds its own configuration; a file beside it may be of another.
+    (r"(^|/)promptfooconfig[^/]*\.(json|ya?ml)$", Kind.OTHER),
     (r"\.(json|ya?ml|toml)$", Kind.CONFIG),
 )
 

@@ -3,6 +3,7 @@
 -- looks at: across
 -- kind: table
 -- needs: staging.run_pairs
+-- Attempts whose request is not recorded, as harnesses do of passes, say nothing of what was asked.
 with prompts as (
     select
         run_id,
@@ -10,6 +11,7 @@ with prompts as (
         min(nullif(system_prompt, '')) as system_prompt,
         min(prompt) as prompt
     from main.task_prompts
+    where prompt <> '' or system_prompt <> ''
     group by all
 ),
 -- What the request holds in the model's own words, where all attempts at a task hold the same.
@@ -24,6 +26,8 @@ prefills as (
     from staging.rollout_keys
     semi join staging.task_sides using (run_id)
     inner join staging.records using (record_id)
+    inner join raw.texts using (record_id)
+    where texts.prompt <> '' or texts.system_prompt <> '' or records.prefill_hash is not null
     group by all
 ),
 -- The tools that requests define, where both runs were asked the same.
@@ -240,7 +244,12 @@ every as (
         and candidates.task_id = tasks.task_id
     where
         tasks.pairing = 'contradicted'
-        or (tasks.is_paired and bases.system_prompt is distinct from candidates.system_prompt)
+        or (
+            tasks.is_paired
+            and bases.run_id is not null
+            and candidates.run_id is not null
+            and bases.system_prompt is distinct from candidates.system_prompt
+        )
     group by tasks.base, tasks.candidate, tasks.is_paired
     union all
     -- What each run asks under an id that the other lacks, and is not sure to be one task.

@@ -306,7 +306,8 @@ errors as (
         name,
         unnest(list_distinct([
             signature,
-            nullif(regexp_extract(signature, '^([A-Za-z_.]*(Error|Exception))\b', 1), '')
+            -- The word alone is no class.
+            nullif(regexp_extract(signature, '^([A-Za-z_.]+(Error|Exception))\b', 1), '')
         ])) as value
     from (
         select

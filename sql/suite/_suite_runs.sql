@@ -14,7 +14,8 @@ with runs as (
         sampling::varchar as sampling,
         limits::varchar as limits,
         coalesce(left(skills_hash, 8), '') as skills,
-        name_versions(run_id) as versions
+        name_versions(run_id) as versions,
+        name_words(run_id, [model, regexp_extract(model, '[^/]*$'), checkpoint, agent, benchmark]) as words
     from main.runs
     where n_scored > 0
 ),
@@ -116,6 +117,8 @@ prompts as (
                 any_value(coalesce(system_prompt, '')) as prompt
             from main.task_prompts
             where run_id in (select run_id from runs semi join ways using (identity))
+                -- A request that is not recorded says nothing of its system prompt.
+                and (prompt <> '' or system_prompt <> '')
             group by run_id
             having min(coalesce(system_prompt, '')) = max(coalesce(system_prompt, ''))
         ) as constant
@@ -211,8 +214,43 @@ named as (
     inner join raw.suite_entrants as entrants on runs.run_id glob entrants.pattern
     group by all
 ),
-entered as (
+-- Words in which names of runs differ, where nothing recorded distinguishes these: they are part of who they are, too.
+varying_words as (
+    select
+        entrant,
+        list(distinct word) as varying
+    from (
+        select
+            entrant,
+            word
+        from (
+            select
+                entrant,
+                benchmark,
+                count(*) over (partition by entrant, benchmark) as n_runs,
+                unnest(list_distinct(words)) as word
+            from recorded
+            inner join repeated using (identity, benchmark)
+            where source = 'model' and not is_disjoint
+        )
+        group by entrant, benchmark, word, n_runs
+        having count(*) < n_runs
+    )
+    group by entrant
+),
+worded as (
+    select
+        * exclude (entrant, varying),
+        concat_ws(
+            ' ',
+            entrant,
+            nullif(array_to_string(list_filter(words, lambda word: list_contains(varying, word)), '-'), '')
+        ) as entrant
     from recorded
+    left join varying_words using (entrant)
+),
+entered as (
+    from worded
     union all by name
     from named
 ),

@@ -18,6 +18,7 @@ from . import (
     Reading,
     Reject,
     Row,
+    as_json,
     attempt,
     call,
     counted,
@@ -52,6 +53,8 @@ FIRST_LINES = {
     "score": re.compile(rb'\s*\{\s*"accuracy"\s*:.*"correct_count"\s*:'),
 }
 ROOT = re.compile(r"(result|score)(?=$|[-_])")
+# What the harness writes in place of a result, and what its scores say of it.
+BROKEN = "Error during inference"
 
 
 def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
@@ -138,22 +141,34 @@ def _row(
     reward: float | None,
 ) -> Row:
     question, output = _turns(row)
+    wrong = get(failure, "error", "error_message") or failure.get("error")
+    broken = _broken(row.get("result"), wrong)
+    # An empty list says that no call was made; an error says nothing of what was done before.
+    is_recorded = bool(output) or isinstance(row.get("result"), list)
     value = attempt(
         task,
         question or [*_messages(get(failure, "prompt", "question", 0))],
-        # Of an answer without calls the words may be left out: it is not recorded.
-        output or None,
+        output if is_recorded and not broken else None,
         {},
         None,
         model=model,
         tokens=[_sum(row.get(f"{side}_token_count")) for side in ("input", "output")],
         _ng_rollout_index=0,
         total_run_time=_sum(row.get("latency")),
-        error=get(failure, "error", "error_message") or failure.get("error"),
+        error=None if broken else wrong,
+        error_message=broken,
         error_type=get(failure, "error", "error_type") or failure.get("error_type"),
-        possible_answer=failure.get("possible_answer"),
+        # As a text, which notes of failures quote. Passes have none: as expected calls it would be
+        # counted against failures alone.
+        possible_answer=as_json(accepted) if (accepted := failure.get("possible_answer")) else None,
     )
     return Row({**value, "reward": reward}, category, category, question=f"{category} {task}")
+
+
+def _broken(answer: Any, wrong: Any) -> str | None:
+    """The error of the harness that ended the attempt: in place of its answer, or in its score."""
+    texts = (answer, *(wrong if isinstance(wrong, list) else [wrong]))
+    return next((one for one in texts if isinstance(one, str) and one.startswith(BROKEN)), None)
 
 
 def _turns(row: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:

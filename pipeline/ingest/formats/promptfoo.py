@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from ...artifact import Artifact, Kind, ListedFile
@@ -49,6 +51,14 @@ NAMES = re.compile(r"\.jsonl?$", re.IGNORECASE)
 BEGINNING = re.compile(rb'\s*\{\s*"(evalId|version|results)"\s*:')
 ERROR = 2
 LONGEST_NAME = 120
+# What a provider's configuration calls its sampling, and what rows do.
+SAMPLING = {
+    "temperature": "temperature",
+    "top_p": "top_p",
+    "max_tokens": "max_output_tokens",
+    "max_completion_tokens": "max_output_tokens",
+    "max_output_tokens": "max_output_tokens",
+}
 COUNTS = ("testPassCount", "testFailCount", "testErrorCount")
 
 
@@ -65,8 +75,9 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
 
 def read(artifact: Artifact) -> Iterator[Reading]:
     """One result after the other, and what the file counts of each prompt."""
-    columns = Columns()
-    if artifact.path.name.lower().endswith("l"):
+    is_lines = artifact.path.name.lower().endswith("l")
+    columns = Columns({} if is_lines else _sampling(artifact.path))
+    if is_lines:
         contents: Iterable[tuple[str, Any]] = (("results", row) for row in objects(artifact.path))
     else:
         contents = packed.fields(artifact.path, "results")
@@ -92,10 +103,37 @@ def _figures(prompts: list[Any], variants: list[str]) -> Iterator[Reading]:
             yield figure("testPassCount / tests", share, "filled_mean/reward", variant=variant)
 
 
+def _sampling(path: Path) -> dict[str, dict[str, Any]]:
+    """How each provider was asked, by its label or id, of the configuration after the rows."""
+    config: Any = None
+    # A document that is damaged says so where its rows are read.
+    with suppress(ValueError):
+        config = next(
+            (one for name, one in packed.fields(path, "results") if name == "config"), None
+        )
+    ways_of: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for provider in items(get(config, "providers")):
+        # Either the entry is the provider, or its only key is the provider's id.
+        is_keyed = isinstance(provider, dict) and len(provider) == 1 and "id" not in provider
+        name, about = next(iter(provider.items())) if is_keyed else (_provider(provider), provider)
+        if name is not None:
+            own = fields(get(about, "config"))
+            ways_of[text(get(about, "label")) or name].append(
+                {
+                    ours: value
+                    for theirs, ours in SAMPLING.items()
+                    if (value := number(own.get(theirs))) is not None
+                }
+            )
+    # Of one provider in several ways the rows do not say which is theirs.
+    return {name: ways[0] for name, ways in ways_of.items() if all(way == ways[0] for way in ways)}
+
+
 class Columns:
     """The providers and prompts of a file, and its tests."""
 
-    def __init__(self) -> None:
+    def __init__(self, sampling: dict[str, dict[str, Any]]) -> None:
+        self.sampling = sampling
         self.prompts: list[str] = []
         self.known: dict[tuple[str, str], str] = {}
         self.tests: dict[str, str] = {}
@@ -106,6 +144,13 @@ class Columns:
         key = (model, str(get(prompt, "label") or get(prompt, "display") or prompt))
         nth = 1 + sum(one == model for one, _ in self.known)
         return self.known.setdefault(key, model if nth == 1 else f"{model}-prompt-{nth}")
+
+    def sampling_of(self, provider: str | None) -> dict[str, Any]:
+        """The sampling of a provider, which rows may name by what follows its first colon."""
+        if provider in self.sampling:
+            return self.sampling[provider]
+        known = [own for name, own in self.sampling.items() if name.partition(":")[2] == provider]
+        return known[0] if len(known) == 1 else {}
 
     def row(self, result: dict[str, Any]) -> Row:
         """The attempt of a result."""
@@ -119,6 +164,7 @@ class Columns:
         if isinstance(place, int) and 0 <= place < len(self.prompts):
             variant = self.prompts[place]
         row = _row(result, {**variables, **fields(test.get("metadata"))})
+        row["responses_create_params"] |= self.sampling_of(_provider(result.get("provider")))
         row["_ng_task_index"] = self.tests.setdefault(question, first)
         return Row(row, variant=variant, order=first.zfill(9), question=question)
 
