@@ -385,6 +385,29 @@ def graded_apart() -> dict[str, Any]:
 test_evaluations = facts_of(graded_apart(), "swe_bench_graded", needs=(*NEEDS, "run_metrics"))
 
 
+def named_alike() -> dict[str, Any]:
+    """Evaluations below folders of their run and model, and what says so by its name."""
+    files: dict[str, Any] = {}
+    for run, resolved in (("r1", ["a", "b"]), ("r2", ["a"])):
+        listed = report(submitted=["a", "b"], resolved=resolved, completed=["a", "b"])
+        files[f"twice/org__m.{run}.json"] = json.dumps(listed)
+        for one in ("a", "b"):
+            verdict = graded(one, is_resolved=one in resolved)
+            files[f"twice/eval-logs/{run}/org__m/{one}/report.json"] = json.dumps(verdict)
+    # The patches that were applied are not those of the file; one was never evaluated.
+    files["apart/results/list/predictions.jsonl"] = lines(
+        {**prediction(name), "model_name_or_path": "org/one"} for name in ("c", "d", "e")
+    )
+    for one in ("c", "d"):
+        folder = f"apart/logs/run_evaluation/r/org__one/{one}"
+        files[f"{folder}/report.json"] = json.dumps(graded(one, is_resolved=one == "c"))
+        files[f"{folder}/patch.diff"] = "diff --git a/other b/other\n+1\n"
+    return files
+
+
+test_evaluations_by_name = facts_of(named_alike(), "swe_bench_named", needs=NEEDS)
+
+
 @pytest.mark.slow
 def test_equal_summaries_of_other_attempts_are_no_copies(tmp_path: Path) -> None:
     """Two of three runs are copies: reports of instances are of the attempts, too."""

@@ -73,6 +73,18 @@ def test_what_only_long_names_share_is_kept() -> None:
     assert [name for name in names if "guided" in chosen[name]] == names[3:]
 
 
+def test_a_word_that_several_share_is_kept_in_all_or_none() -> None:
+    """What fits in one name alone would look like a difference."""
+    model = "evidence-atomic-modal-agent-deepseek-v4-pro"
+    names = ["ab-off", "ab-on", f"{model}.final-50", f"{model}.hybrid-50"]
+    assert list(alias_of(x=names).values()) == [
+        "ab-off",
+        "ab-on",
+        "evidence-pro.final-50",
+        "evidence-pro.hybrid-50",
+    ]
+
+
 def test_models_are_not_cut_and_times_are_short() -> None:
     """Names that logs have: the task, the model and a time; of times what distinguishes them."""
     logs = [

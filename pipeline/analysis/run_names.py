@@ -119,11 +119,35 @@ def worded(names: Sequence[str], shown: Sequence[str]) -> list[str]:
         same = set.intersection(*(set(parts[name][1::2]) for name in group))
         if len(group) > 1:
             brief |= {name: _brief(parts[name], common, shared, same) for name in group}
+    brief = _evened(brief, parts)
     uses = Counter(brief.get(name, alias).lower() for name, alias in zip(names, shown, strict=True))
     wanted = [brief.get(name) or alias for name, alias in zip(names, shown, strict=True)]
     return [
         own if uses[own.lower()] == 1 else alias for own, alias in zip(wanted, shown, strict=True)
     ]
+
+
+def _evened(brief: dict[str, str], parts: dict[str, list[str]]) -> dict[str, str]:
+    """Short names without words that others have, too, but lack in short; unless they are needed.
+
+    What fits in one name and not in the next would look like a difference between the two.
+    """
+    words = {name: set(GAP.split(f"_{alias}")[2::2]) for name, alias in brief.items()}
+    uneven = {
+        word
+        for name, kept in words.items()
+        for word in set(parts[name][1::2]) - kept
+        if any(word in others for others in words.values())
+    }
+    even = {}
+    for name, own in parts.items():
+        if name in brief:
+            pairs = list(zip(own[::2], own[1::2], strict=True))
+            kept = words[name] - uneven
+            even[name] = _joined(pairs, [n for n, (_, word) in enumerate(pairs) if word in kept])
+    n_names = len({*map(str.lower, brief.values())})
+    is_told = all(even.values()) and len({*map(str.lower, even.values())}) == n_names
+    return even if is_told else brief
 
 
 def _brief(

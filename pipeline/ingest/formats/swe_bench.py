@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -160,6 +160,7 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
             if roles[file.name] == "trajectory":
                 place = home(file.name, predicted) or place
             groups[place, key].append(file)
+    _join_by_name(groups, roles)
     _join_by_patch(groups, roles)
     _join(groups, roles)
     _join_below(groups, roles)
@@ -190,8 +191,7 @@ def _join(groups: dict[tuple[str, str], list[ListedFile]], roles: Mapping[str, s
             _part_strays(groups, place, roles, ids[predicted[0]])
         graded = [key for key in here if here[key] - {*PREDICTED, "trajectory"}]
         for key in predicted:
-            model = MODEL.search(head(groups[place, key][0].path))
-            begun = model[1].decode("utf-8", "replace").replace("/", "__") if model else "/"
+            begun = _model(groups[place, key][0].path) or "/"
             same = [one for one in graded if _agree(ids[one], ids[key])]
             is_only = len(predicted) == len(same) == 1
             near = [one for one in same if is_only or one.startswith(f"{begun}.")]
@@ -206,6 +206,42 @@ def _join(groups: dict[tuple[str, str], list[ListedFile]], roles: Mapping[str, s
         runs = [key for key in runs if key in predicted] or runs
         if len(runs) == 1 and (place, "") in groups:
             groups[place, runs[0]] += groups.pop((place, ""))
+
+
+def _join_by_name(
+    groups: dict[tuple[str, str], list[ListedFile]], roles: Mapping[str, str]
+) -> None:
+    """Add evaluations of instances to the one report that is named as their folders are.
+
+    The harness sums up `RUN/MODEL/INSTANCE/report.json` in `MODEL.RUN.json`. Without it, to the one
+    file of predictions of this model, if these are the only evaluations of it.
+    """
+    evaluated: dict[tuple[str, str], tuple[str, str]] = {}
+    reports: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    predictions: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for at, files in groups.items():
+        here = {roles[file.name] for file in files}
+        folders = {tuple(file.folder.split("/")[-3:-1]) for file in files}
+        if here == {"graded"} and len(folders) == 1 and len(*folders) == 2:
+            ((run, model),) = folders
+            evaluated[at] = (run, model)
+        elif "report" in here:
+            reports[at[1]].append(at)
+        elif "predictions" in here:
+            predictions[_model(files[0].path)].append(at)
+    n_runs_of = Counter(model for _, model in evaluated.values())
+    for at, (run, model) in evaluated.items():
+        named = reports[f"{model}.{run}"]
+        if not named and n_runs_of[model] == 1:
+            named = predictions[model]
+        if len(named) == 1 and _ids(groups[at], roles) <= _ids(groups[named[0]], roles):
+            groups[named[0]] += groups.pop(at)
+
+
+def _model(path: Path) -> str:
+    """The model of predictions as the harness writes it in names, from the first of them."""
+    found = MODEL.search(head(path))
+    return found[1].decode("utf-8", "replace").replace("/", "__") if found else ""
 
 
 def _join_by_patch(
