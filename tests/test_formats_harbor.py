@@ -196,8 +196,24 @@ def stopped_jobs() -> dict[str, Any]:
     return inputs
 
 
+def sorted_trials() -> dict[str, Any]:
+    """The trials of one job in folders by how they ended, below its result under another name."""
+    inputs: dict[str, Any] = {
+        "sorted/source.json": [{"id": "j1", "n_total_trials": 9, "finished_at": None, "stats": {}}]
+    }
+    for folder, reward in (("passed", 1), ("failed", 0)):
+        for place in range(2):
+            name = f"{folder}{place}__a"
+            row = trial(f"s{folder}{place}", name, reward)
+            row["config"] = {**row.get("config", {}), "job_id": "j1"}
+            inputs[f"sorted/{folder}/{name}/result.json"] = [row]
+    return inputs
+
+
 test_a_job_that_was_stopped = facts_of(
-    stopped_jobs(), "harbor_stopped", needs=(*NEEDS, "reported_checks", "findings", "report.gaps")
+    stopped_jobs() | sorted_trials(),
+    "harbor_stopped",
+    needs=(*NEEDS, "reported_checks", "findings", "report.gaps"),
 )
 
 

@@ -157,6 +157,18 @@ def test_white_space_is_no_difference(shift: int) -> Batch:
     assert results.one(query) == N_TASKS
 
 
+@together.each(("root@66fa1f9b2400:/app#", "verified"), ("commit 66fa1f9b2400", "contradicted"))
+def test_the_name_of_a_container_is_no_difference(shown: str, pairing: str) -> Batch:
+    """A shell shows it beside what is asked; any other hash may be what is asked about."""
+    runs = (
+        run({0: 0, 1: 1}, is_base=is_base, ask={1: f"Mend it. {words}"})
+        for is_base, words in ((False, shown), (True, shown.replace("66fa", "9a81")))
+    )
+    results = yield pair(*runs)
+    query = "select pairing from comparison_tasks order by task_id"
+    assert results.column(query) == ["verified", pairing]
+
+
 @together
 def test_words_are_distinguished() -> Batch:
     """Questions that are equal only without any blank are different ones."""

@@ -139,8 +139,7 @@ select
     case when lowest = highest then format('every reward is {:.6g}', lowest) else
         format('rewards go from {:.6g} to {:.6g}', lowest, highest) || if(is_continuous, ', most of them high and hardly one 1', '')
     end || ', so what passes is not settled; pass figures are left empty',
-    'Say from which reward a rollout passes. In blade.toml, for example: pass_threshold = '
-        || if(is_continuous, '0.9', format('{:.6g}', highest))
+    'Say from which reward a rollout passes, in blade.toml: pass_threshold = NUMBER'
 from (select distinct benchmark, lowest, highest, is_continuous, pass_threshold from staging.run_benchmarks)
 where pass_threshold is null
 union all

@@ -132,11 +132,17 @@ settings as (
             runs.checkpoint,
             runs.agent,
             runs.pass_threshold::varchar,
-            runs.n_repeats::varchar,
+            -- How many attempts happen to be there is no setting.
+            if(runs.n_expected is not null or asked.run_id is not null, runs.n_repeats, null)::varchar,
             runs.skills_hash,
             if(runs.is_unsafe, 'forced', 'not forced')
         ]) as value
     from main.runs
+    left join (
+        select distinct run_id
+        from staging.run_settings
+        where name in ('num_repeats', 'n_repeats')
+    ) as asked using (run_id)
     union all
     select
         run_id,

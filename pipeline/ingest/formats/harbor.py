@@ -52,9 +52,10 @@ SCORE = (
 )
 NOTES = (
     "One run per job, agent, model and dataset; jobs of one trial whose names differ only in the "
-    "task or the time are one run. Attempts at a task in the order they began. Tasks "
-    "are the same where their checksums are. A trial without a result is unscored. Harbor's own "
-    "mean and pass@k count an unscored trial as 0. A folder called `tasks` names no benchmark."
+    "task or the time are one run, as are folders of one job's trials. Attempts at a task in the "
+    "order they began. Tasks are the same where their checksums are. A trial without a result is "
+    "unscored. Harbor's own mean and pass@k count an unscored trial as 0. A folder called `tasks` "
+    "names no benchmark."
 )
 NAMES = re.compile(r"\.json$|/verifier/test-stdout\.txt$")
 # The lines in which pytest explains a failure.
@@ -129,7 +130,8 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
     jobs = defaultdict(list)
     for folder, file in trials.items():
         jobs[_up(folder), file.path.parent.parent.name].append(file)
-    pooled = _jobs_of_one_task(jobs)
+    of_jobs = _ids_of_jobs(jobs, by_folder)
+    pooled = _jobs_of_one_task(jobs) | _parts_of_jobs(jobs, of_jobs)
     for (job, name), files_here in jobs.items():
         folder, stem = pooled.get(job, (_up(job), name))
         for file in files_here:
@@ -143,6 +145,74 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
                 # What one of several pooled jobs published is not of the run.
                 kind = Kind.CONFIG if job in pooled else Kind.AGGREGATE_METRICS
                 yield Claim(by_folder[job][base], kind, folder, stem, beside=beside)
+    yield from _results_of_parts(files, jobs, of_jobs, pooled)
+
+
+def _ids_of_jobs(
+    jobs: Mapping[tuple[str, str], list[ListedFile]],
+    by_folder: Mapping[str, Mapping[str, ListedFile]],
+) -> dict[str, str]:
+    """By folder, the id of the job that its trials name, if no file of a job is beside them."""
+    alone = {
+        job: files
+        for (job, _), files in jobs.items()
+        if not by_folder.get(job, {}).keys() & {*TRIAL_FILES}
+    }
+    # One alone is read as it is.
+    named = {
+        job: {_job_id(file.path) for file in files}
+        for job, files in alone.items()
+        if len(alone) > 1
+    }
+    single = {job: next(iter(ids)) for job, ids in named.items() if len(ids) == 1}
+    return {job: job_id for job, job_id in single.items() if job_id}
+
+
+def _job_id(path: Path) -> str | None:
+    try:
+        trial = fields(document(path))
+    except (OSError, ValueError):
+        return None
+    return text((fields(trial.get("config")) or trial).get("job_id"))
+
+
+def _parts_of_jobs(
+    jobs: Mapping[tuple[str, str], list[ListedFile]], of_jobs: Mapping[str, str]
+) -> dict[str, tuple[str, str]]:
+    """The folder and the name of jobs whose trials somebody has sorted into several folders."""
+    parts: dict[str, list[str]] = defaultdict(list)
+    for job, _ in jobs:
+        if job in of_jobs:
+            parts[of_jobs[job]].append(job)
+    pooled: dict[str, tuple[str, str]] = {}
+    for folders in parts.values():
+        above = {_up(folder) for folder in folders}
+        if len(folders) > 1 and len(above) == 1:
+            (folder,) = above
+            pooled |= dict.fromkeys(folders, (_up(folder), folder.rpartition("/")[2] or "jobs"))
+    return pooled
+
+
+def _results_of_parts(
+    files: Sequence[ListedFile],
+    jobs: Mapping[tuple[str, str], list[ListedFile]],
+    of_jobs: Mapping[str, str],
+    pooled: Mapping[str, tuple[str, str]],
+) -> Iterator[Claim]:
+    """The result of a job, under any name, above the folders into which its trials are sorted."""
+    inside: dict[tuple[str, str], list[Path]] = defaultdict(list)
+    runs = {}
+    for (job, _), files_here in jobs.items():
+        if job in of_jobs and job in pooled:
+            at = _up(job), of_jobs[job]
+            inside[at] += (file.path for file in files_here)
+            runs[at] = pooled[job]
+    above = {folder for folder, _ in inside}
+    for file in files:
+        if file.folder in above and b'"n_total_trials"' in head(file.path, FEW_BYTES):
+            at = file.folder, str(get(document(file.path), "id"))
+            if at in inside:
+                yield Claim(file, Kind.AGGREGATE_METRICS, *runs[at], beside=tuple(inside[at]))
 
 
 def _jobs_of_one_task(
@@ -231,10 +301,10 @@ def read(artifact: Artifact) -> Iterator[Reading]:
     """A trial, or the figures and expectations of a job."""
     if artifact.kind is Kind.ROLLOUTS:
         yield from _trial(artifact)
-    elif artifact.path.name == "result.json":
-        yield from _published(artifact)
-    else:
+    elif artifact.path.name == "config.json":
         yield from _requested(artifact)
+    else:
+        yield from _published(artifact)
 
 
 def _requested(artifact: Artifact) -> Iterator[Reading]:
@@ -262,13 +332,8 @@ def _requested(artifact: Artifact) -> Iterator[Reading]:
         wanted = named
     else:
         wanted = _repeated(seen, n_attempts)
-    if _is_unfinished(result):
-        if not isinstance(n_planned, int):
-            yield Setting("log_status", "not finished")
-        else:
-            yield Setting("log_status", f"not finished, {seen.total()} of {n_planned} trials begun")
-            if wanted.total() != n_planned:
-                return
+    if _is_unfinished(result) and n_planned not in (None, wanted.total()):
+        return
     if wanted.total() <= MOST_EXPECTED:
         for (variant, task), n_repeats in sorted(wanted.items()):
             yield from expected([task], n_repeats, variant)
@@ -303,6 +368,11 @@ def _published(artifact: Artifact) -> Iterator[Reading]:
     """The published statistics of a job, by group of trials."""
     result = fields(document(artifact.path))
     stats = fields(result.get("stats"))
+    if _is_unfinished(result):
+        n_begun = sum(path.name != "lock.json" for path in artifact.beside)
+        n_planned = result.get("n_total_trials")
+        begun = f", {n_begun} of {n_planned} trials are here" if n_planned else ""
+        yield Setting("log_status", f"not finished{begun}")
     groups = fields(stats.get("evals"))
     variants = _variants(artifact, groups.keys())
     is_partial = _is_unfinished(result) or any(number(stats.get(name)) for name in ONGOING)
