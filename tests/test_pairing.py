@@ -161,7 +161,7 @@ def test_white_space_is_no_difference(shift: int) -> Batch:
 def test_the_name_of_a_container_is_no_difference(shown: str, pairing: str) -> Batch:
     """A shell shows it beside what is asked; any other hash may be what is asked about."""
     runs = (
-        run({0: 0, 1: 1}, is_base=is_base, ask={1: f"Mend it. {words}"})
+        run({0: 0, 1: 1}, is_base=is_base, ask={1: f"wget [file]. {words}"})
         for is_base, words in ((False, shown), (True, shown.replace("66fa", "9a81")))
     )
     results = yield pair(*runs)

@@ -29,8 +29,11 @@ written as (
     inner join raw.texts using (record_id)
     where
         texts.prompt <> ''
-        -- Of a picture the words say nothing.
-        and not regexp_matches(texts.prompt, '\[((input_)?(image|audio|video|file)[a-z_]*|part)\]')
+        -- Of a picture the words say nothing; within a sentence `[file]` is a word.
+        and not regexp_matches(
+            texts.prompt,
+            '\[((input_)?(image|audio|video)[a-z_]*|input_file|part)\]|^\[file\]|\[file\]$'
+        )
 ),
 -- Prompts of the very same words differ in something else.
 same_words as (
