@@ -54,6 +54,9 @@ def test_solutions(tmp_path: Path, name: str, run: str) -> None:
     ]
     assert [row["n_base_fail_tests"] for row in rows if "n_base_fail_tests" in row] == [2]
     assert rows[1]["scores"] == [{"name": "base", "score": 1}]
+    reasons = [row["score"][0].get("explanation") for row in rows]
+    first, one_of_two = "fails on input [1]", "fails on input [1], the first of 2 such inputs"
+    assert reasons == [None, first, one_of_two, None, None]
 
 
 def test_lists_of_older_versions(tmp_path: Path) -> None:

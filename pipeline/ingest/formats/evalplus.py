@@ -15,6 +15,7 @@ from . import (
     Reading,
     Reject,
     Row,
+    as_json,
     attempt,
     get,
     head,
@@ -37,6 +38,7 @@ SETTINGS = {"hash": "dataset_hash"}
 # Before version 0.3 the word was another, and the lists of a task had one element per solution.
 PASSED = ("pass", "success")
 OLDER = re.compile(rb'"nfiles"\s*:\s*\d+\s*,\s*"base"\s*:\s*\[')
+LONGEST_INPUT = 150
 BASE, BOTH = "base", "base and extra"
 
 
@@ -86,6 +88,7 @@ def read(artifact: Artifact) -> Iterator[Reading]:
                 _ng_rollout_index=repeat,
                 base_status=status,
                 plus_status=extra,
+                explanation=_reason(solution),
                 **_failing_tests(solution),
             )
             yield Row(row, benchmark=name.partition("/")[0], question=name)
@@ -112,6 +115,16 @@ def _answers(samples: Iterable[Path]) -> dict[str, list[str | None]]:
                 if isinstance(row, dict) and (task := text(row.get("task_id"))):
                     answers[task].append(text(row.get("solution")) or text(row.get("completion")))
     return answers
+
+
+def _reason(solution: Any) -> str | None:
+    """The first input on which a solution fails, if it is recorded and short."""
+    for name in ("base_fail_tests", "plus_fail_tests"):
+        tests = items(get(solution, name))
+        if tests and len(written := as_json(tests[0])) <= LONGEST_INPUT:
+            others = f", the first of {len(tests)} such inputs" if len(tests) > 1 else ""
+            return f"fails on input {written}{others}"
+    return None
 
 
 def _failing_tests(solution: Any) -> dict[str, Any]:
