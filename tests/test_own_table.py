@@ -1021,8 +1021,13 @@ def test_beside_results(tmp_path: Path) -> None:
     """A table beside results of a harness is not a run: it may be a summary of them."""
     (tmp_path / "a_rollouts.jsonl").write_text('{"responses_create_params": {}, "reward": 1}\n')
     write_lines(tmp_path / "summary.jsonl", rows_of(flat))
-    kinds = {one.name: one.format for one in discover.artifacts((tmp_path,))}
-    assert set(kinds.values()) == {None}
+    write_lines(tmp_path / "few.jsonl", rows_of(flat)[:3])
+    (tmp_path / "below.json").write_text(json.dumps({"of": "m", "task_results": rows_of(flat)}))
+    artifacts = {one.name: one for one in discover.artifacts((tmp_path,))}
+    assert {one.format for one in artifacts.values()} == {None}
+    # Many rows with scores are said to be there.
+    skipped = {name for name, one in artifacts.items() if one.skipped}
+    assert skipped == {"summary.jsonl", "below.json"}
 
 
 def test_list_of_benchmarks(tmp_path: Path) -> None:

@@ -139,7 +139,7 @@ def artifacts(
         file.name: formats.Claim(file, Kind.OTHER, file.folder, file.base, skipped=reason)
         for file, kind in kinds.items()
         if kind in NOT_ROWS and file.name not in claims
-        if (reason := unread.reason(file) or (own_table.unscored(file) if tables else None))
+        if (reason := unread.reason(file) or _unread_table(file, has_tables=bool(tables)))
     }
     claims |= known
     kinds |= dict.fromkeys((claim.file for claim in known.values()), Kind.SKIPPED)
@@ -147,6 +147,13 @@ def artifacts(
     reasons = [str(claim.skipped) for claim in (*steps.values(), *known.values())]
     _refuse_without_rollouts(inputs, listing, reasons)
     return _name_runs(listing, claims, run_names)
+
+
+def _unread_table(file: ListedFile, *, has_tables: bool) -> str | None:
+    """Why a table is not read, beside tables that are or beside results of a harness."""
+    if has_tables:
+        return own_table.unscored(file)
+    return own_table.beside_results(file) if own_table.NAMES.search(file.base) else None
 
 
 def _steps(

@@ -87,6 +87,7 @@ from .table_rows import (
     Entry,
     ending,
     entries,
+    has_verdicts,
     lists_of_rows,
     row_hashes,
     rows_below,
@@ -110,6 +111,7 @@ STEPS = "has rows that are steps of one attempt"
 OF_STEPS = re.compile(rb'"(step|turn)[ _-]?(num|number|no|idx|index|id)?"\s*:', re.IGNORECASE)
 SNIFFED_ROWS = 50
 LEAST_REPEATED = 3
+LEAST_BESIDE = 10
 REPEATS = "repeats rows of a table beside it"
 LARGEST_COMPARED = 256 << 20
 LINES = {".jsonl", ".ndjson", ".csv", ".tsv"}
@@ -1122,6 +1124,15 @@ def unscored(file: ListedFile) -> str | None:
     if disputed := next(_disputes([file], {}), None):
         return f"has {disputed.reason}; name one with --field"
     return "is a table without a column of scores; if one has them, name it with --field"
+
+
+def beside_results(file: ListedFile) -> str | None:
+    """What a table has that is not read because a harness's results are; None if nothing."""
+    table = sample(file.path)
+    is_named = len(table) >= LEAST_BESIDE and has_verdicts(table)
+    return (
+        "has rows with scores, of no harness; analyze it alone to read them" if is_named else None
+    )
 
 
 def unknown_columns(files: Iterable[ListedFile], chosen: Mapping[str, str]) -> list[str]:

@@ -194,14 +194,14 @@ def _attempts_below(row: Any) -> str | None:
 
     A row with a verdict, or with a score and the number of a repeat, is an attempt itself.
     """
-    if not isinstance(row, dict) or _has_verdict([row]):
+    if not isinstance(row, dict) or has_verdicts([row]):
         return None
     if {"score", "repeat"} <= roles_of([row], {}).keys():
         return None
     lists = (
         name
         for name in row
-        if _is_of_attempts(name) and _has_verdict(_first_rows(items(row[name])))
+        if _is_of_attempts(name) and has_verdicts(_first_rows(items(row[name])))
     )
     return next(lists, None)
 
@@ -210,7 +210,7 @@ def _is_of_attempts(name: str) -> bool:
     return OF_AN_ATTEMPT.isdisjoint(plain(name).split("_"))
 
 
-def _has_verdict(rows: Sequence[dict[str, Any]]) -> bool:
+def has_verdicts(rows: Sequence[dict[str, Any]]) -> bool:
     """Whether rows have ids or answers, and scores from 0 to 1."""
     return _is_verdict(rows, recognise(rows, {}))
 
@@ -251,12 +251,12 @@ def _rows_of_lists(document: dict[str, Any]) -> list[Any]:
         {**common, "index": place, **dict(zip(lists, cells, strict=True))}
         for place, cells in enumerate(zip(*lists.values(), strict=True))
     ]
-    return rows if _has_verdict(_first_rows(rows)) else []
+    return rows if has_verdicts(_first_rows(rows)) else []
 
 
 def _rows_listed(document: dict[str, Any]) -> list[Any]:
     """The rows of the one list, under any name, whose objects have a task and a verdict."""
-    if _has_verdict([document]):
+    if has_verdicts([document]):
         return []
     below = {name: _listed(value) for name, value in document.items() if _is_of_attempts(name)}
     lists = [listed for listed in below.values() if _are_tasks(_first_rows(listed))]
@@ -319,7 +319,7 @@ def rows_below(path: Path, score: tuple[str, ...] = ()) -> list[list[dict[str, A
 
 def lists_of_rows(document: Mapping[str, Any]) -> list[list[Any]]:
     """The lists whose objects have verdicts."""
-    return [items(one) for one in document.values() if _has_verdict(_first_rows(items(one)))]
+    return [items(one) for one in document.values() if has_verdicts(_first_rows(items(one)))]
 
 
 def _rows_of_runs(document: dict[str, Any]) -> list[Any]:
