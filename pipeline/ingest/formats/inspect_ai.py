@@ -298,6 +298,8 @@ def _expected(header: Any, n_samples: int | None, seen: set[str]) -> Iterator[Ex
         return
     ids = [text(one) for one in items(get(header, "eval", "dataset", "sample_ids"))]
     if total is not None and total < len(ids) * _epochs(header):
+        if total == n_samples == len(seen) * _epochs(header):
+            yield from expected(sorted(seen), _epochs(header))
         return
     is_whole = total == n_samples == len(ids) * _epochs(header) and len(seen) == len(set(ids))
     if is_whole and seen != set(ids):
