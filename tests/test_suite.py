@@ -297,6 +297,19 @@ def test_a_benchmark_in_which_nothing_passes(tmp_path: Path) -> None:
     assert f"1. {sentence}" in text
 
 
+def test_where_no_entrant_is_the_baseline_one_differs(tmp_path: Path) -> None:
+    """Neither of two models came before the other, so none has regressed."""
+    files = {
+        f"{name}_{bench}_rollouts.jsonl": attempts(
+            name, {task: [int(task % 10 < n_passed)] for task in range(40)}, ask=f"{bench} "
+        )
+        for name, n_passed in (("m1", 9), ("m2", 2))
+        for bench in "xy"
+    }
+    text = overview(tmp_path, files)
+    assert "- `m2` vs `m1` over 2 benchmarks: differs, -70.0 points" in text
+
+
 def test_one_entrant_has_no_rank(tmp_path: Path) -> None:
     """Of one model the average is beside the share over all its attempts."""
     files = {

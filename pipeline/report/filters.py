@@ -242,7 +242,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     **{
         each.__name__: each
         for each in (
-            *(agree, cause, cell, code, excerpt, foremost, label, leading, telling),
+            *(agree, answer, cause, cell, code, excerpt, foremost, label, leading, telling),
             *(parts, points, points_apart, ref, text_of, spaced, from_query, literal),
         )
     },
