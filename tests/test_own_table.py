@@ -20,7 +20,7 @@ import pipeline
 from pipeline.artifact import Artifact, Kind
 from pipeline.errors import InputError
 from pipeline.ingest import discover
-from pipeline.ingest.formats import Line, Reject, Row, own_table
+from pipeline.ingest.formats import Line, Reject, Row, Setting, own_table
 from pipeline.ingest.formats.table_columns import described, recognise, score_of
 from tests.lean import CHECKED, only
 from tests.results import call
@@ -1028,6 +1028,31 @@ def test_beside_results(tmp_path: Path) -> None:
     # Many rows with scores are said to be there.
     skipped = {name for name, one in artifacts.items() if one.skipped}
     assert skipped == {"summary.jsonl", "below.json"}
+
+
+def test_a_document_whose_rows_all_fail(tmp_path: Path) -> None:
+    """It is a run as others are, and what it says of itself is of no other file."""
+    for name, stated, n_passed in (
+        ("good.json", {"sampler_model": "one", "grader_model": "judge"}, 9),
+        ("bad.json", {"model": "two"}, 0),
+    ):
+        details = [
+            {"question": f"Which is {n}?", "gold_answer": "a", "predicted_answer": "b"}
+            | {"is_correct": n < n_passed}
+            for n in range(12)
+        ]
+        metrics = {"total": 12, "correct": n_passed}
+        content = {"config": stated, "metrics": metrics, "details": details}
+        (tmp_path / name).write_text(json.dumps(content))
+    artifacts = discover.artifacts((tmp_path,))
+    assert [one.kind for one in artifacts] == [Kind.ROLLOUTS, Kind.ROLLOUTS]
+    settings_of = [
+        {one.name: one.value for one in own_table.read(artifact) if isinstance(one, Setting)}
+        for artifact in artifacts
+    ]
+    bad, good = ({name: one[name] for name in one if name != "read_as"} for one in settings_of)
+    assert bad == {"model": "two"}
+    assert good == {"sampler_model": "one", "grader_model": "judge", "model": "one"}
 
 
 def test_list_of_benchmarks(tmp_path: Path) -> None:

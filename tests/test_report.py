@@ -411,7 +411,7 @@ def test_metrics_of_all_runs(demo: Path) -> None:
                 "shown to differ.",
                 "6 failures, 6 of which have none of the listed modes.",
                 "No recorded configuration difference",
-                "None: no sign is shared by enough failures.",
+                "None: of the signs that were looked at none is shared by enough failures.",
             ],
         ),
         (
@@ -423,7 +423,7 @@ def test_metrics_of_all_runs(demo: Path) -> None:
             },
             [
                 "No failure has a sign that others share and passes lack.",
-                "None: beside `fault`, which says the same as the score, no sign is shared",
+                "none is shared by enough failures (left out: `fault`).",
             ],
         ),
         (

@@ -76,7 +76,7 @@ def same_as_score(signs: Sequence[Sign], attempts: Attempts) -> set[tuple[str, s
         if sign.kind == "field":
             values[sign.name].add(sign.value.lower())
             of_passing[sign.name] += sign.bears.count(attempts.passes)
-    has_passes, has_both = attempts.n_passes >= 3, min(attempts.n_passes, attempts.n_failures) >= 3
+    has_passes = attempts.n_passes >= 3
     fields = set()
     n_of_runs: dict[Subset, int] = {}
     for sign in signs:
@@ -104,7 +104,11 @@ def same_as_score(signs: Sequence[Sign], attempts: Attempts) -> set[tuple[str, s
             is_of_all = (
                 len(values[sign.name]) <= 2 or of_passing[sign.name] >= 0.9 * attempts.n_passes
             )
-            is_same = has_both and is_of_all and failing >= 0.9 and passing == 0
+            # Of few attempts that have it, words may go with the outcome by chance.
+            n_known = min(
+                outcome.count(sign.known) for outcome in (attempts.failing, attempts.passing)
+            )
+            is_same = n_known >= 3 and is_of_all and failing >= 0.9 and passing == 0
         if is_same:
             fields.add(sign.field)
     return fields

@@ -34,6 +34,8 @@ from . import (
     head,
     items,
     number,
+    packed,
+    recorded,
     scores_of,
     text,
     without_empty,
@@ -45,6 +47,7 @@ from .table_columns import (
     EQUALS_KEY,
     IDS_OF_TASKS,
     MOSTLY,
+    NOT_MODELS,
     PASSES,
     SEPARATOR,
     Columns,
@@ -107,6 +110,8 @@ NAMES = re.compile(r"\.(json|parquet|(jsonl|ndjson|csv|tsv)(\.gz|\.zst)?)$", re.
 # All rows of NeMo Gym have one of these.
 OF_GYM = re.compile(rb'"(responses_create_params|agent_ref|ng_trajectory|_ng_\w+)"\s*:')
 RESPONSE_OF_GYM = frozenset({"output", "object"})
+# Objects of a document that say how its rows were made.
+SETTINGS = re.compile(rb'"(config|settings|parameters|params|args|options)"\s*:\s*\{')
 STEPS = "has rows that are steps of one attempt"
 OF_STEPS = re.compile(rb'"(step|turn)[ _-]?(num|number|no|idx|index|id)?"\s*:', re.IGNORECASE)
 SNIFFED_ROWS = 50
@@ -1227,11 +1232,33 @@ def read(artifact: Artifact) -> Iterator[Reading]:
     """An attempt per row of the table."""
     columns = _columns(artifact)
     yield Setting("read_as", columns.description)
+    yield from _settings(artifact.path)
     for place, entry in enumerate(_entries(artifact)):
         if original := columns.copies.get(place):
             yield Reject(f"repeats the row {original}")
         else:
             yield _attempt(entry, columns, place) if isinstance(entry, dict) else entry
+
+
+def _settings(path: Path) -> Iterator[Setting]:
+    """What a document says before its rows of how they were made."""
+    is_document = ending(path) == "json" and not starts_list(path)
+    begun = SETTINGS.search(head(path)) if is_document else None
+    if begun is None:
+        return
+    with suppress(OSError, ValueError, EOFError):  # reading its rows makes the reject
+        name = begun[1].decode()
+        found = next((value for key, value in packed.fields(path, "") if key == name), None)
+        stated = dict(recorded(found))
+        yield from (Setting(*each) for each in stated.items())
+        # As `sampler_model` beside `grader_model`.
+        models = [
+            value
+            for key, value in stated.items()
+            if key.endswith("_model") and NOT_MODELS.isdisjoint(plain(key).split("_"))
+        ]
+        if "model" not in stated and len(models) == 1:
+            yield Setting("model", models[0])
 
 
 def _attempt(row: dict[str, Any], table: TableColumns, place: int) -> Row:

@@ -418,7 +418,8 @@ def _are_tasks(rows: Sequence[dict[str, Any]]) -> bool:
     """Whether rows pass and fail, and say what was asked or of which task they are.
 
     Steps of an attempt have names and verdicts as well, and mostly an `id`; requests are a success
-    where they were answered, and most say so in an object.
+    where they were answered, and most say so in an object. Where all rows fare alike, a key shows
+    that they are graded.
     """
     columns = recognise(rows, {})
     if len(columns.get("score", ())) != 1:
@@ -429,7 +430,8 @@ def _are_tasks(rows: Sequence[dict[str, Any]]) -> bool:
         return False
     is_of_task = "task" in columns and plain(columns["task"][-1]) in IDS_OF_TASKS
     scores = set(scores_of_values(values_of(rows, columns["score"])))
-    return len(scores) > 1 and (is_of_task or "prompt" in columns)
+    is_graded = len(scores) > 1 or "key" in columns
+    return is_graded and (is_of_task or "prompt" in columns)
 
 
 def _of_columns(path: Path) -> Iterator[Any]:
