@@ -282,7 +282,7 @@ constant as (
         'constant' as kind,
         subject || ' = ' || arg_min(evidence, health_findings.run_id) as mode,
         min(health_findings.run_id) as run_id,
-        list(health_findings.run_id order by health_findings.run_id)[2:4] as other_runs,
+        list(health_findings.run_id order by health_findings.run_id)[2:] as other_runs,
         -1 as place
     from main.health_findings
     inner join staging.run_benchmarks using (run_id)

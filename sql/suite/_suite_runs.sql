@@ -143,7 +143,7 @@ settings as (
     union all
     select
         run_id,
-        'prompt' as name,
+        'system prompt' as name,
         prompt_no::varchar as value
     from prompts
 ),
@@ -175,8 +175,8 @@ varying_settings as (
 own_settings as (
     select
         run_id,
-        string_agg(name || if(name = 'prompt', ' ', '=') || value, ' ' order by name) as others,
-        max(value::bigint) filter (where name = 'prompt') as prompt_no
+        string_agg(if(name = 'system prompt', 'prompt ', name || '=') || value, ' ' order by name) as others,
+        max(try_cast(value as bigint)) filter (where name = 'system prompt') as prompt_no
     from runs
     inner join settings using (run_id)
     semi join varying_settings using (identity, name)

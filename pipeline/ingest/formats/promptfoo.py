@@ -16,6 +16,7 @@ from . import (
     Reading,
     Reject,
     Row,
+    Setting,
     as_json,
     atif,
     counted,
@@ -28,6 +29,7 @@ from . import (
     number,
     objects,
     packed,
+    recorded,
     scores_of,
     text,
     total,
@@ -85,12 +87,20 @@ def read(artifact: Artifact) -> Iterator[Reading]:
         if name == "prompts":
             columns.prompts = [columns.variant(one, get(one, "provider")) for one in items(value)]
             yield from _figures(items(value), columns.prompts)
+            yield from _template(items(value))
         elif name == "results" and isinstance(value, Reading):
             yield value
         elif name == "results":
             is_result = isinstance(get(value, "success"), bool) and get(value, "prompt") is not None
             reject = Reject("no result of promptfoo: no success or no prompt", str(value)[:200])
             yield columns.row(value) if is_result else reject
+
+
+def _template(prompts: list[Any]) -> Iterator[Reading]:
+    """The prompt that all rows fill in, if a file has one: two files may differ in it."""
+    raw = {text(get(one, "raw")) for one in prompts}
+    if len(raw) == 1 and (written := next(iter(raw))):
+        yield from (Setting(*each) for each in recorded({"prompt template": written}))
 
 
 def _figures(prompts: list[Any], variants: list[str]) -> Iterator[Reading]:
