@@ -138,7 +138,7 @@ def test_the_first_page_is_the_answer(reader: Reader, demo: Path) -> None:
     assert f"{100 * low:.1f}% to {100 * high:.1f}%" in page.words
     assert f"{n_unhealthy} of {n_rollouts} rollouts are unhealthy" in page.words
     assert f"{BIRCH} vs {ASTER} {100 * delta:+.1f}" in page.words
-    assert "17 of 106 failures, no pass" in page.words
+    assert "17 of 106 attempts that did not pass" in page.words
     leading = [link for link in page.links if link.startswith(("/rollouts?", "/compare?", "/?"))]
     # Every link of every page is followed in a bundle.
     for link in leading[::4]:

@@ -135,19 +135,19 @@ def _evened(brief: dict[str, str], parts: dict[str, list[str]]) -> dict[str, str
     words = {name: set(GAP.split(f"_{alias}")[2::2]) for name, alias in brief.items()}
     uneven = {
         word
-        for name, kept in words.items()
-        for word in set(parts[name][1::2]) - kept
+        for name, shown in words.items()
+        for word in set(parts[name][1::2]) - shown
         if any(word in others for others in words.values())
     }
     even = {}
     for name, own in parts.items():
         if name in brief:
             pairs = list(zip(own[::2], own[1::2], strict=True))
-            kept = words[name] - uneven
-            even[name] = _joined(pairs, [n for n, (_, word) in enumerate(pairs) if word in kept])
+            shown = words[name] - uneven
+            even[name] = _joined(pairs, [n for n, (_, word) in enumerate(pairs) if word in shown])
     n_names = len({*map(str.lower, brief.values())})
-    is_told = all(even.values()) and len({*map(str.lower, even.values())}) == n_names
-    return even if is_told else brief
+    is_distinct = all(even.values()) and len({*map(str.lower, even.values())}) == n_names
+    return even if is_distinct else brief
 
 
 def _brief(

@@ -1248,8 +1248,8 @@ def _settings(path: Path) -> Iterator[Setting]:
         return
     with suppress(OSError, ValueError, EOFError):  # reading its rows makes the reject
         name = begun[1].decode()
-        found = next((value for key, value in packed.fields(path, "") if key == name), None)
-        stated = dict(recorded(found))
+        values = (value for key, value in packed.fields(path, "") if key == name)
+        stated = dict(recorded(next(values, None)))
         yield from (Setting(*each) for each in stated.items())
         # As `sampler_model` beside `grader_model`.
         models = [

@@ -240,8 +240,8 @@ def _join_by_name(
 
 def _model(path: Path) -> str:
     """The model of predictions as the harness writes it in names, from the first of them."""
-    found = MODEL.search(head(path))
-    return found[1].decode("utf-8", "replace").replace("/", "__") if found else ""
+    named = MODEL.search(head(path))
+    return named[1].decode("utf-8", "replace").replace("/", "__") if named else ""
 
 
 def _join_by_patch(
