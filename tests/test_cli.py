@@ -671,3 +671,19 @@ def test_commands_and_options(tmp_path: Path) -> None:
     assert offered("blade comp", tmp_path) == ["compare"]
     assert offered("blade compare --pol", tmp_path) == ["--policy"]
     assert offered("blade nothing --x", tmp_path) == []
+
+
+@pytest.mark.slow
+def test_of_very_many_runs_the_largest_are_printed(tmp_path: Path) -> None:
+    """In their order, with how to ask for the others."""
+    files = {
+        f"run{number:02}_rollouts.jsonl": [
+            rollout(task, 0, ask=f"{task}?") for task in range(1 + (number > 9))
+        ]
+        for number in range(45)
+    }
+    with without_pages():
+        printed = call("analyze", write(tmp_path / "in", files), "--out", tmp_path / "out").stdout
+    names = [line.split()[0] for line in printed.splitlines() if line.startswith("run0")]
+    assert names == [f"run0{number}" for number in range(5)]
+    assert 'Of 45 runs those with most rollouts; all: blade sql "from run_metrics"' in printed

@@ -55,6 +55,7 @@ MOST_OF_A_KIND = 2
 NOT_READ = "warn_rejects"
 FIRST_NUMBER = re.compile(r"\d[\d,]*")
 MOST_COMPARED = 4
+MOST_RUNS = 40
 MOST_FINDINGS = 3
 LONGEST_WARNING = 400
 EQUAL_WITHIN = 1e-9
@@ -276,6 +277,7 @@ def print_summary(analysis: Analysis) -> None:
         "analyze",
         kinds=kinds,
         runs=runs,
+        most_runs=MOST_RUNS,
         compared=[row for row in compared if (row["base"], row["candidate"]) not in shown_pairs],
         n_small=n_small,
         findings=with_commands(ranked, beside, rest),
