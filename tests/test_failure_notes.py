@@ -75,6 +75,14 @@ def test_checks_of_several_groups() -> Batch:
 
 
 @together
+def test_times_are_no_notes() -> Batch:
+    """How long an attempt took says nothing of how near it came, as an error rate does."""
+    measured = {"working_time": lambda task: 10.5 + task, "wer": lambda task: 0.25 + task / 100}
+    results = yield tried(6, lambda task: task > 1, **measured)
+    assert notes(results)["0"] == ["wer 0.25"]
+
+
+@together
 def test_a_slice_that_a_run_is_weak_in() -> Batch:
     """The passes of a slice beside those of all others, where its interval is apart from theirs."""
     topic = {"topic": lambda task: "hard" if task < 12 else "easy"}

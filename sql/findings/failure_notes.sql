@@ -597,9 +597,10 @@ numbers as (
         and key = ''
         and kind in ('DOUBLE', 'UBIGINT', 'BIGINT')
         and n_varying > 0
-        -- Counts of tokens and the like say how long it was, not how near.
+        -- Counts of tokens, times and the like say how long it was, not how near.
         and has_fractions
         and abs(try_cast(value as double)) <= 1000
+        and not regexp_matches(lower(path), '(time|duration|latency|elapsed|seconds)(_(s|ms|sec|seconds))?$')
         -- What has a column of its own is no news.
         and not coalesce(abs(try_cast(value as double) - duration_s) < 1e-6, false)
         and not coalesce(try_cast(value as double) = reward, false)
