@@ -199,7 +199,8 @@ def stopped_jobs() -> dict[str, Any]:
 def sorted_trials() -> dict[str, Any]:
     """The trials of one job in folders by how they ended, below its result under another name."""
     inputs: dict[str, Any] = {
-        "sorted/source.json": [{"id": "j1", "n_total_trials": 9, "finished_at": None, "stats": {}}]
+        "sorted/source.json": [{"id": "j1", "n_total_trials": 9, "finished_at": None, "stats": {}}],
+        "sorted/damaged.json": '{"id": "j1", "n_total_trials": 9, "stats": {',
     }
     for folder, reward in (("passed", 1), ("failed", 0)):
         for place in range(2):

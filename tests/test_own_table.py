@@ -1034,7 +1034,8 @@ def test_a_document_whose_rows_all_fail(tmp_path: Path) -> None:
     """It is a run as others are, and what it says of itself is of no other file."""
     for name, stated, n_passed in (
         ("good.json", {"sampler_model": "one", "grader_model": "judge"}, 9),
-        ("bad.json", {"model": "two"}, 0),
+        # What has a meaning of ours is not taken from it.
+        ("bad.json", {"model": "two", "pass_threshold": 0, "log_status": "ended"}, 0),
     ):
         details = [
             {"question": f"Which is {n}?", "gold_answer": "a", "predicted_answer": "b"}

@@ -210,7 +210,7 @@ def _results_of_parts(
     above = {folder for folder, _ in inside}
     for file in files:
         if file.folder in above and b'"n_total_trials"' in head(file.path, FEW_BYTES):
-            at = file.folder, str(get(document(file.path), "id"))
+            at = file.folder, str(_job_result(file.path).get("id"))
             if at in inside:
                 yield Claim(file, Kind.AGGREGATE_METRICS, *runs[at], beside=tuple(inside[at]))
 
@@ -320,7 +320,7 @@ def _requested(artifact: Artifact) -> Iterator[Reading]:
     yield from settings({name: config.get(name) for name in OF_JOBS})
     of_job = {path.name: path for path in artifact.beside if path.parent == artifact.path.parent}
     locks = [of_job["lock.json"]] if "lock.json" in of_job else []
-    result = fields(document(of_job["result.json"])) if "result.json" in of_job else {}
+    result = _job_result(of_job["result.json"]) if "result.json" in of_job else {}
     locked = _counted(trial for lock in documents(locks) for trial in items(get(lock, "trials")))
     seen = _counted(documents(path for path in artifact.beside if path not in of_job.values()))
     named = _repeated(_named(config, seen), n_attempts)
@@ -337,6 +337,14 @@ def _requested(artifact: Artifact) -> Iterator[Reading]:
     if wanted.total() <= MOST_EXPECTED:
         for (variant, task), n_repeats in sorted(wanted.items()):
             yield from expected([task], n_repeats, variant)
+
+
+def _job_result(path: Path) -> dict[str, Any]:
+    """The result of a job; of a damaged one nothing, as reading it makes the reject."""
+    try:
+        return fields(document(path))
+    except (OSError, ValueError):
+        return {}
 
 
 def _is_unfinished(result: Mapping[str, Any]) -> bool:
@@ -371,7 +379,8 @@ def _published(artifact: Artifact) -> Iterator[Reading]:
     if _is_unfinished(result):
         n_begun = sum(path.name != "lock.json" for path in artifact.beside)
         n_planned = result.get("n_total_trials")
-        begun = f", {n_begun} of {n_planned} trials are here" if n_planned else ""
+        is_counted = isinstance(n_planned, int)
+        begun = f", {n_begun} of {n_planned} trials are here" if is_counted else ""
         yield Setting("log_status", f"not finished{begun}")
     groups = fields(stats.get("evals"))
     variants = _variants(artifact, groups.keys())

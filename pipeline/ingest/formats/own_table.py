@@ -112,6 +112,7 @@ OF_GYM = re.compile(rb'"(responses_create_params|agent_ref|ng_trajectory|_ng_\w+
 RESPONSE_OF_GYM = frozenset({"output", "object"})
 # Objects of a document that say how its rows were made.
 SETTINGS = re.compile(rb'"(config|settings|parameters|params|args|options)"\s*:\s*\{')
+OWN_SETTINGS = frozenset({"pass_threshold", "write_tools", "read_as", "notes"})
 STEPS = "has rows that are steps of one attempt"
 OF_STEPS = re.compile(rb'"(step|turn)[ _-]?(num|number|no|idx|index|id)?"\s*:', re.IGNORECASE)
 SNIFFED_ROWS = 50
@@ -1249,7 +1250,12 @@ def _settings(path: Path) -> Iterator[Setting]:
     with suppress(OSError, ValueError, EOFError):  # reading its rows makes the reject
         name = begun[1].decode()
         values = (value for key, value in packed.fields(path, "") if key == name)
-        stated = dict(recorded(next(values, None)))
+        # What has a meaning of ours is not a stranger's to set.
+        stated = {
+            key: value
+            for key, value in recorded(next(values, None))
+            if key not in OWN_SETTINGS and not key.startswith(("log_", "task_args."))
+        }
         yield from (Setting(*each) for each in stated.items())
         # As `sampler_model` beside `grader_model`.
         models = [

@@ -228,7 +228,8 @@ def _join_by_name(
         elif "report" in here:
             reports[at[1]].append(at)
         elif "predictions" in here:
-            predictions[_model(files[0].path)].append(at)
+            listed = next(file for file in files if roles[file.name] == "predictions")
+            predictions[_model(listed.path)].append(at)
     n_runs_of = Counter(model for _, model in evaluated.values())
     for at, (run, model) in evaluated.items():
         named = reports[f"{model}.{run}"]
