@@ -54,7 +54,7 @@ def finding(kind: str, **values: Any) -> Row:
 def observation(kind: str, **values: Any) -> Row:
     """A finding on the failures of a benchmark, by hand."""
     common = {"finding_no": 1, "kind": kind, "benchmark": "desk", "run_id": None}
-    flags = {"has_grades": True, "is_of_some": False, "is_of_runs": False}
+    flags = {"has_grades": True, "is_of_some": False, "is_of_runs": False, "is_of_scores": False}
     given = dict.fromkeys(OF_FAILURES) | common | flags | {"top_tasks": [], "other_runs": []}
     return Row("findings", ("benchmark", "finding_no"), given | values)
 
@@ -109,6 +109,19 @@ def test_doubts_leave_a_place_to_what_failures_show() -> None:
     alike = [observation("mode", benchmark=name, mode="late") for name in ("x", "y")]
     last = sentences.foremost([], [*alike, *seen], 9)[-1]
     assert last == alike[1]
+
+
+def test_what_scores_mean_comes_before_changes_of_them() -> None:
+    """Once; of another benchmark it takes its turn."""
+    change = finding("change")
+    doubts = [observation("graders", benchmark=name, is_of_scores=True) for name in ("x", "y")]
+    never = observation("never", benchmark="z")
+    assert sentences.foremost([change], [never, *doubts], 4) == [
+        doubts[0],
+        change,
+        doubts[1],
+        never,
+    ]
 
 
 @pytest.mark.parametrize(

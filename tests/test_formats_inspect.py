@@ -511,6 +511,38 @@ def test_the_model_that_grades_is_a_setting(case: str) -> None:
     assert inspect_ai._grader(evaluation) == expected
 
 
+@pytest.mark.parametrize(
+    ("graders", "shown"),
+    [
+        (("m/a", "m/b", "m/c"), [(1, "own", 3, 3, True)]),
+        (("m/a", "m/b", "m/a"), [(1, None, 3, 2, True)]),
+        # One that grades all, and two runs, whose comparison says it.
+        (("m/a", "m/a", "m/a"), []),
+        (("m/a", "m/b"), []),
+    ],
+)
+def test_runs_that_several_graders_scored(
+    tmp_path: Path, graders: tuple[str, ...], shown: list[tuple[Any, ...]]
+) -> None:
+    """It is said before any change between them, and whether each graded itself."""
+    logs = {}
+    for name, grader in zip("abc", graders, strict=False):
+        head = header("x", "y")
+        head["eval"] |= {
+            "model": f"m/{name}",
+            "model_roles": {"grader": {"model": grader}},
+            "scorers": [{"name": "model_graded_qa"}],
+        }
+        samples = [sample("x", value="C"), sample("y", value="I")]
+        logs[f"{name}.eval"] = archive(log(*samples, head=head))
+    results = analyzed(tmp_path, logs, needs=["findings"])
+    assert shown == results.rows("""
+        select finding_no, reason, n_attempts, n_all_attempts, is_of_scores
+        from findings
+        where kind = 'graders'
+    """)
+
+
 def test_numbers_of_rows_are_no_ids(tmp_path: Path) -> None:
     """A header that counts its rows where samples have names expects nobody."""
     head = header(1, 2)

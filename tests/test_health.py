@@ -180,14 +180,21 @@ def test_a_field_that_one_run_alone_holds_constant(tmp_path: Path) -> None:
         f"{name}_rollouts.jsonl": [rollout(task, 0, goal={"state": of(task)}) for task in range(20)]
         for name, of in runs.items()
     }
-    results = analyzed(tmp_path, files, needs=["health_findings", "findings"])
+    needs = ["health_findings", "findings", "comparison_settings"]
+    results = analyzed(tmp_path, files, needs=needs)
     evidence = "state 0 in 20 rows; 20 values in 20 rows of a"
     assert results.rows("""
         select run_id, subject, evidence from health_findings where check_id = 'run_constant_field'
     """) == [("b", "goal.state", evidence)]
-    assert results.rows("select run_id, mode from findings where kind = 'constant'") == [
-        ("b", f"goal.state = {evidence}")
-    ]
+    assert results.rows("""
+        select run_id, mode, is_of_scores from findings where kind = 'constant'
+    """) == [("b", f"goal.state = {evidence}", True)]
+    assert results.rows("""
+        select base, candidate, base_value, candidate_value
+        from comparison_settings
+        where gives_rewards and setting = 'values of goal.state'
+        order by all
+    """) == [("a", "b", "many", "one"), ("b", "c", "one", "many")]
 
 
 @together.each(

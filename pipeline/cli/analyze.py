@@ -415,6 +415,10 @@ def finding_command(row: Finding) -> list[str]:
             return ["compare", row.values["base"], row.values["run_id"]]
         case "reported":
             return ["sql", "from reported_checks where status = 'differs'"]
+        case "graders":
+            return ["sql", "from comparison_settings where gives_rewards"]
+        case "constant":
+            return ["health", row.values["run_id"]]
         case "unscored" | "missing" | "unknown":
             return ["health", row.values["run_id"]]
         case "unsettled":

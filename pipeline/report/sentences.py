@@ -160,8 +160,9 @@ def agree(figure: Figure, one: str, several: str) -> str:
 def foremost(ranked: Iterable[Row], observations: Iterable[Row], most: int) -> list[Row]:
     """What matters most: doubts and changes, what failures show, then lesser doubts and changes.
 
-    What one doubt says of other runs too is not repeated for each. The third is what failures show.
-    Benchmarks take turns, those with most failures first. Fewer are the first of more.
+    What questions the scores themselves comes before any change between them. What one doubt says
+    of other runs too is not repeated for each. The third is what failures show. Benchmarks take
+    turns, those with most failures first. Fewer are the first of more.
     """
     of_runs: list[Row] = []
     for row in ranked:
@@ -186,8 +187,10 @@ def foremost(ranked: Iterable[Row], observations: Iterable[Row], most: int) -> l
         (again if mode is not None and mode in modes else others).append(row)
         modes.add(mode)
     by_turns = [*others, *again]
-    shown = [*first[:MOST_FIRST], *by_turns[:1], *first[MOST_FIRST:], *by_turns[1:], *last]
-    return shown[:most]
+    of_scores = [row for row in by_turns if row.values["is_of_scores"]][:1]
+    by_turns = [row for row in by_turns if row not in of_scores]
+    of_changes = [*first[:MOST_FIRST], *by_turns[:1], *first[MOST_FIRST:], *by_turns[1:], *last]
+    return [*of_scores, *of_changes][:most]
 
 
 def moving(lines: Sequence[Row], delta: Figure) -> list[Row]:

@@ -211,6 +211,13 @@ settings as (
     group by runs.benchmark, run_id, name
     qualify count(*) over (partition by runs.benchmark, name) > 1
 ),
+constant as (
+    select
+        run_id,
+        subject
+    from main.health_findings
+    where check_id = 'run_constant_field'
+),
 every as (
     select
         pairs.base,
@@ -313,6 +320,21 @@ every as (
         coalesce(array_to_string(of_candidate, ', '), 'no others') as candidate_value,
         null as n_tasks
     from verifier_fields
+    union all
+    -- What the health checks find to be one value at all tasks of one run, and not of the other.
+    select
+        pairs.base,
+        pairs.candidate,
+        'values of ' || constant.subject as setting,
+        if(pairs.base = constant.run_id, 'one', 'many') as base_value,
+        if(pairs.candidate = constant.run_id, 'one', 'many') as candidate_value,
+        null as n_tasks
+    from staging.run_pairs as pairs
+    inner join constant on constant.run_id in (pairs.base, pairs.candidate)
+    anti join constant as both_sides
+        on both_sides.subject = constant.subject
+        and both_sides.run_id <> constant.run_id
+        and both_sides.run_id in (pairs.base, pairs.candidate)
 )
 select
     *,
@@ -323,6 +345,6 @@ select
         when base_value is null and candidate_value is not null then base
         when candidate_value is null and base_value is not null then candidate
     end as unrecorded_by,
-    -- Who grades, and which of several scores is the reward.
-    setting in ('grader', 'score') as gives_rewards
+    -- Who grades, which of several scores is the reward, and what a verifier compares with.
+    setting in ('grader', 'score') or starts_with(setting, 'values of ') as gives_rewards
 from every

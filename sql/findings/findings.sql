@@ -5,7 +5,7 @@
 -- grain: benchmark, finding_no
 -- looks at: run
 -- kind: table
--- needs: staging.rollouts where is_pass is distinct from true or not is_scored | main.failure_modes | main.health_findings | main.expected_calls | main.run_contrasts | main.reward_contrasts | main.mode_slices | staging.run_settings where name in ('log_status', 'log_error') | (select sha256 from main.artifacts group by sha256 having count(*) > 1)
+-- needs: staging.rollouts where is_pass is distinct from true or not is_scored | main.failure_modes | main.health_findings | main.expected_calls | main.run_contrasts | main.reward_contrasts | main.mode_slices | staging.run_settings where name in ('log_status', 'log_error', 'grader') | (select sha256 from main.artifacts group by sha256 having count(*) > 1)
 with modes as (
     select
         benchmark,
@@ -290,6 +290,31 @@ constant as (
     group by benchmark, subject
     qualify row_number() over (partition by benchmark order by count(*) desc, subject) = 1
 ),
+-- Runs that several graders scored: what differs between them may be the graders' doing.
+graded_by as (
+    select
+        benchmark,
+        'graders' as kind,
+        if(bool_and(grader is not distinct from model), 'own', null) as reason,
+        array_to_string(list(distinct grader order by grader)[:3], ', ') as mode,
+        count(*) as n_attempts,
+        count(distinct grader) as n_all_attempts,
+        -1 as place
+    from (
+        select
+            benchmark,
+            run_id,
+            model,
+            max(value) as grader
+        from staging.run_settings
+        inner join main.runs using (run_id)
+        where name = 'grader'
+        group by all
+    )
+    group by benchmark
+    -- Of two runs the comparison says it.
+    having count(*) > 2 and count(distinct grader) > 1
+),
 -- A key that is the same at all tasks, by the health checks of all runs.
 one_key as (
     select
@@ -534,6 +559,8 @@ every as (
     union all by name
     from constant
     union all by name
+    from graded_by
+    union all by name
     from one_key
     union all by name
     from ended
@@ -586,7 +613,9 @@ select
     example_task,
     coalesce(top_tasks, []) as top_tasks,
     coalesce(other_runs, []) as other_runs,
-    citation
+    citation,
+    -- What scores mean is in question: to be read before any of them.
+    place < 0 and kind in ('constant', 'graders', 'key', 'unmade') as is_of_scores
 from every
 left join attempts using (benchmark)
 qualify finding_no <= 5
