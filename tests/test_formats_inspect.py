@@ -524,7 +524,7 @@ def test_the_model_that_grades_is_a_setting(case: str) -> None:
 def test_runs_that_several_graders_scored(
     tmp_path: Path, graders: tuple[str, ...], shown: list[tuple[Any, ...]]
 ) -> None:
-    """It is said before any change between them, and whether each graded itself."""
+    """It comes before any change between them, and whether each graded itself."""
     logs = {}
     for name, grader in zip("abc", graders, strict=False):
         head = header("x", "y")
