@@ -383,6 +383,24 @@ def test_the_same_words_at_several_tasks() -> Batch:
     assert found.rows(query) == [(str(task), sign) for task in range(5)]
 
 
+@together.each(
+    # Free answers, of which one comes three times; few letters to choose from; many letters.
+    (["unknown"] * 3 + [str(task) for task in range(9)], ["unknown"] * 3),
+    (["A"] * 6 + ["B"] * 6, []),
+    (["A", "B"] * 50, ["A", "B"] * 50),
+    # The same at two tasks may be chance.
+    (["unknown"] * 2 + [str(task) for task in range(10)], []),
+)
+def test_a_short_answer_at_several_tasks(answers: list[str], shown: list[str]) -> Batch:
+    """It is a sign by its words; a choice among a few only where many chose."""
+    found = yield [
+        rollout(task, 0, reward=0.0, output=wrote(answer)) for task, answer in enumerate(answers)
+    ]
+    query = "select count(*), value from signs where kind = 'answer' group by value order by value"
+    counts = sorted({(shown.count(answer), f"is {answer}") for answer in shown})
+    assert found.rows(query) == counts
+
+
 @together
 def test_totals_of_several_kinds_are_added() -> Batch:
     """6 of 7 and 31 of 31 are 37 of 38; where one is the sum of the others, it is all."""

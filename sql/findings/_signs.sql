@@ -562,6 +562,38 @@ repeated as (
     ) using (benchmark, first_words)
     qualify count(distinct task_id) over (partition by benchmark, md5(spaced)) >= 3
 ),
+-- Short ones are told by their words, unless they are a few letters to choose from: of few attempts two are soon the same.
+short_answers as (
+    select
+        record_id,
+        benchmark,
+        task_id,
+        coalesce(nullif(trim(words.answer), ''), final_text) as short_answer
+    from words
+    inner join rollouts using (record_id, benchmark)
+    where length(short_answer) between 1 and 19
+),
+same_answers as (
+    select
+        record_id,
+        short_answer
+    from short_answers
+    semi join (
+        select
+            benchmark
+        from short_answers
+        group by benchmark
+        having count(distinct short_answer) >= 10 or count(*) >= 100
+    ) using (benchmark)
+    semi join (
+        select
+            benchmark,
+            short_answer
+        from short_answers
+        group by all
+        having count(distinct task_id) >= 3
+    ) using (benchmark, short_answer)
+),
 shapes as (
     select
         record_id,
@@ -577,6 +609,7 @@ shapes as (
                     then 'is missing after the last tool call'
             end,
             'is given at several tasks: ' || left(spaced, 80),
+            'is ' || short_answer,
             case
                 when record_id in (from written_calls) then 'has a call written as text, not made'
             end,
@@ -594,6 +627,7 @@ shapes as (
         ], lambda value: value is not null)) as value
     from words
     left join repeated using (record_id)
+    left join same_answers using (record_id)
 ),
 tool_calls as (
     select

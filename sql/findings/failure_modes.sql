@@ -403,7 +403,7 @@ select
         when kind = 'error' and name = 'error_message' then 'harness or verifier'
         when kind = 'error' and name = 'tool result' then 'tool, prompt or training'
         when kind = 'answer' and value = 'was not extracted' then 'prompt, training or verifier'
-        when kind = 'answer' and not starts_with(value, 'begins') then 'harness, prompt or training'
+        when kind = 'answer' and regexp_matches(value, '^is (empty|missing|given)') then 'harness, prompt or training'
         when kind in ('expected', 'call', 'answer') then 'prompt or training'
         when kind = 'profile' then 'profile'
     end as look_at,
