@@ -562,7 +562,7 @@ repeated as (
     ) using (benchmark, first_words)
     qualify count(distinct task_id) over (partition by benchmark, md5(spaced)) >= 3
 ),
--- Short ones are told by their words, unless they are a few letters to choose from: of few attempts two are soon the same.
+-- Short ones are recognised by their words, unless they are a few letters to choose from: of few attempts two are soon the same.
 short_answers as (
     select
         record_id,

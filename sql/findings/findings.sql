@@ -449,7 +449,8 @@ weak as (
         if(is_of_all, n_all_scored, n_scored) as n_passes_observed,
         if(is_of_all, n_all_key_passed - n_all_passed, n_key_passed - n_passed) as n_attempts,
         if(is_of_all, n_all_key_scored - n_all_scored, n_key_scored - n_scored) as n_all_attempts,
-        19 as place
+        -- Where nearly all passes are elsewhere, that is what the score is made of.
+        if(20 * n_passes <= n_passes_observed and 4 * n_attempts >= n_all_attempts, 0, 19) as place
     from (
         select
             *,

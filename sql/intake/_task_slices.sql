@@ -1,4 +1,5 @@
--- What sorts a benchmark's tasks into a few groups: fields that are constant in a task, and pieces of ids.
+-- What sorts the tasks of a benchmark into a few groups: fields that are constant in a task, pieces of ids, and
+-- whether a change is expected.
 -- grain: benchmark, task_id, name
 -- looks at: run
 -- kind: table
@@ -275,6 +276,17 @@ select
     value
 from per_task
 semi join chosen using (benchmark, name)
+union all
+-- Whether any call that a task's record expects changes something, where it is known which tools do.
+select
+    benchmark,
+    task_id,
+    'expects a change' as name,
+    if(bool_or(expected_no is not null and is_write), 'yes', 'no') as value
+from main.expected_calls
+inner join staging.run_benchmarks using (run_id)
+where is_write is not null and not (select has_slices from raw.settings)
+group by all
 union all
 select
     benchmark,
