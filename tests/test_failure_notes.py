@@ -712,6 +712,16 @@ def test_nearly_the_score_is_not_the_score() -> Batch:
 
 
 @together
+def test_who_lacks_a_field_does_not_contradict_the_score() -> Batch:
+    """Two passes and a failure record no grade."""
+    rows = tried(40, lambda task: task > 19, is_right=lambda task: task > 19)
+    for row in (rows[0], *rows[-2:]):
+        del row["is_right"]
+    found = yield rows
+    assert found.rows("select same_as_score, nearly_score from report.looked") == [(["is_right"], [])]
+
+
+@together
 def test_a_card_lists_no_miss_that_its_pass_shares() -> Batch:
     """Of two expected calls that a failure leaves out, the one that the pass makes."""
     wanted = [{"name": name, "arguments": {"id": 1}} for name in ("look", "book")]

@@ -114,11 +114,10 @@ def same_as_score(signs: Sequence[Sign], attempts: Attempts) -> set[tuple[str, s
     return fields
 
 
-def _n_unlike(sign: Sign, attempts: Attempts, *, is_failing: bool = True) -> int:
-    """How many attempts bear it and pass, or fail without it; or the reverse."""
-    outcome = attempts.failing if is_failing else attempts.passing
-    n_both = sign.bears.count(outcome.flags)
-    return sign.bears.size + outcome.count(sign.known) - 2 * n_both
+def _n_unlike(sign: Sign, attempts: Attempts) -> int:
+    """How many attempts bear it and pass, or fail without it."""
+    n_both = sign.bears.count(attempts.failing.flags)
+    return sign.bears.size + attempts.failing.count(sign.known) - 2 * n_both
 
 
 def parts_of_score(signs: Sequence[Sign], attempts: Attempts) -> set[tuple[str, str]]:
@@ -694,10 +693,14 @@ def _listed(signs: Sequence[Sign], attempts: Attempts) -> Iterator[Row]:
 
 
 def _n_differing(field: tuple[str, str], signs: Sequence[Sign], attempts: Attempts) -> int:
-    """How many attempts a field or check says something else of than the score."""
+    """How many attempts a field or check says something else of than the score.
+
+    An attempt without the field says nothing of it; of a check it is known who has it.
+    """
+    values = [sign for sign in signs if sign.field == field]
+    having = values[0].known if field[0] == "check" else union(sign.bears for sign in values)
     return min(
-        _n_unlike(sign, attempts, is_failing=is_failing)
-        for sign in signs
-        if sign.field == field
-        for is_failing in (True, False)
+        sign.bears.size + outcome.count(having) - 2 * sign.bears.count(outcome.flags)
+        for sign in values
+        for outcome in (attempts.failing, attempts.passing)
     )

@@ -66,13 +66,14 @@ never as (
     select
         benchmark,
         'never' as kind,
-        sum(n_attempts) filter (where is_never) as n_failures,
+        sum(tried.n_attempts) filter (where is_never) as n_failures,
         any_value(totals.n_failures_observed) as n_failures_observed,
+        sum(n_ungraded) filter (where is_never) as n_attempts,
         count(*) filter (where is_never) as n_tasks,
         count(*) filter (where is_repeated) as n_all_tasks,
         count(*) > count(*) filter (where is_repeated) as is_of_some,
         count(*) filter (where is_never and n_not_run > 0) as n_not_run_tasks,
-        min_by(task_id, (-n_attempts, try_cast(task_id as bigint), task_id), 3) filter (where is_never) as top_tasks,
+        min_by(task_id, (-tried.n_attempts, try_cast(task_id as bigint), task_id), 3) filter (where is_never) as top_tasks,
         -- Where they hold a quarter of the failures, only one mode comes first.
         if(4 * n_failures >= any_value(totals.n_failures_observed), 1, 20) as place
     from (
@@ -80,6 +81,7 @@ never as (
             benchmark,
             task_id,
             count(*) as n_attempts,
+            count(ungraded.record_id) as n_ungraded,
             count(*) filter (where is_pass) as n_passed,
             count(*) filter (where not ungraded.is_begun) as n_not_run,
             -- An attempt without a grade says nothing of the task.
@@ -90,7 +92,7 @@ never as (
         left join staging.ungraded using (record_id)
         where is_pass is not null or not is_scored
         group by all
-    )
+    ) as tried
     inner join (
         select
             benchmark,
@@ -447,29 +449,32 @@ weak as (
         slice_key || ' = ' || slice_value as mode,
         if(is_of_all, n_all_passed, n_passed) as n_passes,
         if(is_of_all, n_all_scored, n_scored) as n_passes_observed,
-        if(is_of_all, n_all_key_passed - n_all_passed, n_key_passed - n_passed) as n_attempts,
-        if(is_of_all, n_all_key_scored - n_all_scored, n_key_scored - n_scored) as n_all_attempts,
+        if(is_of_all, n_all_run_passed - n_all_passed, n_run_passed - n_passed) as n_attempts,
+        if(is_of_all, n_all_run_scored - n_all_scored, n_run_scored - n_scored) as n_all_attempts,
         -- Where nearly all passes are elsewhere, that is what the score is made of.
         if(20 * n_passes <= n_passes_observed and 4 * n_attempts >= n_all_attempts, 0, 19) as place
     from (
         select
             *,
             count(*) over of_slice > 1
-            and bool_and(n_passed / n_scored + 0.05 <= (n_key_passed - n_passed) / (n_key_scored - n_scored)) over of_slice
+            and bool_and(n_passed / n_scored + 0.05 <= (n_run_passed - n_passed) / (n_run_scored - n_scored)) over of_slice
                 as is_of_all,
             cast(sum(n_passed) over of_slice as bigint) as n_all_passed,
             cast(sum(n_scored) over of_slice as bigint) as n_all_scored,
-            cast(sum(n_key_passed) over of_slice as bigint) as n_all_key_passed,
-            cast(sum(n_key_scored) over of_slice as bigint) as n_all_key_scored
+            cast(sum(n_run_passed) over of_slice as bigint) as n_all_run_passed,
+            cast(sum(n_run_scored) over of_slice as bigint) as n_all_run_scored
         from (
             select
-                *,
-                cast(sum(n_passed) over (partition by run_id, slice_key) as bigint) as n_key_passed,
-                cast(sum(n_scored) over (partition by run_id, slice_key) as bigint) as n_key_scored
+                slice_metrics.*,
+                run_benchmarks.benchmark,
+                -- Tasks of no slice of the key are others, too.
+                run_metrics.n_passed as n_run_passed,
+                run_metrics.n_scored as n_run_scored
             from main.slice_metrics
             inner join staging.run_benchmarks using (run_id)
+            inner join main.run_metrics using (run_id)
         )
-        where n_scored > 0 and n_key_scored > n_scored
+        where n_scored > 0 and n_run_scored > n_scored
         window of_slice as (partition by benchmark, slice_key, slice_value)
     )
     inner join (from main.mode_slices where mode = 'any failure' and p_adjusted < 0.05) as tested
@@ -477,13 +482,13 @@ weak as (
     anti join concentrated using (benchmark)
     where
         is_below_rest
-        and n_passed / n_scored + 0.15 <= (n_key_passed - n_passed) / (n_key_scored - n_scored)
+        and n_passed / n_scored + 0.15 <= (n_run_passed - n_passed) / (n_run_scored - n_scored)
     qualify row_number() over (
         partition by benchmark
         order by
             -- What a row says of its task before a piece of the task's id.
             starts_with(slice_key, 'task id part'),
-            n_passed - n_scored * (n_key_passed - n_passed) / (n_key_scored - n_scored),
+            n_passed - n_scored * (n_run_passed - n_passed) / (n_run_scored - n_scored),
             run_id,
             slice_key,
             slice_value
