@@ -457,11 +457,11 @@ create or replace macro error_message(text) as
         )
     )[1];
 
--- The same error under one name: what differs from one time to the next taken out of its message,
--- which are addresses, quoted words, paths, ids and numbers. Names of JSON fields stay, in quotes that
--- no text holds until the end, so that what is left are words of the message.
-create or replace macro error_signature(message) as
-    left(translate(trim(regexp_replace(
+-- A message without what differs from one time to the next but its numbers, which are addresses, quoted
+-- words, paths and ids. Names of JSON fields stay, in quotes that no text holds until the end, so that
+-- what is left are words of the message.
+create or replace macro error_excerpt(message) as
+    trim(translate(regexp_replace(
         regexp_replace(
             regexp_replace(
                 regexp_replace(
@@ -469,31 +469,41 @@ create or replace macro error_signature(message) as
                         regexp_replace(
                             regexp_replace(
                                 regexp_replace(
-                                    regexp_replace(
-                                        regexp_replace(
-                                            left(message, 1000),
-                                            '([{,]\s*)"([^"''\n]{1,80})"(\s*:)', '\1' || chr(64976) || '\2' || chr(64976) || '\3', 'g'
-                                        ),
-                                        '([{,]\s*)''([^"''\n]{1,80})''(\s*:)', '\1' || chr(64977) || '\2' || chr(64977) || '\3', 'g'
-                                    ),
-                                    '\b[A-Za-z][A-Za-z0-9+.-]*://[^\s"''<>)\]]+', '<url>', 'g'
+                                    left(message, 1000),
+                                    '([{,]\s*)"([^"''\n]{1,80})"(\s*:)', '\1' || chr(64976) || '\2' || chr(64976) || '\3', 'g'
                                 ),
-                                '[\w.+-]+@[\w-]+(?:\.[\w-]+)+', '<address>', 'g'
+                                '([{,]\s*)''([^"''\n]{1,80})''(\s*:)', '\1' || chr(64977) || '\2' || chr(64977) || '\3', 'g'
                             ),
-                            '(^|[\s(\[{=:,])(?:"[^"\n]{1,200}"|''[^''\n]{1,200}''|`[^`\n]{1,200}`|‘[^’\n]{1,200}’|“[^”\n]{1,200}”)',
-                            '\1<text>', 'g'
+                            '\b[A-Za-z][A-Za-z0-9+.-]*://[^\s"''<>)\]]+', '<url>', 'g'
                         ),
-                        '(?:\b[A-Za-z]:|[\w.@~+*-]+)?(?:[/\\][\w.@~+*-]+){2,}[/\\]?', '<path>', 'g'
+                        '[\w.+-]+@[\w-]+(?:\.[\w-]+)+', '<address>', 'g'
                     ),
-                    '\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b|\b(?:0x)?[0-9a-fA-F]{8,}\b|\b0x[0-9a-fA-F]+\b',
-                    '<n>', 'g'
+                    '(^|[\s(\[{=:,])(?:"[^"\n]{1,200}"|''[^''\n]{1,200}''|`[^`\n]{1,200}`|‘[^’\n]{1,200}’|“[^”\n]{1,200}”)',
+                    '\1<text>', 'g'
                 ),
-                '[\w.@+-]*\d[\w.@+-]*', '<n>', 'g'
+                '(?:\b[A-Za-z]:|[\w.@~+*-]+)?(?:[/\\][\w.@~+*-]+){2,}[/\\]?', '<path>', 'g'
             ),
-            '<n>(?:[,;:\s]+<n>)+', '<n>', 'g'
+            '\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b|\b(?:0x)?[0-9a-fA-F]{8,}\b|\b0x[0-9a-fA-F]+\b',
+            '<n>', 'g'
         ),
         '\s+', ' ', 'g'
-    )), chr(64976) || chr(64977), '"'''), 160);
+    ), chr(64976) || chr(64977), '"'''));
+
+-- The same error under one name: its excerpt without numbers.
+create or replace macro error_signature(message) as
+    left(regexp_replace(
+        regexp_replace(error_excerpt(message), '[\w.@+-]*\d[\w.@+-]*', '<n>', 'g'),
+        '<n>(?:[,;:\s]+<n>)+', '<n>', 'g'
+    ), 160);
+
+-- An error's name among those of its benchmark: with numbers, where all of its signature have the same.
+create or replace macro common_signature(benchmark, signature, excerpt) as
+    if(
+        min(left(excerpt, 160)) over (partition by benchmark, signature)
+            = max(left(excerpt, 160)) over (partition by benchmark, signature),
+        left(excerpt, 160),
+        signature
+    );
 
 -- Does a tool's error say that there is no such tool? It names the tool that was called, or none: a
 -- database too has functions that do not exist.

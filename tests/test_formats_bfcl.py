@@ -128,7 +128,7 @@ def test_an_error_of_the_harness_comes_before_modes(tmp_path: Path) -> None:
         ("error_message has an error", "harness or verifier", 6)
     ]
     assert actual.rows("select distinct mode from failure_modes where parent is not null") == [
-        ("error: Error during inference: Error code: <n> - no header",)
+        ("error: Error during inference: Error code: 500 - no header",)
     ]
     assert "Error during inference: Error code" in (actual.path.parent / "report.md").read_text(
         encoding="utf-8"

@@ -53,6 +53,53 @@ def files() -> dict[str, Any]:
 test_samples = facts_of(files(), "lm_eval", needs=NEEDS)
 
 
+def grouped() -> dict[str, Any]:
+    """`math` has a figure of its tasks, which are in groups; `all` only lists what was run."""
+    about = results("sums", **{"exact_match,none": 0.5})
+    for task in ("roots", "words"):
+        about["configs"][task] = about["configs"]["sums"]
+        about["results"][task] = {"exact_match,none": 1.0}
+        about["n-samples"][task] = {"effective": 1}
+    about["n-samples"]["sums"] = {"effective": 2}
+    about["results"] |= {
+        "math": {"exact_match,none": 2 / 3, "exact_match_stderr,none": 0.3},
+        "hard": {"exact_match,none": 1.0},
+        "all": {"alias": "all"},
+    }
+    about["group_subtasks"] = {"all": ["math", "words"], "math": ["easy", "hard"]}
+    about["group_subtasks"] |= {"easy": ["sums"], "hard": ["roots"]}
+    return {
+        f"m/samples_sums_{TIME}.jsonl": [sample(0, 1.0), sample(1, 0.0)],
+        f"m/samples_roots_{TIME}.jsonl": [sample(0, 1.0)],
+        f"m/samples_words_{TIME}.jsonl": [sample(0, 1.0, arguments=[["Which word?", {}]])],
+        f"m/results_{TIME}.json": json.dumps(about),
+    }
+
+
+test_groups = facts_of(grouped(), "lm_eval_groups", needs=NEEDS)
+
+
+def test_a_group_is_one_run_only_of_one_metric(tmp_path: Path) -> None:
+    """A group of tasks with other metrics has no score, and figures of missing samples no rows."""
+    about = json.loads(grouped()[f"m/results_{TIME}.json"])
+    about["configs"]["roots"] = {"metric_list": [{"metric": "f1"}]}
+    path = write(tmp_path, {f"results_{TIME}.json": json.dumps(about)}) / f"results_{TIME}.json"
+    artifact = Artifact(
+        path, path.name, Kind.AGGREGATE_METRICS, beside=(Path("samples_sums.jsonl"),)
+    )
+    read = {one.metric: one for one in lm_eval.read(artifact) if isinstance(one, formats.Figure)}
+    assert read["exact_match,none"].variant == "sums" and read["exact_match,none"].is_main
+    assert read["math/exact_match,none"].reason == "of a group of tasks"
+    about = json.loads(grouped()[f"m/results_{TIME}.json"])
+    write(tmp_path, {f"results_{TIME}.json": json.dumps(about)})
+    partly = [
+        one for one in lm_eval.read(artifact) if isinstance(one, formats.Figure) and one.is_main
+    ]
+    assert [(one.variant, one.means, one.reason) for one in partly] == [
+        ("math", None, "no samples of some of its tasks were logged")
+    ]
+
+
 def repeated() -> dict[str, Any]:
     """Repeats are one attempt, those behind its answer last; what found no answer has none."""
     request = {"resps": [["it is 7", "it is 8", "no idea"]]}

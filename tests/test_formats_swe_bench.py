@@ -424,3 +424,22 @@ def test_equal_summaries_of_other_attempts_are_no_copies(tmp_path: Path) -> None
     results = analyzed(tmp_path, files, needs=(*NEEDS, "findings"))
     copies = results.rows("select run_id, other_runs from findings where kind = 'copies'")
     assert copies == [("one", ["same"])]
+
+
+def measured() -> dict[str, Any]:
+    """What instances took, beside their predictions, and once more where two runs have them."""
+    model = {"model_name_or_path": "m", "model_patch": "diff"}
+    predictions = [{"instance_id": f"o__r-{n}", **model} for n in (1, 2, 3, 3)]
+    took = {"cost_usd": 0.5, "input_tokens": 0, "output_tokens": 70, "duration_sec": 12.5}
+    rows = [{"instance_id": f"o__r-{n}", "metrics": took} for n in (1, 2, 2, 3)]
+    plain = [{"instance_id": "o__r-1", "cost": 0.25}]
+    return {
+        "a/all_preds.jsonl": predictions,
+        "a/metrics.jsonl": rows,
+        "b/x_preds.jsonl": predictions[:2],
+        "b/y_preds.jsonl": [{**one, "model_patch": "other"} for one in predictions[:2]],
+        "b/spent.jsonl": plain,
+    }
+
+
+test_measures_beside_predictions = facts_of(measured(), "swe_bench_measures", needs=NEEDS)

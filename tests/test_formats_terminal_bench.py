@@ -54,3 +54,34 @@ def files() -> dict[str, Any]:
 
 
 test_run = facts_of(files(), "terminal_bench", needs=NEEDS)
+
+
+def part(task: str, folder: str = "", *, is_passed: bool = True, **more: Any) -> dict[str, Any]:
+    """The files of a run of one task, started by itself."""
+    about = {
+        "run_id": f"of-{task}",
+        "agent_name": "terminus",
+        "model_name": "org/m",
+        "dataset_name": None,
+        "dataset_path": "/home/u/my-bench/tasks",
+        "task_ids": [task],
+        "accuracy": float(is_passed),
+        **more,
+    }
+    results = {"results": [trial(task, 1, is_passed)], "accuracy": float(is_passed)}
+    run = f"{task}/{folder}m"
+    return {f"{run}/run_metadata.json": [about], f"{run}/results.json": [results]}
+
+
+def started_once_per_task() -> dict[str, Any]:
+    """Two tasks of one run, another commit, and two starts of one task, which are repeats."""
+    again = part("e", "x/", agent_name="other") | part(
+        "e", "y/", agent_name="other", is_passed=False
+    )
+    other = part("f", agent_name="other")
+    return part("a") | part("b") | part("c", commit_hash="1") | again | other
+
+
+test_a_run_per_task = facts_of(
+    started_once_per_task(), "terminal_bench_parts", needs=[*NEEDS, "expected", "reported_metrics"]
+)

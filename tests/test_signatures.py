@@ -100,12 +100,16 @@ def test_unknown_tool(message: str, tool: str, is_unknown: bool, macro: Macro) -
 
 
 def test_error_signatures(tmp_path: Path) -> None:
-    """An error is one row for a run and source: how often, whom it hits, and one to look at."""
+    """An error is one row for a run and source: how often, whom it hits, and one to look at.
+
+    Numbers that all of a benchmark share are in its name.
+    """
+    killed = [("write", {"n": n}, f"Error: exit code 137 in /mnt/d{n}/x") for n in range(3)]
     full = [("write", {"n": n}, f"Error: disk {n} full at /mnt/d{n}/x") for n in range(3)]
     rows = [
         rollout(0, 0, **no(full[0], full[1], "Done.")),
-        rollout(0, 1, **ok(full[2], ("write", {}, "ok"), "Done.")),
-        rollout(1, 0, **no(full[0], "Done.", failure_reason="2 of 5 cells")),
+        rollout(0, 1, **ok(full[2], killed[0], ("write", {}, "ok"), "Done.")),
+        rollout(1, 0, **no(full[0], killed[1], "Done.", failure_reason="2 of 5 cells")),
         rollout(
             2, 0, **no(("write", {}, "Error: no disk"), "Done.", failure_reason="3 of 5 cells")
         ),

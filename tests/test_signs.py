@@ -249,7 +249,7 @@ def test_limits(found: Results) -> None:
 
 
 def test_errors(found: Results) -> None:
-    """Errors of tools and tracebacks in fields are listed by their signature, numbers taken out.
+    """Errors of tools and tracebacks in fields are listed without numbers that differ.
 
     One of a class has its class as well: words may differ where the fault is one.
     """

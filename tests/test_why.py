@@ -226,10 +226,10 @@ def test_few_failures_are_listed_one_by_one(desk: Results, booked: Results) -> N
     """What the record says of each; of many failures three are examples."""
     (found,) = answer_of(desk, "failures", "a")["benchmarks"]
     lines = {line["citation"]: line["notes"] for line in found["failure_lines"]}
-    note = ["error: disk <n> is full", "timed_out = true"]
+    note = ["error: disk 7 is full", "timed_out = true"]
     assert lines == {"a/1:0": note, "a/1:1": note}
     page = outcome_of(desk, "failures", "a").stdout
-    assert "\nsingle failures, as the record says\n  a/1:0\n    error: disk <n> is full; " in page
+    assert "\nsingle failures, as the record says\n  a/1:0\n    error: disk 7 is full; " in page
     (found,) = answer_of(booked, "failures")["benchmarks"]
     assert len(found["failure_lines"]) == 3
 
@@ -363,7 +363,7 @@ def test_why_shows_what_the_record_says(desk: Results, booked: Results) -> None:
     """Of each failing attempt its notes with the event; expected calls beside those made."""
     first, second = answer_of(desk, "why", "a/1")["attempts"]
     notes = [(each["kind"], each["note"]["text"], each["seq"]) for each in first["notes"]]
-    assert notes == [("error", "error: disk <n> is full", 2), ("field", "timed_out = true", None)]
+    assert notes == [("error", "error: disk 7 is full", 2), ("field", "timed_out = true", None)]
     assert len(second["notes"]) == 2
     calls = answer_of(booked, "why", "a/12")["expected_calls"]
     assert [(call["status"], call["tool"]) for call in calls] == [

@@ -107,6 +107,7 @@ select
     answers.is_error,
     left(messages.message, 300) as message,
     error_signature(messages.message) as signature,
+    left(error_excerpt(messages.message), 160) as excerpt,
     is_unknown_tool(messages.message, calls.tool) as is_unknown_tool
 from calls
 inner join answers using (record_id, seq)

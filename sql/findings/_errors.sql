@@ -1,6 +1,6 @@
 -- Every error message of a run, from its tools, its environment and its failed attempts.
 -- grain: run_id, task_id, rollout_index, source, place
--- looks at: task
+-- looks at: run
 -- kind: table
 -- needs: staging.calls where is_error | raw.events where kind = 'message' and is_error | main.failures where message is not null
 with
@@ -31,21 +31,28 @@ others as (
     where failures.message is not null
 )
 select
-    keys.run_id,
-    keys.task_id,
-    keys.rollout_index,
-    'tool' as source,
-    result_seq as place,
-    run_id || '/' || task_id || ':' || rollout_index || '#' || result_seq as citation,
-    tool,
-    message,
-    signature
-from staging.calls
-inner join staging.rollout_keys as keys using (record_id)
-where is_error
-union all by name
-select
-    * exclude (words),
-    left(words, 300) as message,
-    error_signature(words) as signature
-from others
+    errors.* exclude (excerpt) replace (common_signature(benchmark, signature, excerpt) as signature)
+from (
+    select
+        keys.run_id,
+        keys.task_id,
+        keys.rollout_index,
+        'tool' as source,
+        result_seq as place,
+        run_id || '/' || task_id || ':' || rollout_index || '#' || result_seq as citation,
+        tool,
+        message,
+        signature,
+        excerpt
+    from staging.calls
+    inner join staging.rollout_keys as keys using (record_id)
+    where is_error
+    union all by name
+    select
+        * exclude (words),
+        left(words, 300) as message,
+        error_signature(words) as signature,
+        error_excerpt(words) as excerpt
+    from others
+) as errors
+inner join staging.run_benchmarks using (run_id)

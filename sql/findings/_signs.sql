@@ -159,14 +159,15 @@ alike as (
         benchmark,
         path,
         min(words) as value,
-        min(signature) as signature
+        if(min(excerpt) = max(excerpt), min(excerpt), min(signature)) as signature
     from (
         select
             benchmark,
             path,
             n_all,
             coalesce(traceback, value) as words,
-            error_signature(coalesce(traceback, value)) as signature
+            error_signature(coalesce(traceback, value)) as signature,
+            left(error_excerpt(coalesce(traceback, value)), 160) as excerpt
         from staging.entries
         inner join rollouts using (record_id)
         inner join (select benchmark, count(*) as n_all from rollouts group by all) as sizes using (benchmark)
@@ -313,8 +314,13 @@ errors as (
         select
             record_id,
             path as name,
-            rtrim(error_signature(error_message(coalesce(traceback, value))), ': ') as signature
+            rtrim(common_signature(
+                benchmark,
+                error_signature(error_message(coalesce(traceback, value))),
+                error_excerpt(error_message(coalesce(traceback, value)))
+            ), ': ') as signature
         from staging.entries
+        inner join rollouts using (record_id)
         where
             kind = 'VARCHAR'
             and (

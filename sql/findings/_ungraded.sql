@@ -203,12 +203,17 @@ errors as (
         benchmark,
         record_id,
         path,
-        if(min(value) over alike = max(value) over alike and length(value) <= 60, value, signature) as shown,
+        if(
+            min(value) over alike = max(value) over alike and length(value) <= 60,
+            value,
+            common_signature(benchmark, signature, excerpt)
+        ) as shown,
         regexp_matches(trim(value), '\s') as is_message
     from (
         select
             *,
-            error_signature(error_message(coalesce(traceback, value))) as signature
+            error_signature(error_message(coalesce(traceback, value))) as signature,
+            error_excerpt(error_message(coalesce(traceback, value))) as excerpt
         from words
         semi join own_paths using (benchmark, path)
         where is_ungraded

@@ -1,4 +1,4 @@
--- The same error as one row: its message without numbers, paths and ids, and whom it hits.
+-- The same error as one row: its message without paths, ids and numbers that differ, and whom it hits.
 -- Of each run; where run_id is null, over all runs of the benchmark.
 -- grain: benchmark, run_id, source, signature
 -- looks at: run

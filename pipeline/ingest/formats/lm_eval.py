@@ -1,6 +1,7 @@
 """lm-evaluation-harness: files of samples, one per task, and the results beside or above them.
 
-A row is one document under one filter, so a run is one task under one filter (lm_eval_sample.py).
+A row is one document under one filter, so a run is one task, or one group of tasks with a figure,
+under one filter (lm_eval_sample.py).
 Files of one evaluation have one time in their names; the oldest have none, and share a folder.
 """
 
@@ -36,6 +37,7 @@ from . import (
     packed,
     settings,
     text,
+    without_empty,
 )
 from .lm_eval_sample import aggregations, filters, row
 
@@ -50,9 +52,10 @@ SCORE = (
     "(`metric_list` of the results, else `metrics` of the row); the others are checks"
 )
 NOTES = (
-    "One run per task and filter; rows that name no filter are of the task's filters in their "
-    "order. Of several repeats a filter makes one answer: they are one attempt. No tokens, times "
-    "or errors are recorded."
+    "One run per task and filter; the tasks of a group that has a figure of their main metric, the "
+    "outermost one, are one run, with `subtask` and `subgroup` as slices. Rows that name no filter "
+    "are of the task's filters in their order. Of several repeats a filter makes one answer: they "
+    "are one attempt. No tokens, times or errors are recorded."
 )
 NAMES = re.compile(r"\.jsonl?(\.gz|\.zst)?$")
 TIME = r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:[.-]\d+)?"
@@ -64,6 +67,7 @@ MODEL = re.compile(r"(?:^|,)(?:pretrained|model)=([^,]+)")
 # The number of samples, which newer results have among the figures.
 NO_FIGURE = "sample_len"
 UNKNOWN_MEAN = "how its rows were aggregated is not recorded"
+UNKNOWN_WEIGHTS = "whether its tasks were weighted by their size is not recorded"
 
 
 def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
@@ -198,6 +202,36 @@ def _task(path: Path, results: Any) -> str:
     return max(ends, key=len, default=own)
 
 
+def _groups(results: Any) -> dict[str, list[str]]:
+    """By task, the groups above it from the outermost that is a benchmark of its own.
+
+    It has a figure of the main metric of all its tasks; others only list what was run together.
+    """
+    above: dict[str, str] = {}
+    for group, children in fields(get(results, "group_subtasks")).items():
+        above |= {child: group for one in items(children) if (child := text(one))}
+    lines: dict[str, list[str]] = {}
+    metrics: dict[str, set[str]] = defaultdict(set)
+    for task, config in fields(get(results, "configs")).items():
+        line: list[str] = []
+        while (group := above.get(line[0] if line else task, task)) not in (task, *line):
+            line.insert(0, group)
+        lines[task] = line
+        for group in line:
+            metrics[group].add(next(iter(aggregations(config)), ""))
+    whole = {
+        group
+        for group, main in metrics.items()
+        for key, value in fields(get(results, "results", group)).items()
+        if {key.partition(",")[0]} == main and number(value) is not None
+    }
+    return {
+        task: line[line.index(outermost) :]
+        for task, line in lines.items()
+        if (outermost := next((group for group in line if group in whole), None))
+    }
+
+
 def _variant(task: str, of_filter: str) -> str:
     return task if of_filter == "none" else f"{task}-{of_filter}"
 
@@ -208,6 +242,8 @@ def _samples(artifact: Artifact) -> Iterator[Reading]:
     config = fields(get(results, "configs", task))
     named = filters(config, fields(get(results, "results", task)))
     model = _model(results)
+    groups = _groups(results).get(task, [])
+    benchmark, before = (groups[0], f"{task}/") if groups else (task, "")
     seen: Counter[str] = Counter()
     n_rows: Counter[str] = Counter()
     n_rejects = 0
@@ -226,14 +262,19 @@ def _samples(artifact: Artifact) -> Iterator[Reading]:
             nth = seen[document_id]
             of_filter = named[nth] if nth < len(named) else f"filter-{nth}" if nth else "none"
             seen[document_id] += 1
-        variant = _variant(task, of_filter)
+        variant = _variant(benchmark, of_filter)
         n_rows[variant] += 1
-        yield Row(row(sample, config, model), variant=variant, benchmark=task)
+        value = row(sample, config, model)
+        if groups:
+            value["_ng_task_index"] = before + document_id
+            part = {"subtask": task, "subgroup": " / ".join(groups[1:]) or None}
+            value["metadata"] = without_empty(part) | fields(value.get("metadata"))
+        yield Row(value, variant=variant, benchmark=benchmark)
     # Results are written at the end, so rows missing from a shorter file were removed.
     n_expected = get(results, "n-samples", task, "effective")
     if isinstance(n_expected, int) and n_expected <= MOST_EXPECTED:
         for variant in (name for name, n in n_rows.items() if n + n_rejects >= n_expected):
-            yield from expected([str(place) for place in range(n_expected)], 1, variant)
+            yield from expected([f"{before}{place}" for place in range(n_expected)], 1, variant)
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any] | Reject | Line]:
@@ -247,20 +288,24 @@ def _rows(path: Path) -> Iterator[dict[str, Any] | Reject | Line]:
 
 def _results(artifact: Artifact) -> Iterator[Reading]:
     results = document(artifact.path)
+    groups = _groups(results)
     sampled = [_task(path, results) for path in artifact.beside]
+    runs = {task: groups[task][0] if task in groups else task for task in sampled}
     yield from _settings(results)
-    variants = {
-        task: sorted(
-            {_variant(task, key.partition(",")[2]) for key in fields(figures) if "," in key}
-        )
-        for task, figures in fields(get(results, "results")).items()
-    }
-    home = next((name for task in sampled for name in variants.get(task, ())), None)
-    for task in variants:
-        yield from _figures(results, task, sampled, home)
-        n_documents = number(get(results, "n-samples", task, "effective"))
-        for variant in variants[task] if task in sampled and n_documents else ():
-            yield counted("n-samples", n_documents, "num_tasks", variant)
+    n_documents: Counter[str] = Counter()
+    home = None
+    for task, run in runs.items():
+        keys = fields(get(results, "results", task))
+        for of_filter in sorted({key.partition(",")[2] for key in keys if "," in key}):
+            variant = _variant(run, of_filter)
+            home = home or variant
+            n_documents[variant] += int(number(get(results, "n-samples", task, "effective")) or 0)
+    for task in fields(get(results, "results")):
+        parts = {one for one, line in groups.items() if line[0] == task}
+        yield from _figures(results, task, runs, parts, home)
+    for variant, n in n_documents.items():
+        if n:
+            yield counted("n-samples", n, "num_tasks", variant)
 
 
 def _settings(results: Any) -> Iterator[Setting]:
@@ -293,9 +338,16 @@ def _results_alone(results: Any) -> Iterator[Reading]:
             yield figure(key, value, means, variant=task, is_main=key == first)
 
 
-def _figures(results: Any, task: str, sampled: list[str], home: str | None) -> Iterator[Figure]:
-    """The figures `<metric>,<filter>` of a task; a task without samples is added to `home`."""
-    aggregated = aggregations(get(results, "configs", task))
+def _figures(
+    results: Any, task: str, runs: Mapping[str, str], parts: Collection[str], home: str | None
+) -> Iterator[Figure]:
+    """The figures `<metric>,<filter>` of a task or group; without samples it is added to `home`.
+
+    `runs` are those of tasks with samples, `parts` the tasks of a group that is a run.
+    """
+    run = task if task in runs.values() else runs.get(task)
+    is_whole = run == task
+    aggregated = aggregations(get(results, "configs", min(parts, default=task)))
     for key, value in fields(get(results, "results", task)).items():
         metric, comma, of_filter = key.partition(",")
         if not comma or isinstance(value, (dict, list)):
@@ -304,15 +356,21 @@ def _figures(results: Any, task: str, sampled: list[str], home: str | None) -> I
         statistic = "mean" if field == metric else "stderr"
         by = aggregated.get(field)
         means = reason = None
-        if task not in sampled:
+        if run is None:
             is_group = bool(get(results, "group_subtasks", task))
             reason = "of a group of tasks" if is_group else "no samples of this task were logged"
+        elif not is_whole:
+            reason = f"of a part of {run}"
+        elif not runs.keys() >= set(parts):
+            reason = "no samples of some of its tasks were logged"
+        elif parts and statistic == "stderr":
+            reason = "pooled over the tasks of the group"
         elif by in ("mean", "nanmean", None):
             means = f"{statistic}/scores.{field}"
-            reason = None if by else UNKNOWN_MEAN
+            reason = (UNKNOWN_WEIGHTS if parts else None) if by else UNKNOWN_MEAN
         else:
             reason = f"defined otherwise: an aggregate ({by}) of all rows"
-        variant = _variant(task, of_filter) if task in sampled else home
-        name = key if task in sampled else f"{task}/{key}"
-        is_main = task in sampled and metric == next(iter(aggregated), None)
+        variant = _variant(run, of_filter) if run else home
+        name = key if is_whole else f"{task}/{key}"
+        is_main = is_whole and metric == next(iter(aggregated), None)
         yield figure(name, value, means, variant=variant, reason=reason, is_main=is_main)

@@ -1429,6 +1429,13 @@ def _tokens(row: dict[str, Any], names: Sequence[str]) -> float | None:
     return None
 
 
+def measures(row: dict[str, Any]) -> dict[str, Any]:
+    """The tokens, the cost and the time of an attempt, which are measures beside its result."""
+    usage = {"cost": _first(row, COSTS), **_usage(row)}
+    spent = {name: value for name, value in usage.items() if value}
+    return without_empty({"usage": spent, "total_run_time": _seconds(row)})
+
+
 def _seconds(row: dict[str, Any]) -> float | None:
     """The time an attempt took; a word before it, as `first_token_latency`, makes it a part."""
     milliseconds = _first(row, MILLISECONDS)

@@ -7,6 +7,7 @@ else what its report lists, else single instances.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,6 +32,7 @@ from . import (
     items,
     number,
     objects,
+    own_table,
     packed,
     text,
     without_empty,
@@ -41,7 +43,8 @@ TITLE = "SWE-bench"
 FILES = (
     "predictions (`all_preds.jsonl`, `preds.json`, or a document per instance), reports of runs "
     "(`<model>.<run>.json`, `results/results.json`) and instances (`<instance>/report.json`), "
-    "`*.traj` of SWE-agent, `*.traj.json` of mini-swe-agent, `output.jsonl` of OpenHands"
+    "`*.traj` of SWE-agent, `*.traj.json` of mini-swe-agent, `output.jsonl` of OpenHands, and "
+    "JSONL with `instance_id` and tokens, cost or time"
 )
 GIVES = "checks transcript tokens durations"
 SCORE = (
@@ -54,7 +57,9 @@ NOTES = (
     "One run per file of predictions, with the evaluation of its instances beside it, the only one "
     "or the only one named after its model; else one per evaluation. Reports of instances in a "
     "folder below belong to the only run of these instances. An empty patch is a field, "
-    "`patch_is_empty`. A `results.json` of resolved instances alone is read only with predictions."
+    "`patch_is_empty`. Tokens, cost and time of instances in JSONL beside their only run are read "
+    "for attempts without a transcript whose instance is there once. A `results.json` of "
+    "resolved instances alone is read only with predictions."
 )
 NAMES = re.compile(r"\.(jsonl(\.gz|\.zst)?|json|traj)$", re.IGNORECASE)
 ENDING = re.compile(r"\.traj(\.json)?$", re.IGNORECASE)
@@ -74,7 +79,7 @@ MODEL = re.compile(rb'"model_name_or_path"\s*:\s*"([^"\\]+)"')
 PREDICTED = ("output", "predictions", "prediction")
 LISTING = ("report", "results")
 LISTINGS = ("results.json", "report.json")
-ROLES = (*PREDICTED, *LISTING, "graded", "trajectory")
+ROLES = (*PREDICTED, *LISTING, "graded", "trajectory", "measures")
 Verdict = tuple[float | None, str]
 # The lists of reports and what they say of an instance; the first that names it counts. An
 # evaluation that broke down says nothing of the patch.
@@ -86,6 +91,7 @@ VERDICTS: tuple[Verdict, ...] = (
     (0.0, "no_apply no_generation with_logs"),
 )
 LISTS = {name: reward for reward, names in VERDICTS for name in names.split()}
+OF_NO_RUN = "measures instances of no run beside it, or of several"
 RESOLVED_ALONE = "lists resolved instances alone; the predictions that it grades are not beside it"
 # The log that the harness leaves of an instance, and its words for a patch that does not apply.
 LOG = "run_instance.log"
@@ -113,8 +119,10 @@ def _role(path: Path) -> str:
     if has("responses_create_params"):
         return ""
     if ".jsonl" in name:
-        is_output = has("instance_id", "test_result")
-        return "output" if is_output else "predictions" * is_prediction
+        if has("instance_id", "test_result"):
+            return "output"
+        is_measured = has("instance_id") and not is_prediction and bool(_measures(path, 1))
+        return "predictions" if is_prediction else "measures" * is_measured
     if has("patch_successfully_applied"):
         return "graded"
     if has("resolved_instances") or has("completed_ids", "resolved_ids"):
@@ -154,7 +162,7 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
     groups: dict[tuple[str, str], list[ListedFile]] = defaultdict(list)
     predicted = {file.folder for file in files if roles.get(file.name) in PREDICTED}
     for file in files:
-        if file.name in roles:
+        if roles.get(file.name, "measures") != "measures":
             place, key = _place(file, roles[file.name])
             # Trajectories beside predictions are of their run.
             if roles[file.name] == "trajectory":
@@ -164,6 +172,18 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
     _join_by_patch(groups, roles)
     _join(groups, roles)
     _join_below(groups, roles)
+    measured = [file for file in files if roles.get(file.name) == "measures"]
+    for file in measured if groups else ():
+        ids = set(_measures(file.path))
+        runs = [
+            inside
+            for inside in groups.values()
+            if any(one.folder == file.folder for one in inside) and ids <= _ids(inside, roles)
+        ]
+        if len(runs) == 1:
+            runs[0].append(file)
+        else:
+            yield Claim(file, Kind.OTHER, file.folder, file.base, skipped=OF_NO_RUN)
     for (place, key), inside in groups.items():
         inside.sort(key=lambda file: (ROLES.index(roles[file.name]), file.base != "output.jsonl"))
         first = inside[0]
@@ -452,6 +472,20 @@ def _instances(path: Path, role: str) -> set[str] | None:
         return None
 
 
+def _measures(path: Path, most: int | None = None) -> dict[str, dict[str, Any]]:
+    """What instances took, of those that a file names once: of repeats it is not known which."""
+    rows: list[dict[str, Any]] = []
+    with contextlib.suppress(OSError, ValueError):
+        rows += (row for row in itertools.islice(objects(path), most) if isinstance(row, dict))
+    n_rows = Counter(text(row.get("instance_id")) for row in rows)
+    return {
+        instance: spent
+        for row in rows
+        if (instance := text(row.get("instance_id"))) and n_rows[instance] == 1
+        if (spent := own_table.measures(row))
+    }
+
+
 def _listed(path: Path, role: str) -> list[str]:
     """The instances of a report in order, each once; none if it lists resolved ones alone."""
     report = fields(next(documents([path]), None)) if role in LISTING else {}
@@ -488,6 +522,9 @@ def read(artifact: Artifact) -> Iterator[Reading]:
     split = SPLIT.search(artifact.path.as_posix())
     benchmark = f"SWE-bench_{split[1].capitalize()}" if split else "SWE-bench"
     if role in PREDICTED:
+        if known.measures:
+            n_rows = Counter(text(get(row, "instance_id")) for row in _predictions(artifact.path))
+            known.measures = {one: has for one, has in known.measures.items() if n_rows[one] == 1}
         for row in _predictions(artifact.path):
             if not isinstance(row, dict):
                 is_read = isinstance(row, Reading)
@@ -528,6 +565,7 @@ class Known:
         self.reasons: dict[str, Any] = {}
         self.pieces: dict[tuple[str, str], Path] = {}
         self.graded: dict[str, Any] = {}
+        self.measures: dict[str, dict[str, Any]] = {}
         self.is_evaluated = False
         # The folders with a folder per evaluated instance.
         self.folders: list[Path] = []
@@ -543,6 +581,8 @@ class Known:
             elif role == "graded" and path.parents[1] not in self.folders:
                 self.folders.append(path.parents[1])
             self.is_evaluated |= role in ("graded", *LISTING)
+            if role == "measures":
+                self.measures |= _measures(path)
             if role not in LISTING:
                 continue
             report = fields(next(documents([path]), None))
@@ -606,6 +646,9 @@ class Known:
         if transcript:
             request |= {"input": transcript.question, **without_empty({"model": transcript.model})}
             row |= transcript.row
+        elif measured := self.measures.get(instance):
+            row |= {"response": {"object": "response", "usage": measured.get("usage", {})}}
+            row["total_run_time"] = measured.get("total_run_time")
         row["responses_create_params"] = without_empty(request)
         dataset = (text(get(prediction, "metadata", "dataset")) or "").rpartition("/")[2]
         return Row(

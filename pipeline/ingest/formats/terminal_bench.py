@@ -1,14 +1,16 @@
 """Terminal-Bench 1: results.json of a run, and of each of its trials.
 
 The run's file repeats what its trials say. It is read, and of the trials only those that it lacks,
-as those of a run that was killed.
+as those of a run that was killed. Runs that were started once per task are one.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import PurePath
 from typing import Any
 
 from ...artifact import Artifact, Kind, ListedFile
@@ -17,6 +19,7 @@ from . import (
     Reading,
     Reject,
     Row,
+    as_json,
     counted,
     document,
     documents,
@@ -40,11 +43,20 @@ GIVES = "checks tokens durations"
 SCORE = "`is_resolved` as 1 or 0; null is unscored. Each of `parser_results` is a check"
 NOTES = (
     "No transcripts. `failure_mode` is a field of the outcome. Its own accuracy and pass@k count "
-    "what has no verdict as unresolved."
+    "what has no verdict as unresolved. Runs of one task each whose `run_metadata.json` differ in "
+    "nothing but task, time, place and figures are one run, unless two are of the same task; their "
+    "own figures are not those of the run. A dataset without a name is named by its folder."
 )
 NAMES = re.compile(r"(^|/)(results|run_metadata)\.json$")
 NTH = re.compile(r"\.(\d{1,9})-of-\d+(\.|$)")
 MARKS = (b'"is_resolved"', b'"trial_name"', b'"n_resolved"')
+# What is of one start of the harness, not of its settings.
+OF_ONE_START = frozenset(
+    "run_id uuid output_path task_ids n_tasks dataset_size accuracy pass_at_k start_time end_time "
+    "resumed_at".split()
+)
+# Names of folders of tasks that do not say which tasks these are; the folder above may.
+PLAIN_FOLDERS = frozenset({"tasks", "original-tasks"})
 NO_FAILURE = ("none", "unset")
 # What ended the agent was a cap on its time, its context or its output.
 CAPS = frozenset({"agent_timeout", "context_length_exceeded", "output_length_exceeded"})
@@ -72,19 +84,50 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
         run = "/".join(file.folder.split("/")[:-2])
         stem = file.path.parents[2].name if len(file.path.parents) > 2 else "trials"
         runs[run, stem][file.folder] = file
+    parts = _runs_of_one_task(metadata)
     for (run, stem), files_of_run in runs.items():
         whole = files_of_run.pop("results.json", None)
         known = _trials(whole) if whole else set()
         about = metadata.get(run)
-        beside = (about.path,) if about else ()
-        place = run.rpartition("/")[0]
+        # Its own metadata first, then those of the other parts.
+        beside = [about.path] if about else []
+        name = (run.rpartition("/")[0], stem, "")
+        if run in parts:
+            beside += [metadata[one].path for one in parts[run] if one != run]
+            name = _name_of_parts(parts[run])
         for folder, file in files_of_run.items():
             kind = Kind.OTHER if file.path.parent.name in known else Kind.ROLLOUTS
-            yield Claim(file, kind, place, stem, beside=beside, owns=folder)
+            yield Claim(file, kind, *name, beside=tuple(beside), owns=folder)
         if whole:
-            yield Claim(whole, Kind.ROLLOUTS, place, stem, beside=beside)
+            yield Claim(whole, Kind.ROLLOUTS, *name, beside=tuple(beside))
         if about:
-            yield Claim(about, Kind.AGGREGATE_METRICS, place, stem)
+            yield Claim(about, Kind.AGGREGATE_METRICS, *name, beside=tuple(beside))
+
+
+def _runs_of_one_task(metadata: Mapping[str, ListedFile]) -> dict[str, list[str]]:
+    """By folder, the folders of all runs that one was started in parts with, a task each."""
+    groups: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for folder, file in sorted(metadata.items()):
+        run = fields(next(documents([file.path]), None))
+        tasks = items(run.get("task_ids"))
+        if len(tasks) == 1 and (task := text(tasks[0])):
+            same = {name: value for name, value in run.items() if name not in OF_ONE_START}
+            groups[as_json(sorted(same.items()))][task].append(folder)
+    return {
+        folder: folders
+        for of_task in groups.values()
+        # Of one task twice nothing says which repeat belongs with which.
+        if len(folders := [one for runs in of_task.values() for one in runs]) == len(of_task) > 1
+        for folder in folders
+    }
+
+
+def _name_of_parts(folders: Sequence[str]) -> tuple[str, str, str]:
+    """The common folder of the parts of a run, their common name or the folder's, and a mark."""
+    above = os.path.commonpath(folders)
+    names = {PurePath(folder).name.strip() for folder in folders}
+    name = names.pop() if len(names) == 1 else PurePath(above).name or "runs"
+    return above, name, min(folders).removeprefix(f"{above}/")
 
 
 def _trials(whole: ListedFile) -> set[str]:
@@ -99,8 +142,10 @@ def read(artifact: Artifact) -> Iterator[Reading]:
     results = document(artifact.path)
     if not isinstance(results, dict):
         raise ValueError("not a JSON object")
+    # What one of several parts published is not of the run.
+    is_whole = len(artifact.beside) < 2
     if artifact.kind is not Kind.ROLLOUTS:
-        yield from _about(results)
+        yield from _about(results, is_whole=is_whole)
         return
     run = fields(next(documents(artifact.beside), None))
     listed = items(results["results"]) if "results" in results else [results]
@@ -109,7 +154,8 @@ def read(artifact: Artifact) -> Iterator[Reading]:
             yield _row(one, run)
         else:
             yield Reject("no trial of Terminal-Bench: no task_id or no is_resolved", str(one)[:200])
-    yield from _figures(results)
+    if is_whole:
+        yield from _figures(results)
 
 
 def _row(trial: dict[str, Any], run: dict[str, Any]) -> Row:
@@ -154,16 +200,20 @@ def _row(trial: dict[str, Any], run: dict[str, Any]) -> Row:
 
 def _dataset(run: dict[str, Any]) -> str | None:
     name, version = text(run.get("dataset_name")), text(run.get("dataset_version"))
-    return f"{name}-{version}" if name and version else name
+    folders = re.split(r"[/\\]", text(run.get("dataset_path")) or "")
+    of_path = next((one for one in reversed(folders) if one and one not in PLAIN_FOLDERS), None)
+    return f"{name}-{version}" if name and version else name or of_path
 
 
-def _about(metadata: dict[str, Any]) -> Iterator[Reading]:
+def _about(metadata: dict[str, Any], *, is_whole: bool) -> Iterator[Reading]:
     """The settings, expected attempts and figures of a run."""
     n_attempts = metadata.get("n_attempts")
     n_attempts = n_attempts if isinstance(n_attempts, int) and n_attempts > 0 else 1
     yield from settings({"model_name": metadata.get("model_name"), "num_repeats": n_attempts})
     tasks = [task for one in items(metadata.get("task_ids")) if (task := text(one))]
     yield from expected(tasks, n_attempts)
+    if not is_whole:
+        return
     if tasks:
         yield counted("task_ids x n_attempts", len(tasks) * n_attempts, "num_rollouts")
     yield from _figures(metadata)
