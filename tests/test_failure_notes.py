@@ -703,6 +703,43 @@ def test_the_verdict_explains_nothing() -> Batch:
 
 
 @together
+def test_groups_of_checks() -> Batch:
+    """Whose tests differ from task to task: how far failures meet each group."""
+
+    def tests(task: int, states: str) -> list[Row]:
+        return [
+            {"name": f"t{task}_{no}", "status": "passed" if state == "p" else "failed"}
+            for no, state in enumerate(states)
+        ]
+
+    states = [("ff", "pp")] * 4 + [("pf", "pp")] * 2 + [("pp", "pf")] + [("pp", "pp")] * 3
+    rows = [
+        rollout(
+            task,
+            0,
+            reward=float("f" not in wanted + others),
+            FAIL_TO_PASS=tests(task, wanted),
+            PASS_TO_PASS=tests(100 + task, others),
+        )
+        for task, (wanted, others) in enumerate(states)
+    ]
+    found = yield rows
+    assert found.rows("""
+        select mode, n_failures, n_failures_observed, top_tasks from findings where kind = 'groups'
+    """) == [
+        (
+            "none of FAIL_TO_PASS and all of PASS_TO_PASS",
+            4,
+            7,
+            [
+                "some of FAIL_TO_PASS and all of PASS_TO_PASS (2)",
+                "all of FAIL_TO_PASS and some of PASS_TO_PASS (1)",
+            ],
+        )
+    ]
+
+
+@together
 def test_nearly_the_score_is_not_the_score() -> Batch:
     """A field that differs from the score in some attempts is listed with how many."""
     grade = {"grade": lambda task: {"ok": task > 9, "db": task > 8}}
@@ -718,7 +755,8 @@ def test_who_lacks_a_field_does_not_contradict_the_score() -> Batch:
     for row in (rows[0], *rows[-2:]):
         del row["is_right"]
     found = yield rows
-    assert found.rows("select same_as_score, nearly_score from report.looked") == [(["is_right"], [])]
+    query = "select same_as_score, nearly_score from report.looked"
+    assert found.rows(query) == [(["is_right"], [])]
 
 
 @together

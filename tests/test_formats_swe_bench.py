@@ -306,6 +306,15 @@ LAYOUTS: dict[str, tuple[Mapping[str, Any], list[str]]] = {
         },
         [],
     ),
+    "trajectories and reports in two folders": (
+        {
+            "trajs/preds.json": PREDICTED,
+            **{f"trajs/{name}": chat for name, chat in CHATS.items()},
+            "trajs/reports/verified__test__m.json": REPORT,
+            **{f"logs/{one}/report.json": GRADED[one] for one in IDS},
+        },
+        [],
+    ),
     "repeats": (
         {f"preds_{n}.jsonl": [prediction(one) for one in IDS] for n in (1, 2)},
         ["preds_2.jsonl"],

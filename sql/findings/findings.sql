@@ -417,6 +417,69 @@ near as (
         and count(*) filter (where n_failed = 1) >= 3
         and 10 * count(*) filter (where n_failed = 1) >= count(*)
 ),
+-- Checks in two or three groups, whose names differ from task to task: how far each group was met.
+group_states as (
+    select
+        run_benchmarks.benchmark,
+        run_id,
+        task_id,
+        rollout_index,
+        checks.source,
+        case
+            when bool_and(is_passed) then 'all'
+            when bool_or(is_passed) then 'some'
+            else 'none'
+        end as state
+    from main.checks
+    inner join staging.run_benchmarks using (run_id)
+    inner join staging.rollouts using (run_id, task_id, rollout_index)
+    where
+        not is_pass
+        and checks.source <> ''
+    group by all
+),
+group_counts as (
+    select
+        benchmark,
+        states,
+        count(*) as n_failures,
+        arg_min(citation, citation) as citation
+    from (
+        select
+            benchmark,
+            run_id || '/' || task_id || ':' || rollout_index as citation,
+            array_to_string(list(state || ' of ' || source order by source), ' and ') as states
+        from group_states
+        group by all
+        having count(*) in (2, 3)
+    )
+    group by all
+),
+check_groups as (
+    select
+        benchmark,
+        'groups' as kind,
+        arg_max(states, (group_counts.n_failures, states)) as mode,
+        max(group_counts.n_failures) as n_failures,
+        sum(group_counts.n_failures) as n_failures_observed,
+        list(states || ' (' || group_counts.n_failures || ')' order by group_counts.n_failures desc, states desc)[2:3] as top_tasks,
+        arg_max(citation, (group_counts.n_failures, states)) as citation,
+        15 as place
+    from group_counts
+    inner join attempts using (benchmark)
+    where benchmark in (
+        select run_benchmarks.benchmark
+        from main.checks
+        inner join staging.run_benchmarks using (run_id)
+        group by all
+        having count(distinct (source, check_name)) >= 5 * count(distinct source)
+    )
+    group by benchmark, attempts.n_failures_observed
+    having
+        count(*) > 1
+        and sum(group_counts.n_failures) >= 5
+        and 2 * sum(group_counts.n_failures) >= attempts.n_failures_observed
+),
 concentrated as (
     select
         benchmark,
@@ -588,6 +651,8 @@ every as (
     from stuck
     union all by name
     from near
+    union all by name
+    from check_groups
 )
 select
     benchmark,

@@ -2,7 +2,7 @@
 -- grain: benchmark, mode, slice_key, slice_value
 -- looks at: run
 -- kind: table
--- needs: staging.attempt_modes
+-- needs: staging.attempt_modes | staging.rollouts where not is_pass
 -- computed by: pipeline.analysis.concentration.concentrations
 -- columns: *, p_value, p_adjusted
 with bearing as (

@@ -65,9 +65,10 @@ NAMES = re.compile(r"\.(jsonl(\.gz|\.zst)?|json|traj)$", re.IGNORECASE)
 ENDING = re.compile(r"\.traj(\.json)?$", re.IGNORECASE)
 EVALUATED = re.compile(r"^(?:(.*?)/)??(?:logs/)?run_evaluation/([^/]+)/([^/]+)/[^/]+$")
 # Folders of a run that say what is in them.
+TRAJECTORIES = {"trajs", "trajectories"}
 INNER = {
-    *("logs", "trajs", "trajectories", "results", "eval_outputs"),
-    *("evaluation", "evaluations", "reports"),
+    *TRAJECTORIES,
+    *("logs", "results", "eval_outputs", "evaluation", "evaluations", "reports"),
 }
 INNER_PREDICTED = {"predictions", "preds"}
 SPLIT = re.compile(r"/evaluation/([\w-]+)/[^/]+/")
@@ -160,18 +161,23 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
     """The files of runs; the first file of a run that lists instances has its rows."""
     roles = {file.name: role for file in files if (role := _role(file.path))}
     groups: dict[tuple[str, str], list[ListedFile]] = defaultdict(list)
-    predicted = {file.folder for file in files if roles.get(file.name) in PREDICTED}
+    predicted = {
+        file.folder: _place(file, roles[file.name])[0]
+        for file in files
+        if roles.get(file.name) in PREDICTED
+    }
     for file in files:
         if roles.get(file.name, "measures") != "measures":
             place, key = _place(file, roles[file.name])
             # Trajectories beside predictions are of their run.
             if roles[file.name] == "trajectory":
-                place = home(file.name, predicted) or place
+                place = predicted.get(home(file.name, predicted.keys()) or "", place)
             groups[place, key].append(file)
     _join_by_name(groups, roles)
     _join_by_patch(groups, roles)
     _join(groups, roles)
     _join_below(groups, roles)
+    _join_only(groups, roles)
     measured = [file for file in files if roles.get(file.name) == "measures"]
     for file in measured if groups else ():
         ids = set(_measures(file.path))
@@ -355,6 +361,19 @@ def _join_below(groups: dict[tuple[str, str], list[ListedFile]], roles: Mapping[
                 break
 
 
+def _join_only(groups: dict[tuple[str, str], list[ListedFile]], roles: Mapping[str, str]) -> None:
+    """Add to the only predictions the only report and evaluation, if of their instances."""
+    here = {at: {roles[file.name] for file in files} for at, files in groups.items()}
+    predicted = [at for at, found in here.items() if found.intersection(PREDICTED)]
+    if len(predicted) != 1:
+        return
+    ids = _ids(groups[predicted[0]], roles)
+    for role in ("report", "graded"):
+        others = [at for at, found in here.items() if role in found and at in groups]
+        if len(others) == 1 and others != predicted and _ids(groups[others[0]], roles) <= ids:
+            groups[predicted[0]] += groups.pop(others[0])
+
+
 def _join_copies(
     groups: dict[tuple[str, str], list[ListedFile]], place: str, roles: Mapping[str, str]
 ) -> None:
@@ -415,7 +434,8 @@ def _place(file: ListedFile, role: str) -> tuple[str, str]:
     instance, stem = _instance(file.path, role), file.base.partition(".json")[0]
     is_plain = stem == "report" or stem.startswith("output") or role not in (*PREDICTED, "report")
     if role in PREDICTED and not instance:
-        outer = folders[:-1] if INNER_PREDICTED.intersection(folders[-1:]) else folders
+        inner = TRAJECTORIES | INNER_PREDICTED
+        outer = folders[:-1] if inner.intersection(folders[-1:]) else folders
         return "/".join(outer), stem * (not is_plain)
     if role == "graded" and (run := EVALUATED.match(file.folder)):
         return run[1] or "", f"{run[3]}.{run[2]}"
