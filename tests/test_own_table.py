@@ -71,20 +71,16 @@ def flat(place: int, verdict: bool) -> dict[str, Any]:
     }
 
 
-def test_an_answer_that_is_too_long_is_not_recorded_as_missing(tmp_path: Path) -> None:
-    """Only an answer that the table has as null or empty was not extracted."""
+def test_no_other_column_is_called_an_extracted_answer_that_is_missing(tmp_path: Path) -> None:
+    """A column of another name is null or empty under its own; an answer may be too long."""
     answers = ["so", "long " * 50, None, ""]
     rows = rows_of(
         lambda place, verdict: {**flat(place, verdict), "prediction": answers[place % 4]}
     )
     write_lines(tmp_path / "run.jsonl", rows)
     listed = attempts(tmp_path)[:4]
-    assert [row.get("extracted_answer", "nothing") for row in listed] == [
-        "so",
-        "nothing",
-        None,
-        None,
-    ]
+    assert [row.get("extracted_answer", "nothing") for row in listed] == ["so", *["nothing"] * 3]
+    assert [row["prediction"] for row in listed] == [*answers[:3], None]
 
 
 def test_an_answer_keeps_the_name_of_its_column(tmp_path: Path) -> None:

@@ -130,7 +130,7 @@ MOST_LISTED = 20
 MOST_KINDS = 4
 # Columns beside the output that hold its answer alone.
 ANSWERS = "extracted_answer predicted_answer parsed_answer final_answer prediction pred".split()
-# Those that are read as an answer under their own name, by which signs then call it.
+# Those that are read as an answer under their own name.
 KNOWN_ANSWERS = frozenset({"predicted_answer", "parsed_answer"})
 LONGEST_ANSWER = 200
 MILLISECONDS = "latency_ms duration_ms elapsed_ms time_ms wall_ms wall_time_ms".split()
@@ -1376,13 +1376,15 @@ def _reason(row: dict[str, Any], score: tuple[str, ...]) -> str | None:
 
 
 def _answer(row: dict[str, Any]) -> dict[str, str | None]:
-    """The answer alone, where a column has it; of one that is too long to be compared nothing."""
+    """The answer alone, where a column has it and it is short enough to be compared.
+
+    A column that is null or empty stays so under its own name.
+    """
     named = {name: text(row[name]) for name in ANSWERS if name in row}
-    column, answer = next((one for one in named.items() if one[1]), (next(iter(named), ""), None))
-    name = column if column in KNOWN_ANSWERS else "extracted_answer"
+    column, answer = next((one for one in named.items() if one[1]), ("", None))
     if answer is None:
-        is_empty = bool(named) and all(row[one] in (None, "") for one in named)
-        return {name: None} if is_empty else {}
+        return {name: None for name in named if row[name] in (None, "")}
+    name = column if column in KNOWN_ANSWERS else "extracted_answer"
     return {name: answer} if len(answer) <= LONGEST_ANSWER else {}
 
 
