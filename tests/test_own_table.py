@@ -1234,6 +1234,52 @@ def test_documents_are_attempts_and_tables_that_show_them_are_none(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
+    ("first", "model", "runs"),
+    [
+        (0, "m", {"a a": 4, "a b": 4}),
+        (9, "m", {"a a": 4, "a b": 4, "traces": 3}),
+        (0, "c", {"a a": 4, "a b": 4, "traces c": 3}),
+    ],
+    ids=["the same tasks", "other tasks", "another model"],
+)
+def test_documents_beside_a_table_with_their_tasks_are_not_counted(
+    tmp_path: Path, first: int, model: str, runs: dict[str, int]
+) -> None:
+    """They are listed; the table has attempts that they have not."""
+    rows = [
+        {"task_id": str(n), "model": name, "success": n > 1} for name in "ab" for n in range(4)
+    ]
+    (tmp_path / "a.json").write_text(json.dumps({"results": rows}))
+    of_model = {"model": model} if model == "c" else {}
+    traces = [
+        (f"traces/{n}.json", {"task_id": str(first + n), "status": word, "steps": [], **of_model})
+        for n, word in enumerate(("failed", "failed", "success"))
+    ]
+    write_documents(tmp_path, traces)
+    assert {run: len(found) for run, found in attempts_of_runs(tmp_path).items()} == runs
+    reasons = {one.skipped for one in discover.artifacts((tmp_path,)) if one.skipped}
+    assert reasons == (set() if "traces" in " ".join(runs) else {own_table.UNDECIDED})
+
+
+def test_conditions_are_of_all_tables_that_have_them(tmp_path: Path) -> None:
+    """Each task once under each of them, in small files together; a verdict is no condition."""
+    for number in range(4):
+        rows = [
+            {"task_id": str(n), "framework": word, "ended": "ab"[(n + len(word)) % 2], "ok": n > 0}
+            for word in ("graph", "plan", "saga")[: 3 if number else 1]
+            for n in range(2)
+        ]
+        for row in rows if number % 2 else ():
+            row["tokens"] = 7
+        (tmp_path / f"{number}.json").write_text(json.dumps({"results": rows}))
+    assert {run: len(found) for run, found in attempts_of_runs(tmp_path).items()} == {
+        f"{number} {word}": 2
+        for number in range(4)
+        for word in ("graph", "plan", "saga")[: 3 if number else 1]
+    }
+
+
+@pytest.mark.parametrize(
     ("fields", "message"),
     [
         ("score=is_right,task=name", "one ROLE=COLUMN each: --field score=is_right --field task="),

@@ -14,7 +14,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -119,6 +119,8 @@ SNIFFED_ROWS = 50
 LEAST_REPEATED = 3
 LEAST_BESIDE = 10
 REPEATS = "repeats rows of a table beside it"
+DOCUMENTS = "has tasks and verdicts of documents beside it, which are read"
+UNDECIDED = "may be of an attempt that is a row of a table; analyze its folder alone to read it"
 LARGEST_COMPARED = 256 << 20
 LINES = {".jsonl", ".ndjson", ".csv", ".tsv"}
 FEWEST_DOCUMENTS = 2
@@ -225,18 +227,19 @@ def claims(
         yield Claim(file, Kind.ROLLOUTS, file.folder, file.base, skipped=REPEATS)
         documents.pop(file, None)
     attempts = list(_attempts_alone(documents, chosen, is_named=is_named))
-    shown = set() if is_named else _shown(samples, tables, attempts)
-    folders = {file.folder for file in tables.keys() - shown}
-    repeating = parts | excerpts | shown | {file for file in tables if copied[file]}
+    repeating = parts | excerpts | {file for file in tables if copied[file]}
     if not is_named:
         repeating |= {
             file for file in tables if _is_summary(file, tables) or _is_copy(file, tables)
         }
         repeating |= _repeated({file: columns_of[file] for file in tables.keys() - repeating})
-    models = _models_of_tasks({file: columns_of[file] for file in tables.keys() - repeating})
+    own = {file: columns_of[file] for file in tables.keys() - repeating}
+    shown_by = [_shown(one, own) for one in attempts]
+    skipped = dict.fromkeys(repeating, REPEATS)
+    skipped |= dict.fromkeys(itertools.chain.from_iterable(filter(None, shown_by)), DOCUMENTS)
+    models = _models_of_tasks({file: columns for file, columns in own.items() if file not in skipped})
     for file in tables:
         folder, stem = models.get(file, (file.folder, NAMES.sub("", file.base)))
-        is_repeated = file in repeating
         yield Claim(
             file,
             Kind.ROLLOUTS,
@@ -244,10 +247,12 @@ def claims(
             stem,
             beside=beside[file],
             fields=fields_of[file],
-            skipped=REPEATS if is_repeated else None,
+            skipped=skipped.get(file),
         )
-    for one in attempts:
-        yield from one.claims(folders)
+    folders = {file.folder for file in tables.keys() - skipped.keys()}
+    for one, shown in zip(attempts, shown_by, strict=True):
+        for claim in one.claims(folders):
+            yield claim if shown is not None else replace(claim, skipped=UNDECIDED)
 
 
 def _documents_and_tables(
@@ -500,47 +505,36 @@ def _alike(documents: Mapping[ListedFile, dict[str, Any]]) -> list[list[ListedFi
     return list(groups.values())
 
 
-def _shown(
-    samples: Mapping[ListedFile, list[dict[str, Any]]],
-    tables: Iterable[ListedFile],
-    attempts: Iterable[Attempts],
-) -> set[ListedFile]:
-    """The tables whose rows all repeat documents of their folder: task, score, and a text.
+def _shown(one: Attempts, tables: Mapping[ListedFile, Columns]) -> set[ListedFile] | None:
+    """The tables whose rows are all among these documents; None if tables have other attempts.
 
-    The text is of no other document, or names this one.
+    Then nothing says which documents are of attempts that are rows as well.
     """
-    of_task: dict[str, list[tuple[ListedFile, set[Any], float | None]]] = defaultdict(list)
-    n_of: Counter[Any] = Counter()
-    for one in attempts:
-        for file, row in one.rows.items() if "task" in one.columns else ():
-            texts = set(filter(_is_long, _plain_values(row)))
-            score = score_of(get(row, *one.columns["score"]))
-            of_task[as_json(get(row, *one.columns["task"]))].append((file, texts, score))
-            n_of.update(texts)
-
-    def is_repeated(file: ListedFile, row: dict[str, Any], columns: Columns) -> bool:
-        values = set(_plain_values(row))
-        alone = {value for value in values if n_of[value] == 1}
-        named = {f"{file.folder}/{value}".lstrip("/") for value in values}
-        score = score_of(get(row, *columns["score"]))
-        return any(
-            score == other
-            and _is_within(document.folder, file.folder)
-            and (document.name in named or alone & texts)
-            for document, texts, other in of_task[as_json(get(row, *columns["task"]))]
-        )
-
-    columns_of = {file: recognise(samples[file], {}) for file in tables if of_task}
-    return {
-        file
-        for file, columns in columns_of.items()
-        if {"task", "score"} <= columns.keys()
-        if all(is_repeated(file, row, columns) for row in samples[file])
-    }
+    of_documents = Counter(_attempt_of(row, one.columns) for row in one.rows.values())
+    models = _models(one.rows.values(), one.columns)
+    tasks = {task for task, _ in of_documents}
+    alike: dict[ListedFile, Counter[tuple[str, float | None]]] = {}
+    for file, columns in tables.items():
+        rows = [with_computed(row, columns) for _, row in _placed(file.path)]
+        of_table = Counter(_attempt_of(row, columns) for row in rows)
+        theirs = _models(rows, columns)
+        is_other = bool(models and theirs) and models.isdisjoint(theirs)
+        if not is_other and not tasks.isdisjoint(task for task, _ in of_table):
+            alike[file] = of_table
+    of_tables = sum(alike.values(), Counter())
+    return set(alike) if of_tables <= of_documents else None
 
 
-def _is_long(value: Any) -> bool:
-    return isinstance(value, str) and len(value) >= LEAST_TEXT
+def _attempt_of(row: dict[str, Any], columns: Columns) -> tuple[str, float | None]:
+    """The task and the score of an attempt; without a column of tasks what is asked."""
+    task = next((get(row, *columns[one]) for one in ("task", "prompt") if one in columns), None)
+    return text(task) or as_json(task), score_of(get(row, *columns["score"]))
+
+
+def _models(rows: Iterable[dict[str, Any]], columns: Columns) -> set[str]:
+    """The words that rows have of what was evaluated."""
+    paths_of = [columns[role] for role in ("model", "agent") if role in columns]
+    return {word for row in rows for path in paths_of if (word := text(get(row, *path)))}
 
 
 def _names(table: Sequence[dict[str, Any]]) -> frozenset[str]:
@@ -548,10 +542,7 @@ def _names(table: Sequence[dict[str, Any]]) -> frozenset[str]:
 
 
 def _groups(samples: Mapping[ListedFile, list[dict[str, Any]]]) -> list[list[ListedFile]]:
-    """The tables that have the same columns, or one all columns of another.
-
-    Few columns are part of many others: in another folder, half of them must be the same.
-    """
+    """The tables that have most columns in common, or in one folder one all columns of another."""
     groups: list[tuple[dict[frozenset[str], set[str]], list[ListedFile]]] = []
     for file, table in samples.items():
         own = _names(table)
@@ -560,8 +551,8 @@ def _groups(samples: Mapping[ListedFile, list[dict[str, Any]]]) -> list[list[Lis
             for group in groups
             if own in group[0]
             or any(
-                (own <= other or other <= own)
-                and (file.folder in folders or len(own ^ other) <= len(own & other))
+                len(own ^ other) <= len(own & other)
+                or (file.folder in folders and (own <= other or other <= own))
                 for other, folders in group[0].items()
             )
         ]
@@ -1200,23 +1191,44 @@ def _columns(artifact: Artifact) -> TableColumns:
 
     A column numbers repeats only if no later row of the run repeats a number as well.
     """
-    together = _together(artifact.beside or (artifact.path,), artifact.fields)
+    tables = artifact.beside or (artifact.path,)
+    together = _together(tables, artifact.fields)
     columns = dict(together.columns[artifact.path])
+    of_runs = _runs(_states(tables), artifact.fields, has_repeats=True)
+    if "repeat" in columns and "repeat" not in dict(artifact.fields):
+        try:
+            is_numbered = is_numbering(_rows(artifact, columns), columns, of_runs)
+        except (OSError, ValueError, EOFError):  # reading it all makes the reject
+            is_numbered = False
+        if not is_numbered:
+            del columns["repeat"]
+            of_runs = _runs(_states(tables), artifact.fields, has_repeats=False)
     rows_read = sample(artifact.path, score=dict(artifact.fields).get(ROWS, ""))
     table = [with_computed(row, columns) for row in rows_read]
-    is_guess = "repeat" in columns and "repeat" not in dict(artifact.fields)
-    of_runs: list[tuple[str, ...]] = []
-    try:
-        of_runs = columns_of_runs(_rows(artifact, columns), columns)
-        if is_guess and not is_numbering(_rows(artifact, columns), columns, of_runs):
-            del columns["repeat"]
-            of_runs = columns_of_runs(_rows(artifact, columns), columns)
-    except (OSError, ValueError, EOFError):  # reading it all makes the reject
-        if is_guess and "repeat" in columns and not is_numbering(table, columns):
-            del columns["repeat"]
+    own = [path for path in of_runs if values_of(table, path)]
+    description = described(columns, own, table, is_word=together.is_word)
     copies = together.copies.get(artifact.path, {})
-    description = described(columns, of_runs, table, is_word=together.is_word)
-    return TableColumns(columns, of_runs, description, together.is_word, copies)
+    return TableColumns(columns, own, description, together.is_word, copies)
+
+
+@lru_cache(maxsize=256)
+def _runs(
+    files: tuple[tuple[Path, int, int], ...],
+    chosen: tuple[tuple[str, str], ...],
+    *,
+    has_repeats: bool,
+) -> list[tuple[str, ...]]:
+    """The columns that distinguish runs in all rows of tables that are decided together."""
+    columns = {
+        path: {role: one for role, one in by_role.items() if has_repeats or role != "repeat"}
+        for path, by_role in _decided(files, chosen).columns.items()
+    }
+    wanted = dict(chosen).get(ROWS, "")
+    return columns_of_runs(
+        (path, with_computed(row, columns[path]), columns[path])
+        for path in columns
+        for _, row in _placed(path, wanted)
+    )
 
 
 def _rows(artifact: Artifact, columns: Columns) -> Iterator[dict[str, Any]]:

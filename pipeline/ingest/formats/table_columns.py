@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -834,68 +835,79 @@ def as_class(value: Any) -> str | None:
     return str(value).lower() if isinstance(value, bool) else text(value)
 
 
-def columns_of_runs(rows: Iterable[Mapping[str, Any]], columns: Columns) -> list[tuple[str, ...]]:
+def columns_of_runs(
+    rows: Iterable[tuple[Any, Mapping[str, Any], Columns]],
+) -> list[tuple[str, ...]]:
     """The columns that distinguish runs: that of several benchmarks, and conditions.
 
-    Under each of its conditions a model has every task as often; an outcome has another share in
-    every task. A model may have one condition alone.
+    Rows come with their table and its columns. Under each of its conditions a model has every task
+    of a table as often; an outcome has another share in every task. A model may have one condition
+    alone.
     """
-    roles = ("benchmark", "model", "agent", "repeat", "task" if "task" in columns else "prompt")
-    named = [columns[role] for role in roles if role in columns]
-    of_model = [columns[role] for role in roles[:3] if role in columns]
-    taken = set(columns.values())
     # Of each value how many rows of a model have it, and the sum of the hashes of their tasks:
     # equal for all values only if they are of the same tasks. Whole tables would fill the memory.
-    sums: dict[tuple[str, ...], dict[str, dict[int, list[int]]]] = {}
+    sums: dict[tuple[str, ...], dict[int, dict[str, list[int]]]] = {}
     dropped: set[tuple[str, ...]] = set()
     first_tasks: dict[int, set[int]] = {}
-    benchmarks: set[int] = set()
-    n_rows = 0
-    for row in rows:
-        n_rows += 1
+    benchmarks: dict[tuple[str, ...], Counter[str | None]] = {}
+    n_rows: Counter[Any] = Counter()
+    tables_of: dict[tuple[str, ...], set[Any]] = {}
+    for table, row, columns in rows:
+        n_rows[table] += 1
         if "benchmark" in columns:
-            benchmarks.add(hash(text(get(row, *columns["benchmark"]))))
-        task = hash(as_json([get(row, *path) for path in named]))
-        model = hash(as_json([get(row, *path) for path in of_model]))
+            benchmark = text(get(row, *columns["benchmark"]))
+            benchmarks.setdefault(columns["benchmark"], Counter())[benchmark] += 1
+        what = "task" if "task" in columns else "prompt"
+        model = hash((table, _values_at(row, columns, ("benchmark", "model", "agent"))))
+        task = hash((model, _values_at(row, columns, ("repeat", what))))
         tasks = first_tasks.setdefault(model, set())
         if len(tasks) < LEAST_CROSSED:
             tasks.add(task)
+        dropped.update(columns.values())
         for name, value in row.items():
             path = (name,)
-            if path in taken or path in dropped:
+            if path in dropped:
                 continue
-            values = sums.setdefault(path, {})
+            tables_of.setdefault(path, set()).add(table)
+            values = sums.setdefault(path, {}).setdefault(model, {})
             is_word = _is_name(value) and len(value) <= LONGEST_VALUE
             if not is_word or (value not in values and len(values) == MOST_VALUES):
                 dropped.add(path)
-                del sums[path]
                 continue
-            known = values.setdefault(value, {}).setdefault(model, [0, 0])
+            known = values.setdefault(value, [0, 0])
             known[0] += 1
             known[1] += task
-    is_several = len(benchmarks) > 1 and n_rows >= LEAST_OF_BENCHMARK * len(benchmarks)
-    of_runs = [columns["benchmark"]] if is_several else []
-    return of_runs + [
+    of_benchmarks = [
         path
-        for path, values in sums.items()
-        if sum(known[0] for models in values.values() for known in models.values()) == n_rows
-        if _is_condition(list(values.values()), first_tasks)
+        for path, counts in benchmarks.items()
+        if len(counts) > 1 and counts.total() >= LEAST_OF_BENCHMARK * len(counts)
+    ]
+    return of_benchmarks + [
+        path
+        for path, models in sums.items()
+        if path not in dropped
+        if sum(known[0] for values in models.values() for known in values.values())
+        == sum(n_rows[table] for table in tables_of[path])
+        if _is_condition(models, first_tasks)
     ]
 
 
+def _values_at(row: Mapping[str, Any], columns: Columns, roles: Sequence[str]) -> str:
+    return as_json([get(row, *columns[role]) for role in roles if role in columns])
+
+
 def _is_condition(
-    values: Sequence[Mapping[int, list[int]]], tasks: Mapping[int, Collection[int]]
+    models: Mapping[int, Mapping[str, list[int]]], tasks: Mapping[int, Collection[int]]
 ) -> bool:
     """Whether nearly all rows of models with several values are of models with equal tasks."""
     n_crossed, n_rows, n_tasks = 0, 0, 0
-    for model, first_tasks in tasks.items():
-        counts = [models[model] for models in values if model in models]
-        if len(counts) > 1:
-            n_of_model = sum(n_of_value for n_of_value, _ in counts)
+    for model, values in models.items():
+        if len(values) > 1:
+            n_of_model = sum(n_of_value for n_of_value, _ in values.values())
             n_rows += n_of_model
-            if len(set(map(tuple, counts))) == 1:
+            if len(set(map(tuple, values.values()))) == 1:
                 n_crossed += n_of_model
-                n_tasks += len(first_tasks)
+                n_tasks += len(tasks[model])
     return n_tasks >= LEAST_CROSSED and n_crossed >= MOSTLY * n_rows
 
 
