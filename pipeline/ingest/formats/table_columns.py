@@ -41,29 +41,23 @@ NOT_MODELS = frozenset(
     "judge judged grader grading evaluator evaluation eval verifier scorer user simulator reward "
     "embedding critic compiler".split()
 )
-# A score that is computed: the answer is one of a few words, and the key is one of the same.
-EQUALS_KEY = "output_equals_key"
-# Another: what SimpleQA of simple-evals writes, its columns and the grades of its judge.
+# A computed score: the columns that SimpleQA of simple-evals writes, and the grades of its judge.
 OF_GRADER = "grade_is_correct"
 GRADED_COLUMNS = frozenset("problem target predicted_answer grade".split())
 GRADES = {
     **{"A": True, "B": False, "C": False},
     **{"CORRECT": True, "INCORRECT": False, "NOT_ATTEMPTED": False},
 }
-COMPUTED = ((EQUALS_KEY,), (OF_GRADER,))
 MOST_WORDS = 5
-MOST_CLASSES = 20
-LEAST_OF_CLASS = 5
 MOSTLY = 0.9
 # Fewer tasks may have equal numbers by chance.
 LEAST_CROSSED = 5
 # Names of single rows are no benchmarks.
 LEAST_OF_BENCHMARK = 3
 MOST_VALUES = 12
-# Columns that together are one task, and how they are named.
-MOST_PARTS = 3
+# Between the names of columns that together are one task.
 SEPARATOR = ", "
-FEW_WORDS = re.compile(r"[A-Za-z][\w.:/-]*( [\w.:/-]+){0,2}")
+WORD = re.compile(r"[A-Za-z][\w.:/-]*")
 CLOCK = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d")
 DURATION = re.compile(
     r"(^|_)(runtime|time|duration|elapsed|latency|wall|took|seconds)"
@@ -154,44 +148,11 @@ def _is_word(value: Any) -> bool:
     return isinstance(value, str) and _is_id(value)
 
 
-def _is_of_names(path: tuple[str, ...], values: Values) -> bool:
-    """Whether a column has names of problems, or of one prompt, instead of what was asked."""
-    is_names = all(
-        _is_word(value) and re.fullmatch(r"[A-Za-z][\w.:/-]*", value) for value in values
-    )
-    return is_names and (plain(path[-1]) != "prompt" or len(set(values)) == 1)
-
-
 def _is_of_questions(path: tuple[str, ...], values: Values) -> bool:
-    """Whether a column has what was asked; inside an object only if it is sentences."""
-    is_sentences = all(isinstance(value, str) and " " in value.strip() for value in values)
-    return not _is_of_names(path, values) and (len(path) == 1 or is_sentences)
-
-
-def _is_of_conditions(table: Table, path: tuple[str, ...]) -> bool:
-    """Whether a few words, such as the name of a prompt, recur for several named tasks each."""
-    values = values_of(table, path)
-    if not all(_is_word(value) and FEW_WORDS.fullmatch(value) for value in values):
+    """Whether a column has what was asked, not names; inside an object only if it is sentences."""
+    if all(_is_word(value) and WORD.fullmatch(value) for value in values):
         return False
-    others = [
-        other
-        for other in paths(table)
-        if other != path and plain(other[-1]) in NAMES_OF["task"]
-        if all(map(_is_word, values_of(table, other)))
-    ]
-    return any(_are_crossed(table, path, other) for other in others)
-
-
-def _are_crossed(table: Table, path: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Whether each value of a column has several of another, and most of these have several."""
-    beside: tuple[dict[str, set[str]], dict[str, set[str]]] = ({}, {})
-    for row in table:
-        here, there = (as_json(get(row, *one)) for one in (path, other))
-        beside[0].setdefault(here, set()).add(there)
-        beside[1].setdefault(there, set()).add(here)
-    n_several = sum(len(values) > 1 for values in beside[1].values())
-    is_recurring = all(len(values) > 1 for values in beside[0].values())
-    return is_recurring and 2 * n_several > len(beside[1])
+    return len(path) == 1 or all(isinstance(one, str) and " " in one.strip() for one in values)
 
 
 def _is_content(value: Any) -> bool:
@@ -340,7 +301,6 @@ def roles_of(table: Table, chosen: Mapping[str, str], *, is_of_several: bool = F
             if len(path) == 1 or role.name in NESTED
             if path not in columns.values() and _fits(role, values_of(table, path))
             if role.name != "prompt" or _is_of_questions(path, values_of(table, path))
-            if role.name != "prompt" or not _is_of_conditions(table, path)
             if role.name != "repeat" or not _names_runs(table, path)
             if role.name != "task" or not all(map(is_time, values_of(table, path)))
             if role.name != "task" or not _is_setting(table, path, columns)
@@ -349,20 +309,14 @@ def roles_of(table: Table, chosen: Mapping[str, str], *, is_of_several: bool = F
         ]
         best = _task(table, fitting, columns) if role.name == "task" else next(iter(fitting), None)
         if role.name == "score":
-            fitting = _of_rows_first(table, fitting)
-            best = _score(table, fitting) or _comparison(table) or _only_verdict(table)
+            best = _score(table, _of_rows_first(table, fitting)) or _only_verdict(table)
         if role.name == "model" and (best is None or len(best) > 1):
             best = _model(table) or best
-        is_unnamed = role.name == "task" and not fitting
+        is_unnamed = role.name == "task" and not fitting and not is_of_several
         if is_unnamed and not columns.keys() & {"prompt", "messages"}:
-            numbered = _numbered_tasks(table, columns)
-            columns |= numbered
-            if not (numbered or is_of_several):
-                best = _id_of_rows(table, columns)
+            best = _id_of_rows(table, columns)
         if best is not None:
             columns[role.name] = best
-    if "score" not in columns and (classes := _classes(table)):
-        columns |= {**classes, "score": (EQUALS_KEY,)}
     if chosen.get("score", "grade") == "grade" and _is_of_grader(table):
         columns["score"] = (OF_GRADER,)
     if "key" in columns and "key" not in chosen and _is_whole_answer(table, columns):
@@ -478,28 +432,6 @@ def _model(table: Table) -> tuple[str, ...] | None:
         if (values := values_of(table, path)) and all(map(_is_word, values))
     ]
     return named[0] if len(named) == 1 else None
-
-
-def _numbered_tasks(table: Table, columns: Columns) -> Columns:
-    """Tasks under any heading, with a column that numbers the attempts at each from 0 or 1.
-
-    Every task has as many.
-    """
-    taken = {path for role, path in columns.items() if role != "repeat"}
-    own = [path for path in paths(table) if len(path) == 1 and path not in taken]
-    named = (path for path in own if all(_is_name(get(row, *path)) for row in table))
-    repeats = [columns["repeat"]] if "repeat" in columns else own
-    for task, repeat in itertools.product(named, repeats):
-        numbers: dict[Any, list[int]] = {}
-        for row in table:
-            known = repeat_of(get(row, *repeat))
-            numbers.setdefault(get(row, *task), []).append(-1 if known is None else known)
-        counted = {tuple(sorted(one)) for one in numbers.values()}
-        n_repeats = len(next(iter(counted), ()))
-        is_counted = any(counted == {tuple(range(n, n + n_repeats))} for n in (0, 1))
-        if is_counted and len(numbers) > 1 < n_repeats:
-            return {"task": task, "repeat": repeat}
-    return {}
 
 
 def _is_setting(table: Table, path: tuple[str, ...], columns: Columns) -> bool:
@@ -623,18 +555,13 @@ def _score(table: Table, candidates: Sequence[tuple[str, ...]]) -> tuple[str, ..
 
 
 def _only_verdict(table: Table) -> tuple[str, ...] | None:
-    """The one column whose name ends like a score, as `original_reward`, and that is 0 or 1.
-
-    Of several the one that is true only where all others are. None without it: nothing says which
-    of them is meant.
-    """
+    """The one column whose name ends like a score, as `original_reward`, and that is 0 or 1."""
     verdicts = [
         path
-        for path in (tuple(name.split(".")) for name in possible_scores(table)[0])
+        for path in (tuple(name.split(".")) for name in possible_scores(table))
         if len(path) == 1 and ends_like_score(path[0]) and not is_key_name(path[0])
     ]
-    wholes = verdicts if len(verdicts) == 1 else [one for one in verdicts if is_whole(table, one)]
-    return next(iter(wholes), None)
+    return verdicts[0] if len(verdicts) == 1 else None
 
 
 def ends_like_score(name: str) -> bool:
@@ -646,49 +573,6 @@ def is_count_of_passes(name: str) -> bool:
     """Whether a column is named like how many attempts or tests passed, as `n_correct`."""
     words = plain(name).split("_")
     return not COUNTS.isdisjoint((words[0], words[-1])) and not PASSES.isdisjoint(words)
-
-
-def is_whole(rows: Iterable[Mapping[str, Any]], verdict: tuple[str, ...]) -> bool:
-    """Whether no other verdict of a like name is false where this one is true."""
-    seen: dict[str, set[float | None]] = {}
-    contradicting = set()
-    for row in rows:
-        is_true = score_of(get(row, *verdict)) == 1
-        for name, value in row.items():
-            if (name,) != verdict and value not in (None, "") and ends_like_score(name):
-                score = score_of(value)
-                seen.setdefault(name, set()).add(score)
-                if is_true and score == 0:
-                    contradicting.add(name)
-    return not any(seen[name] == {0.0, 1.0} for name in contradicting)
-
-
-def _comparison(table: Table) -> tuple[str, ...] | None:
-    """The one column that is true exactly where two other columns are equal.
-
-    An answer and its key, for example. None if several are, or if too few rows show it.
-    """
-    scores = [tuple(name.split(".")) for name in possible_scores(table)[0]]
-    others = [path for path in paths(table) if path not in scores and _is_compared(table, path)]
-    texts = {path: [text(get(row, *path)) for row in table] for path in others}
-    comparing = []
-    for path in scores:
-        verdicts = [score_of(get(row, *path)) == 1 for row in table]
-        if min(sum(verdicts), len(verdicts) - sum(verdicts)) < LEAST_COMPARED:
-            continue
-        equal_to_it = (
-            verdicts == [one is not None and one == other for one, other in zip(*pair, strict=True)]
-            for pair in itertools.combinations(texts.values(), 2)
-        )
-        if any(equal_to_it):
-            comparing.append(path)
-    return comparing[0] if len(comparing) == 1 else None
-
-
-def _is_compared(table: Table, path: tuple[str, ...]) -> bool:
-    """Whether a column holds short values that differ from row to row."""
-    values = values_of(table, path)
-    return len(set(map(as_json, values))) > 1 and all(map(_is_id, values))
 
 
 def _task(
@@ -734,58 +618,6 @@ def _id_of_rows(table: Table, columns: Columns) -> tuple[str, ...] | None:
     return min(identifying, key=lambda path: n_distinct(table, [path]), default=None)
 
 
-def composed_task(
-    rows: Sequence[tuple[Any, Mapping[str, Any]]], taken: Collection[tuple[str, ...]]
-) -> tuple[str, ...] | None:
-    """The fewest columns whose values together identify a row of its run, and recur in other runs.
-
-    Rows come with what identifies their run. Few rows may be tried twice.
-    """
-    runs = {run for run, _ in rows}
-    if len(runs) < 2:
-        return None
-    recurring = [
-        path
-        for path in paths([row for _, row in rows])
-        if len(path) == 1 and path not in taken and not is_score_name(path)
-        if not ends_like_score(path[0]) and not is_count_of_passes(path[0])
-        if plain(path[0]) not in NOT_TASKS
-        if all(_is_part_of_id(get(row, *path)) for _, row in rows)
-        if _recurs(rows, (path,))
-    ][:MOST_OTHERS]
-    for n_columns in range(1, MOST_PARTS + 1):
-        identifying = [
-            (len({_joined(row, parts) for _, row in rows}), place, parts)
-            for place, parts in enumerate(itertools.combinations(recurring, n_columns))
-            if len({(run, _joined(row, parts)) for run, row in rows}) >= MOSTLY * len(rows)
-            if _recurs(rows, parts)
-        ]
-        if identifying:
-            return (SEPARATOR.join(part[0] for part in min(identifying)[2]),)
-    return None
-
-
-def _recurs(
-    rows: Sequence[tuple[Any, Mapping[str, Any]]], parts: Sequence[tuple[str, ...]]
-) -> bool:
-    """Whether there are several values, and most of them in several runs."""
-    runs_of: dict[str | None, set[Any]] = {}
-    for run, row in rows:
-        runs_of.setdefault(_joined(row, parts), set()).add(run)
-    n_recurring = sum(len(runs) > 1 for runs in runs_of.values())
-    return len(runs_of) > 1 and 2 * n_recurring > len(runs_of)
-
-
-def _joined(row: Mapping[str, Any], parts: Sequence[tuple[str, ...]]) -> str | None:
-    written = [text(get(row, *part)) for part in parts]
-    return "/".join(map(str, written)) if all(one is not None for one in written) else None
-
-
-def _is_part_of_id(value: Any) -> bool:
-    is_short = _is_id(value) and len(str(value)) <= LONGEST_VALUE
-    return is_short and not isinstance(value, bool | float) and not is_time(value)
-
-
 def is_time(value: Any) -> bool:
     """Whether it is written as a date and a time with seconds."""
     return isinstance(value, str) and bool(CLOCK.match(value))
@@ -801,38 +633,14 @@ def _is_name(value: Any) -> bool:
     return _is_word(value) and bool(re.fullmatch(r"\S+", value))
 
 
-def _classes(table: Table) -> Columns:
-    """The columns of answers and keys that are of a few words each, the same ones."""
-    by_name = {plain(path[0]): path for path in reversed(paths(table)) if len(path) == 1}
-    columns: Columns = {}
-    for role in ROLES:
-        named = [by_name[name] for name in role.names if name in by_name]
-        if role.name in ("output", "key") and named:
-            columns[role.name] = named[0]
-    if len(columns) < 2:
-        return {}
-    outputs = [as_class(value) for value in values_of(table, columns["output"])]
-    keys = {as_class(value) for value in values_of(table, columns["key"])}
-    n_of_key = sum(output in keys for output in outputs)
-    is_few = 1 < len(keys) <= MOST_CLASSES and len(table) >= LEAST_OF_CLASS * len(keys)
-    return columns if is_few and n_of_key >= MOSTLY * len(outputs) > 0 else {}
-
-
 def with_computed(row: dict[str, Any], columns: Columns) -> dict[str, Any]:
     """The row with its task, if several columns identify it, and its score, if it is computed."""
     if (name := columns.get("task", ("",))[0]) not in row and SEPARATOR in name:
-        row = {**row, name: _joined(row, [(part,) for part in name.split(SEPARATOR)])}
+        parts = [text(get(row, part)) for part in name.split(SEPARATOR)]
+        row = {**row, name: "/".join(map(str, parts)) if all(parts) else None}
     if columns.get("score") == (OF_GRADER,):
-        return {**row, OF_GRADER: GRADES.get(text(row.get("grade")) or "")}
-    if columns.get("score") != (EQUALS_KEY,):
-        return row
-    output, key = (as_class(get(row, *columns[role])) for role in ("output", "key"))
-    return {**row, EQUALS_KEY: None if output is None or key is None else output == key}
-
-
-def as_class(value: Any) -> str | None:
-    """A word or a number as text, true and false as words."""
-    return str(value).lower() if isinstance(value, bool) else text(value)
+        row = {**row, OF_GRADER: GRADES.get(text(row.get("grade")) or "")}
+    return row
 
 
 def columns_of_runs(
@@ -929,17 +737,15 @@ def is_key_name(name: str) -> bool:
     return not OF_KEYS.isdisjoint(words) or words[-1] in ENDS_OF_KEYS
 
 
-def possible_scores(table: Table) -> tuple[list[str], list[str]]:
-    """Columns that have only two scores, and those of them whose names say the opposite of one."""
-    scores: list[str] = []
-    inverse: list[str] = []
-    for path in paths(table):
-        if is_count_of_passes(path[-1]):
-            continue
-        if set(map(score_of, values_of(table, path))) == {0.0, 1.0}:
-            is_inverse = not INVERSE.isdisjoint(plain("_".join(path)).split("_"))
-            (inverse if is_inverse else scores).append(".".join(path))
-    return scores, inverse
+def possible_scores(table: Table) -> list[str]:
+    """Columns that have only two scores, but those whose names say that more of it is worse."""
+    return [
+        ".".join(path)
+        for path in paths(table)
+        if not is_count_of_passes(path[-1])
+        if INVERSE.isdisjoint(plain("_".join(path)).split("_"))
+        if set(map(score_of, values_of(table, path))) == {0.0, 1.0}
+    ]
 
 
 def is_numbering(
