@@ -280,18 +280,6 @@ def test_uneven_values_are_fields(tmp_path: Path) -> None:
     assert set(runs_of(tmp_path)) == {"sums", "facts"}
 
 
-def test_names_of_rows_are_tasks(tmp_path: Path) -> None:
-    """Without a column named like a task, it is the one with a row of each model."""
-    rows = [
-        {"trace": f"{model}{place}", "picture": f"p{place}", "model": model, "correct": place > 1}
-        for model in ("ash", "oak")
-        for place in range(4)
-    ]
-    write_lines(tmp_path / "all.jsonl", rows)
-    attempts_of_run = [(f"p{place}", float(place > 1)) for place in range(4)]
-    assert runs_of(tmp_path) == {"ash": attempts_of_run, "oak": attempts_of_run}
-
-
 def test_models_are_runs(tmp_path: Path) -> None:
     """Rows of two models are two runs of the same tasks."""
     table = {
@@ -359,7 +347,6 @@ def test_choices(tmp_path: Path) -> None:
         {row.pop("id"): row for row in rows_of(flat)},
         {"columns": [*rows_of(flat)[0]], "data": [[*row.values()] for row in rows_of(flat)]},
         {"model": "m", "asked": rows_of(flat)},
-        {name: [row[name] for row in rows_of(flat)] for name in rows_of(flat)[0]},
     ],
     ids=[
         "a list",
@@ -367,7 +354,6 @@ def test_choices(tmp_path: Path) -> None:
         "rows by id",
         "columns and data",
         "a list under any name",
-        "a list for each column",
     ],
 )
 def test_documents(tmp_path: Path, document: Any) -> None:
@@ -541,8 +527,8 @@ def test_words_that_are_no_scores(tmp_path: Path) -> None:
     (artifact,) = discover.artifacts((tmp_path,), table_fields={"score": "level"})
     (reading,) = own_table.readings([artifact])
     assert (
-        "score = level (words that are no scores: L0, L1, L2, L3, L4 and 2 more; "
-        "name a column of numbers, true and false, or pass and fail)"
+        "score = level (no number, true and false, or pass and fail; "
+        "no scores: L0, L1, L2, L3, L4 and 2 more)"
     ) in reading
     some = [{"id": n, "output": "x", "correct": "N/A" if n == 2 else n > 3} for n in range(6)]
     assert "score = correct (boolean; no scores: N/A)" in described(recognise(some, {}), [], some)
@@ -608,14 +594,12 @@ def test_the_only_verdict_that_is_named_like_a_score(
     [
         ({"key": "x"}, False),
         ({"meta": {"target": 7}}, False),
-        ({}, True),
+        ({}, False),
         ({"trial": 0}, True),
-        ({"model": "m"}, True),
-        ({"duration_s": 1.5}, True),
     ],
 )
 def test_a_constant_is_no_task(row: dict[str, Any], is_task: bool) -> None:
-    """One word in all rows names their benchmark, if they are not attempts at one task."""
+    """One word in all rows names their benchmark, unless they are numbered."""
 
     def differing(value: Any, n: int) -> Any:
         if isinstance(value, dict):
@@ -719,15 +703,12 @@ def timed(model: str, places: Iterable[int]) -> list[dict[str, Any]]:
     ]
 
 
-def test_several_columns_may_be_chosen_as_the_task(tmp_path: Path) -> None:
-    """Without a task a table of scores is refused, and says how to name them."""
+def test_a_table_without_tasks_is_refused(tmp_path: Path) -> None:
+    """Scores alone are not enough; the message says how to name what identifies a task."""
     write_lines(tmp_path / "all.jsonl", [*timed("ash", range(10)), *timed("maple", range(10))])
     with pytest.raises(InputError, match="neither a prompt, nor an answer") as refusal:
         read(tmp_path)
-    assert '--field "task=COLUMN, OTHER"' in str(refusal.value.hint)
-    rows = attempts(tmp_path, task="level, round")
-    assert [row["_ng_task_index"] for row in rows] == [f"{n // 5}/{n % 5}" for n in range(10)] * 2
-    assert rows[7]["round"] == 2
+    assert "--field task=COLUMN" in str(refusal.value.hint)
 
 
 def test_several_verdicts_are_refused(tmp_path: Path) -> None:
@@ -1282,6 +1263,25 @@ def test_attempts_below_a_list_of_tasks(tmp_path: Path) -> None:
     assert runs_of(tmp_path) == {None: expected}
 
 
+@pytest.mark.parametrize(("n_tasks", "runs"), [(3, {"a", "b"}), (6, {None})])
+def test_lists_of_the_same_tasks_are_of_runs(
+    tmp_path: Path, n_tasks: int, runs: set[str | None]
+) -> None:
+    """What is above lists of other tasks each is a group of tasks."""
+    lists = {
+        name: {
+            "of": 3,
+            "asked": [{"question": f"{n % n_tasks}?", "correct": n % 2} for n in range(6)],
+        }
+        for name in "ab"
+    }
+    for name, listed in lists.items() if n_tasks == 6 else ():
+        for row in listed["asked"]:
+            row["question"] = f"{name}{row['question']}"
+    (tmp_path / "r.json").write_text(json.dumps({"n": 1, "by_kind": lists}))
+    assert set(runs_of(tmp_path)) == runs
+
+
 def test_steps_below_a_list_are_no_attempts(tmp_path: Path) -> None:
     """Names and verdicts below objects that are neither runs nor tasks."""
     steps = [{"name": name, "passed": name > "a"} for name in "abc"]
@@ -1351,7 +1351,7 @@ def test_objects_by_ids_are_rows(tmp_path: Path) -> None:
     [
         (
             lambda place: {"question": f"Why {place}?", "judge": {"success": True}},
-            "judge.success is the same in all rows",
+            "no column of scores",
         ),
         (
             lambda place: {"task_id": place, "a_correct": place % 2, "b_correct": place % 3 % 2},

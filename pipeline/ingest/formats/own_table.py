@@ -12,7 +12,7 @@ import itertools
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -45,7 +45,6 @@ from .table_columns import (
     GRADED,
     IDS_OF_TASKS,
     OF_GRADER,
-    SEPARATOR,
     Columns,
     Dispute,
     are_words,
@@ -54,7 +53,6 @@ from .table_columns import (
     described,
     dispute,
     ends_like_score,
-    is_constant,
     is_count_of_passes,
     is_duration,
     is_key_name,
@@ -116,9 +114,8 @@ REPEATS = "repeats rows of a table beside it"
 DOCUMENTS = "has tasks and verdicts of documents beside it, which are read"
 UNDECIDED = "may be of an attempt that is a row of a table; analyze its folder alone to read it"
 LARGEST_COMPARED = 128 << 20
-# Of numbers that are compared between tables, and more of those that show single attempts.
+# Of numbers that are compared between tables.
 COMPARED_DIGITS = 2
-STRICT_DIGITS = 3
 FEWEST_DOCUMENTS = 2
 # A shorter text may be that of another attempt.
 LEAST_TEXT = 20
@@ -149,8 +146,8 @@ REASONS = frozenset("reason reasons reasoning explanation rationale justificatio
 NAME_OF_REPEAT = re.compile(
     r"(?:(?:attempt|repeat|rep|rollout|run|sample|trial)[ _-]?)?(\d{1,9})", re.IGNORECASE
 )
-# What identifies an attempt.
-ATTEMPT = ("model", "agent", "task", "repeat")
+# A column with the folder of the run of a document.
+FOLDER = "folder of the run"
 # Beside the roles: the column whose rows are read.
 ROWS = "rows"
 # Roles whose columns are elsewhere in the row that is made; the others stay columns as well.
@@ -165,106 +162,93 @@ def claims(
     Documents that are one attempt each are one table.
     """
     _states.cache_clear()
-    documents, samples = _documents_and_tables(files, chosen)
+    tables, documents = _groups(files, chosen)
     own: dict[ListedFile, Columns] = {}
     claimed: dict[ListedFile, Claim] = {}
-    for group in _groups(samples):
-        together, fields = _read_together(group, samples, chosen)
-        if "score" not in chosen and _dispute_of_tables(group, samples, together):
-            continue
-        rows = {
-            file: [with_computed(row, together.columns[file.path]) for row in samples[file]]
-            for file in group
-        }
-        scored = {
-            _names(rows[file])
-            for file in group
-            if _is_scored(rows[file], together.columns[file.path], is_named=is_named)
-        }
-        paths = tuple(file.path for file in group) if len(group) > 1 else ()
-        for file in group:
-            if "score" in together.columns[file.path] and _names(rows[file]) in scored:
-                own[file] = together.columns[file.path]
+    for group in tables:
+        scored = group.scored(is_named=is_named)
+        paths = tuple(file.path for file in group.rows) if len(group.rows) > 1 else ()
+        for file, columns in group.columns.items():
+            if "score" in columns and _names(group.rows[file]) in scored:
+                own[file] = columns
+                stem = NAMES.sub("", file.base)
                 claimed[file] = Claim(
-                    file,
-                    Kind.ROLLOUTS,
-                    file.folder,
-                    NAMES.sub("", file.base),
-                    beside=paths,
-                    fields=fields,
+                    file, Kind.ROLLOUTS, file.folder, stem, beside=paths, fields=group.fields
                 )
     skipped = {} if is_named else dict.fromkeys(_repeated(own), REPEATS)
-    attempts = list(_attempts_alone(documents, chosen, is_named=is_named))
+    attempts = [one for group in documents for one in _attempts_alone(group, is_named=is_named)]
     rest = {file: columns for file, columns in own.items() if file not in skipped}
     shown_by = [_shown(one, rest) for one in attempts]
     skipped |= dict.fromkeys(itertools.chain.from_iterable(filter(None, shown_by)), DOCUMENTS)
-    rest = {file: columns for file, columns in rest.items() if file not in skipped}
-    of_models = _models_of_tasks(rest)
+    of_models = _models_of_tasks(
+        {file: columns for file, columns in rest.items() if file not in skipped}
+    )
     for file, claim in claimed.items():
         folder, stem = of_models.get(file, (claim.folder, claim.stem))
         yield replace(claim, folder=folder, stem=stem, skipped=skipped.get(file))
-    folders = {file.folder for file in rest}
     for one, shown in zip(attempts, shown_by, strict=True):
-        for claim in one.claims(folders):
+        for claim in one.claims():
             yield claim if shown is not None else replace(claim, skipped=UNDECIDED)
 
 
-def _documents_and_tables(
+@dataclass(frozen=True)
+class Group:
+    """Tables, or documents of one attempt each, with most columns in common, and their first rows.
+
+    `fields` are the chosen columns that they have.
+    """
+
+    rows: dict[ListedFile, list[dict[str, Any]]]
+    columns: dict[ListedFile, Columns]
+    fields: tuple[tuple[str, str], ...]
+
+    def dispute(self) -> Dispute | None:
+        """Two columns that judge the same attempts differently, if none is chosen."""
+        rows_of: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
+        for file, columns in self.columns.items():
+            if "score" in columns:
+                rows_of[columns["score"]] += self.rows[file]
+        disputes = (dispute(rows, score) for score, rows in rows_of.items())
+        return None if "score" in dict(self.fields) else next(filter(None, disputes), None)
+
+    def scored(self, *, is_named: bool) -> set[frozenset[str]]:
+        """The names of columns of those that are evaluations."""
+        if self.dispute():
+            return set()
+        return {
+            _names(self.rows[file])
+            for file, columns in self.columns.items()
+            if "score" in columns and values_of(self.rows[file], columns["score"])
+            if is_named or _is_evaluation(self.rows[file], columns)
+        }
+
+
+def _groups(
     files: Iterable[ListedFile], chosen: Mapping[str, str]
-) -> tuple[dict[ListedFile, dict[str, Any]], dict[ListedFile, list[dict[str, Any]]]]:
-    """The documents that are one attempt each, and the first rows of the others."""
-    documents: dict[ListedFile, dict[str, Any]] = {}
-    samples = {}
-    for file in files:
-        table = sample(file.path, score=chosen.get("score", ""))
-        if _is_one_attempt(file.path, table):
-            documents[file] = with_computed(table[0], recognise(table, chosen))
-        else:
-            samples[file] = table
-    return documents, samples
-
-
-def _read_together(
-    group: Sequence[ListedFile],
-    samples: Mapping[ListedFile, list[dict[str, Any]]],
-    chosen: Mapping[str, str],
-) -> tuple[Together, tuple[tuple[str, str], ...]]:
-    """What is decided over a group of tables, and the chosen columns that they have."""
-    rows = list(itertools.chain.from_iterable(samples[file] for file in group))
-    fields = tuple(sorted(_known(chosen, rows).items()))
-    return _together(tuple(file.path for file in group), fields), fields
-
-
-def _dispute_of_tables(
-    group: Iterable[ListedFile],
-    samples: Mapping[ListedFile, list[dict[str, Any]]],
-    together: Together,
-) -> Dispute | None:
-    """Two columns of these tables that judge the same attempts differently."""
-    rows_of: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
-    for file in group:
-        columns = together.columns[file.path]
-        if "score" in columns:
-            rows_of[columns["score"]] += (with_computed(row, columns) for row in samples[file])
-    disputes = (dispute(rows, score) for score, rows in rows_of.items())
-    return next(filter(None, disputes), None)
-
-
-def _disputed(files: Sequence[ListedFile], chosen: Mapping[str, str]) -> Dispute | None:
-    """Why tables are not read that would be without a second column of verdicts."""
-    if "score" in chosen:
-        return None
-    documents, samples = _documents_and_tables(files, chosen)
-    for group in _groups(samples):
-        together, _ = _read_together(group, samples, chosen)
-        if disputed := _dispute_of_tables(group, samples, together):
-            return disputed
-    for alike in _alike(documents):
-        table = [documents[file] for file in alike]
-        columns = recognise(table[:SAMPLED_ROWS], _known(chosen, table))
-        if "score" in columns and (disputed := dispute(table, columns["score"])):
-            return disputed
-    return None
+) -> tuple[list[Group], list[Group]]:
+    """Tables, and documents that are one attempt each, with their columns."""
+    samples = {file: sample(file.path, score=chosen.get("score", "")) for file in files}
+    alone = {
+        file: table
+        for file, table in samples.items()
+        if ending(file.path) == "json" and len(table) == 1 and not starts_list(file.path)
+    }
+    others = {file: table for file, table in samples.items() if file not in alone}
+    groups: tuple[list[Group], list[Group]] = ([], [])
+    for place, tables in enumerate((others, alone)):
+        for alike in _alike(tables):
+            rows = [row for file in alike for row in tables[file]]
+            fields = tuple(sorted(_known(chosen, rows).items()))
+            if tables is alone:
+                columns = dict.fromkeys(alike, recognise(rows[:SAMPLED_ROWS], dict(fields)))
+            else:
+                together = _together(tuple(file.path for file in alike), fields)
+                columns = {file: together.columns[file.path] for file in alike}
+            computed = {
+                file: [with_computed(row, columns[file]) for row in tables[file]] for file in alike
+            }
+            groups[place].append(Group(computed, columns, fields))
+    return groups
 
 
 def _known(chosen: Mapping[str, str], table: Sequence[dict[str, Any]]) -> dict[str, str]:
@@ -279,10 +263,8 @@ def _known(chosen: Mapping[str, str], table: Sequence[dict[str, Any]]) -> dict[s
 
 
 def _has_column(table: Sequence[dict[str, Any]], name: str) -> bool:
-    """Whether a table has a column, or all those that are one together."""
-    columns = [tuple(part.split(".")) for part in name.split(SEPARATOR)]
-    known = set(paths(table))
-    return all(path in known or values_of(table, path) for path in columns)
+    path = tuple(name.split("."))
+    return path in paths(table) or bool(values_of(table, path))
 
 
 @dataclass(frozen=True)
@@ -292,16 +274,13 @@ class Attempts:
     rows: dict[ListedFile, dict[str, Any]]
     columns: Columns
 
-    def claims(self, tables: Collection[str]) -> Iterable[Claim]:
-        """The documents by the folders of their runs; tables in these folders have the attempts.
-
-        A document that is alone in its folder may as well be a part of an attempt.
-        """
+    def claims(self) -> Iterable[Claim]:
+        """The documents by the folders of their runs."""
         fields = tuple(sorted((role, ".".join(path)) for role, path in self.columns.items()))
-        values = values_of(list(self.rows.values()), self.columns["score"])
-        judged = (file.path for file, row in self.rows.items() if self._is_judged(row))
-        beside = tuple(itertools.islice(judged, 2)) if are_words(values) else ()
-        n_in_folder = Counter(file.folder for file in self.rows)
+        scores = {file: get(row, *self.columns["score"]) for file, row in self.rows.items()}
+        values = [value for value in scores.values() if value not in (None, "")]
+        judged = [file.path for file, value in scores.items() if score_of(value) is not None]
+        beside = judged[:2] if are_words(values) else []
         folders = self._folders_of_runs()
         for file, row in self.rows.items():
             # An index or a summary beside them has neither.
@@ -310,16 +289,10 @@ class Attempts:
                 for role in ("score", "task")
                 if role in self.columns
             )
-            is_part = n_in_folder[file.folder] < FEWEST_DOCUMENTS and any(
-                _is_within(file.folder, folder) for folder in tables
-            )
-            if has_any and not is_part:
+            if has_any:
                 above, _, stem = folders[file].rpartition("/")
                 others = tuple(dict.fromkeys((file.path, *beside))) if beside else ()
                 yield Claim(file, Kind.ROLLOUTS, above, stem, beside=others, fields=fields)
-
-    def _is_judged(self, row: dict[str, Any]) -> bool:
-        return score_of(get(row, *self.columns["score"])) is not None
 
     def _folders_of_runs(self) -> dict[ListedFile, str]:
         """The folder of each document, without the names in it that say of which task it is."""
@@ -385,83 +358,34 @@ class Attempts:
     def are_numbered(self) -> bool:
         """Whether the repeats of each task have different numbers within the folder of a run."""
         folders = self._folders_of_runs()
-        known = [
-            self.columns[role] for role in ATTEMPT if role in self.columns and role != "repeat"
-        ]
-        tasks = [
-            (folders[file], as_json([get(row, *path) for path in known]))
-            for file, row in self.rows.items()
-        ]
-        numbers = [as_json(get(row, *self.columns["repeat"])) for row in self.rows.values()]
-        n_numbered = len(set(zip(tasks, numbers, strict=True)))
-        return len(set(tasks)) < n_numbered == len(self.rows)
+        rows = ({**row, FOLDER: folders[file]} for file, row in self.rows.items())
+        return "repeat" in self.columns and is_numbering(rows, self.columns, [(FOLDER,)])
 
 
-def _is_within(folder: str, other: str) -> bool:
-    """Whether a folder is another one, or below it."""
-    return not other or f"{folder}/".startswith(f"{other}/")
-
-
-def _attempts_alone(
-    documents: Mapping[ListedFile, dict[str, Any]], chosen: Mapping[str, str], *, is_named: bool
-) -> Iterator[Attempts]:
+def _attempts_alone(group: Group, *, is_named: bool) -> Iterator[Attempts]:
     """The documents that are an evaluation together.
 
     Alone in their folders they must say their tasks, and pass or fail: others are parts of an
     attempt, or sum up a run.
     """
-    for files in _alike(documents):
-        rows = {file: documents[file] for file in files}
-        table = list(rows.values())
-        columns = recognise(table[:SAMPLED_ROWS], _known(chosen, table))
-        if len(files) < FEWEST_DOCUMENTS or not _is_scored(table, columns, is_named=is_named):
-            continue
-        if "score" not in chosen and dispute(table, columns["score"]):
-            continue
-        is_alone = 2 * len({file.folder for file in files}) > len(files)
-        scores = scores_of_values(values_of(table, columns["score"]))
-        if is_named or not is_alone or (_says_task(columns) and set(scores) <= {None, 0, 1}):
-            # A number that other folders have, too, numbers the repeats within each of them.
-            roles = roles_of(table[:SAMPLED_ROWS], _known(chosen, table))
-            by_folder = Attempts(rows, {**roles, **columns})
-            is_numbered = "repeat" in by_folder.columns and by_folder.are_numbered()
-            yield by_folder if is_numbered else Attempts(rows, columns)
-
-
-def _says_task(columns: Columns) -> bool:
-    """Whether there is a prompt, or a column with the name of a task and of nothing else."""
-    return bool(columns.keys() & {"prompt", "messages"}) or (
-        "task" in columns
-        and is_task_name(columns["task"])
+    rows = {file: row for file, (row,) in group.rows.items()}
+    table = list(rows.values())
+    columns = next(iter(group.columns.values()))
+    if len(rows) < FEWEST_DOCUMENTS or "score" not in columns or group.dispute():
+        return
+    scores = set(scores_of_values(values_of(table, columns["score"])))
+    if not scores or not (is_named or _is_evaluation(table, columns)):
+        return
+    is_alone = 2 * len({file.folder for file in rows}) > len(rows)
+    says_task = bool(columns.keys() & {"prompt", "messages"}) or (
+        is_task_name(columns.get("task", ("",)))
         and plain(columns["task"][-1]) not in NAMES_OF_ANYTHING
     )
-
-
-def _alike(documents: Mapping[ListedFile, dict[str, Any]]) -> list[list[ListedFile]]:
-    """The documents that have most columns in common.
-
-    Beside several of a group, one with other columns belongs to it: what failed has fewer.
-    """
-    first_of: list[frozenset[str]] = []
-    places: dict[ListedFile, int] = {}
-    for file, row in documents.items():
-        own = frozenset(row)
-        near = (
-            place
-            for place, names in enumerate(first_of)
-            if 2 * len(own & names) > max(len(own), len(names))
-        )
-        places[file] = next(near, len(first_of))
-        if places[file] == len(first_of):
-            first_of.append(own)
-    n_of_folder: dict[str, Counter[int]] = defaultdict(Counter)
-    for file, place in places.items():
-        n_of_folder[file.folder][place] += 1
-    groups = defaultdict(list)
-    for file, place in places.items():
-        ((most, n_most),) = n_of_folder[file.folder].most_common(1)
-        groups[most if n_most >= FEWEST_DOCUMENTS else place].append(file)
-    return list(groups.values())
+    if is_named or not is_alone or (says_task and scores <= {None, 0, 1}):
+        # A number that other folders have, too, numbers the repeats within each of them.
+        roles = roles_of(table[:SAMPLED_ROWS], dict(group.fields))
+        by_folder = Attempts(rows, {**roles, **columns})
+        yield by_folder if by_folder.are_numbered() else Attempts(rows, columns)
 
 
 def _shown(one: Attempts, tables: Mapping[ListedFile, Columns]) -> set[ListedFile] | None:
@@ -469,25 +393,31 @@ def _shown(one: Attempts, tables: Mapping[ListedFile, Columns]) -> set[ListedFil
 
     Then nothing says which documents are of attempts that are rows as well.
     """
-    of_documents = Counter(_attempt_of(row, one.columns) for row in one.rows.values())
+    of_documents = _attempts(one.rows.values(), one.columns)
     models = _models(one.rows.values(), one.columns)
-    tasks = {task for task, _ in of_documents}
-    alike: dict[ListedFile, Counter[tuple[str, float | None]]] = {}
+    alike: dict[ListedFile, Counter[Any]] = {}
     for file, columns in tables.items():
         rows = [with_computed(row, columns) for _, row in _placed(file.path)]
-        of_table = Counter(_attempt_of(row, columns) for row in rows)
+        of_table = _attempts(rows, columns)
         theirs = _models(rows, columns)
-        is_other = bool(models and theirs) and models.isdisjoint(theirs)
-        if not is_other and not tasks.isdisjoint(task for task, _ in of_table):
+        if models and theirs and models.isdisjoint(theirs):
+            continue
+        # By prompts in one and by tasks in the other they cannot be compared.
+        kinds, tasks = ({attempt[:n] for attempt in of_documents} for n in (1, 2))
+        if any(attempt[:1] not in kinds or attempt[:2] in tasks for attempt in of_table):
             alike[file] = of_table
     of_tables = sum(alike.values(), Counter())
     return set(alike) if of_tables <= of_documents else None
 
 
-def _attempt_of(row: dict[str, Any], columns: Columns) -> tuple[str, float | None]:
-    """The task and the score of an attempt; without a column of tasks what is asked."""
-    task = next((get(row, *columns[one]) for one in ("task", "prompt") if one in columns), None)
-    return text(task) or as_json(task), score_of(get(row, *columns["score"]))
+def _attempts(rows: Iterable[dict[str, Any]], columns: Columns) -> Counter[Any]:
+    """How often there is a score at a task, or without tasks at what is asked."""
+    role = next((one for one in ("task", "prompt") if one in columns), "")
+    tasks = ((row, get(row, *columns[role]) if role else None) for row in rows)
+    return Counter(
+        (role, text(task) or as_json(task), score_of(get(row, *columns["score"])))
+        for row, task in tasks
+    )
 
 
 def _models(rows: Iterable[dict[str, Any]], columns: Columns) -> set[str]:
@@ -500,30 +430,28 @@ def _names(table: Sequence[dict[str, Any]]) -> frozenset[str]:
     return frozenset(name for row in table for name in row)
 
 
-def _groups(samples: Mapping[ListedFile, list[dict[str, Any]]]) -> list[list[ListedFile]]:
-    """The tables that have most columns in common, or in one folder one all columns of another."""
-    groups: list[tuple[dict[frozenset[str], set[str]], list[ListedFile]]] = []
+def _alike(samples: Mapping[ListedFile, list[dict[str, Any]]]) -> list[list[ListedFile]]:
+    """The files that have most columns in common, or in one folder one all columns of another."""
+    files_of: dict[tuple[str, frozenset[str]], list[ListedFile]] = defaultdict(list)
     for file, table in samples.items():
-        own = _names(table)
+        files_of[file.folder, _names(table)].append(file)
+    groups: list[list[tuple[str, frozenset[str]]]] = []
+    for folder, own in files_of:
         near = [
             group
             for group in groups
-            if own in group[0]
-            or any(
+            if any(
                 len(own ^ other) <= len(own & other)
-                or (file.folder in folders and (own <= other or other <= own))
-                for other, folders in group[0].items()
+                or (folder == of_other and (own <= other or other <= own))
+                for of_other, other in group
             )
         ]
-        folders_of: dict[frozenset[str], set[str]] = defaultdict(set)
-        for one in near:
-            for names, folders in one[0].items():
-                folders_of[names] |= folders
-        folders_of[own].add(file.folder)
-        files = [*itertools.chain.from_iterable(group[1] for group in near), file]
         groups = [group for group in groups if group not in near]
-        groups.append((folders_of, files))
-    return [sorted(files, key=lambda file: file.name) for _, files in groups]
+        groups.append([*itertools.chain.from_iterable(near), (folder, own)])
+    return [
+        sorted((file for kind in group for file in files_of[kind]), key=lambda file: file.name)
+        for group in groups
+    ]
 
 
 @dataclass(frozen=True)
@@ -591,7 +519,7 @@ def _columns_of(
     columns = {path: roles_of(table, chosen) for path, table in tables.items()}
     if _is_disputed(tables, columns):
         rows = list(itertools.chain.from_iterable(tables.values()))
-        of_all = roles_of(rows, chosen, is_of_several=True)
+        of_all = roles_of(rows, chosen)
         columns = {
             path: {
                 role: column
@@ -631,8 +559,8 @@ def _copies(
     """By place the rows that repeat one of another table, and which one that is.
 
     Both have a measured value or an answer that no other row of their tables has, and cells of one
-    name are equal. Of single rows, if it is to be strict, only a time or a fraction with many
-    digits shows that: verdicts and answers alone may be those of another run.
+    name are equal. Of single rows, if it is to be strict, only a time or a duration shows that:
+    verdicts and answers alone may be those of another run.
     """
     if len(tables) < 2 or sum(_state(path)[0] for path in tables) > LARGEST_COMPARED:
         return {}
@@ -686,14 +614,12 @@ def _agree(cells: Mapping[str, Any], others: Mapping[str, Any]) -> bool:
 
 def _marks(row: dict[str, Any], columns: Columns, *, is_strict: bool) -> Iterator[Any]:
     """What hardly two attempts have in common: times, fractions, and texts that a model wrote."""
-    for value in row.values():
-        if is_time(value):
-            yield value
-        elif isinstance(value, float) and value % 1:
-            if not is_strict:
-                yield round(value, COMPARED_DIGITS)
-            elif round(value, STRICT_DIGITS) != value:
-                yield value
+    for name, value in row.items():
+        is_measured = (
+            isinstance(value, float) and value % 1 and (not is_strict or is_duration(name))
+        )
+        if is_time(value) or is_measured:
+            yield value if is_strict or is_time(value) else round(value, COMPARED_DIGITS)
     for role in () if is_strict else ("output", "messages"):
         written = as_json(get(row, *columns[role])) if role in columns else ""
         if len(written) >= LEAST_TEXT:
@@ -733,31 +659,17 @@ def _models_of_tasks(tables: Mapping[ListedFile, Columns]) -> dict[ListedFile, t
     """
     parts: dict[ListedFile, tuple[str, str]] = {}
     for file, columns in tables.items():
-        if not {"model", "task", "repeat"} <= columns.keys():
+        rows = sample(file.path)
+        models = _models(rows, columns)
+        tasks = {task for _, task, _ in _attempts(rows, columns)}
+        if len(models) != 1 or len(tasks) != 1 or not {"task", "repeat"} <= columns.keys():
             return {}
-        paths_of = [columns[role] for role in ("model", "task")]
-        of_table = {
-            tuple(text(get(row, *one)) or "" for one in paths_of) for row in sample(file.path)
-        }
-        if len(of_table) != 1:
-            return {}
-        ((model, task),) = of_table
-        parts[file] = model, task
+        parts[file] = models.pop(), tasks.pop()
     n_tasks = Counter(model for model, _ in parts.values())
     if len(set(parts.values())) < len(parts) or max(n_tasks.values(), default=1) < 2:
         return {}
     folder = os.path.commonpath([f"/{file.folder}" for file in parts]).removeprefix("/")
     return {file: (folder, model.replace("/", "_")) for file, (model, _) in parts.items()}
-
-
-def _is_scored(table: Sequence[dict[str, Any]], columns: Columns, *, is_named: bool) -> bool:
-    has_scores = "score" in columns and bool(values_of(table, columns["score"]))
-    return has_scores and (is_named or _is_evaluation(table, columns))
-
-
-def _is_one_attempt(path: Path, table: Sequence[dict[str, Any]]) -> bool:
-    """Whether a JSON document is an object without rows."""
-    return ending(path) == "json" and len(table) == 1 and not starts_list(path)
 
 
 def is_candidate(path: Path) -> bool:
@@ -795,7 +707,6 @@ def refused(files: Sequence[ListedFile], chosen: Mapping[str, str]) -> InputErro
     file = min(files, key=rank)
     table, scores = tables[file], scores_of_file[file]
     unknown = unknown_columns(files, chosen)
-    same = [path for path in paths(table) if is_score_name(path) and is_constant(table, path)]
     disputed = None if unknown else _disputed(files, chosen)
     if unknown:
         reason = f"no column named {', '.join(unknown)}"
@@ -809,14 +720,12 @@ def refused(files: Sequence[ListedFile], chosen: Mapping[str, str]) -> InputErro
         reason = "scores, but neither a prompt, nor an answer, nor several rows of a task"
     else:
         reason = "no column of scores"
-    if same and not unknown:
-        reason += f"; {'.'.join(same[0])} is the same in all rows, which judges no attempt"
     hint = "Name the column with the score (numbers, true and false, pass and fail)"
     hint += (
         f", for example: --field score={scores[0]}" if scores else " with --field, if it has one"
     )
     if reason.startswith("scores, but"):
-        hint = 'Name what identifies a task: --field task=COLUMN or --field "task=COLUMN, OTHER"'
+        hint = "Name what identifies a task: --field task=COLUMN; of several columns make one"
     if disputed:
         hint = (
             "One may be what the agent says of itself. Name the one that judges: "
@@ -847,18 +756,15 @@ def _proposed(path: Path, table: Sequence[dict[str, Any]]) -> list[str]:
     """
     below = rows_below(path) if ending(path) == "json" and len(table) < 2 else []
     for rows in (table, *below):
-        verdicts = [name for name in possible_scores(rows[:SAMPLED_ROWS]) if len(rows) > 1]
-        named = [name for name in verdicts if ends_like_score(name) and not is_key_name(name)]
-        if named or rows is not table:
-            others = [name for name in verdicts if not (named or is_key_name(name))]
-            tried = [*named, *others[:MOST_KINDS]]
-            scores = [
-                name
-                for name in tried
-                if values_of(sample(path, score=name), tuple(name.split(".")))
-            ]
-            if scores:
-                return scores
+        verdicts = possible_scores(rows[:SAMPLED_ROWS]) if len(rows) > 1 else []
+        verdicts = [name for name in verdicts if not is_key_name(name)]
+        named = [name for name in verdicts if ends_like_score(name)]
+        tried = named or (verdicts[:MOST_KINDS] if rows is not table else [])
+        scores = [
+            name for name in tried if values_of(sample(path, score=name), tuple(name.split(".")))
+        ]
+        if scores:
+            return scores
     return []
 
 
@@ -868,13 +774,12 @@ def unscored(file: ListedFile) -> str | None:
     if ending(file.path) == "json" and not starts_list(file.path):
         is_several = len(table) == 1 and len(lists_of_rows(table[0])) > 1
         return "has lists of rows, and says of none what it is of" if is_several else None
-    if not table:
-        return None
     if counts := _counts(table):
         return f"has {counts}"
     if disputed := _disputed([file], {}):
         return f"has {disputed.reason}; name one with --field"
-    return "is a table without a column of scores; if one has them, name it with --field"
+    unnamed = "is a table without a column of scores; if one has them, name it with --field"
+    return unnamed if table else None
 
 
 def beside_results(file: ListedFile) -> str | None:
@@ -895,6 +800,12 @@ def unknown_columns(files: Iterable[ListedFile], chosen: Mapping[str, str]) -> l
         for name in chosen.values()
         if not any(_has_column(table, name) for table in tables)
     ]
+
+
+def _disputed(files: Iterable[ListedFile], chosen: Mapping[str, str]) -> Dispute | None:
+    """Why tables are not read that would be without a second column of verdicts."""
+    groups = itertools.chain.from_iterable(_groups(files, chosen))
+    return next(filter(None, (group.dispute() for group in groups)), None)
 
 
 def _counts(table: Sequence[dict[str, Any]]) -> str | None:
@@ -948,40 +859,33 @@ def _columns(artifact: Artifact) -> TableColumns:
     tables = artifact.beside or (artifact.path,)
     together = _together(tables, artifact.fields)
     columns = dict(together.columns[artifact.path])
-    of_runs = _runs(_states(tables), artifact.fields, has_repeats=True)
-    if "repeat" in columns and "repeat" not in dict(artifact.fields):
-        try:
+    chosen = dict(artifact.fields)
+    rows_read = sample(artifact.path, score=chosen.get(ROWS, ""))
+    of_runs = [
+        path for path in _runs(_states(tables), artifact.fields) if values_of(rows_read, path)
+    ]
+    if "repeat" in columns and "repeat" not in chosen:
+        is_numbered = False
+        with suppress(OSError, ValueError, EOFError):  # reading it all makes the reject
             is_numbered = is_numbering(_rows(artifact, columns), columns, of_runs)
-        except (OSError, ValueError, EOFError):  # reading it all makes the reject
-            is_numbered = False
         if not is_numbered:
             del columns["repeat"]
-            of_runs = _runs(_states(tables), artifact.fields, has_repeats=False)
-    rows_read = sample(artifact.path, score=dict(artifact.fields).get(ROWS, ""))
     table = [with_computed(row, columns) for row in rows_read]
-    own = [path for path in of_runs if values_of(table, path)]
-    description = described(columns, own, table, is_word=together.is_word)
+    description = described(columns, of_runs, table, is_word=together.is_word)
     copies = together.copies.get(artifact.path, {})
-    return TableColumns(columns, own, description, together.is_word, copies)
+    return TableColumns(columns, of_runs, description, together.is_word, copies)
 
 
 @lru_cache(maxsize=256)
 def _runs(
-    files: tuple[tuple[Path, int, int], ...],
-    chosen: tuple[tuple[str, str], ...],
-    *,
-    has_repeats: bool,
+    files: tuple[tuple[Path, int, int], ...], chosen: tuple[tuple[str, str], ...]
 ) -> list[tuple[str, ...]]:
     """The columns that distinguish runs in all rows of tables that are decided together."""
-    columns = {
-        path: {role: one for role, one in by_role.items() if has_repeats or role != "repeat"}
-        for path, by_role in _decided(files, chosen).columns.items()
-    }
-    wanted = dict(chosen).get(ROWS, "")
+    columns = _decided(files, chosen).columns
     return columns_of_runs(
         (path, with_computed(row, columns[path]), columns[path])
         for path in columns
-        for _, row in _placed(path, wanted)
+        for _, row in _placed(path, dict(chosen).get(ROWS, ""))
     )
 
 
@@ -1113,21 +1017,17 @@ def _scores(row: dict[str, Any], columns: Columns, reward: float | None) -> list
 
 
 def _reason(row: dict[str, Any], score: tuple[str, ...]) -> str | None:
-    """Why the grade was given: in its object, or under a name that says so."""
-    beside = [fields(get(row, *score[:-1]))] if len(score) > 1 else []
-    graders = [fields(value) for name, value in row.items() if plain(name) in GRADED]
+    """Why the grade was given: in its object or a grader's, or under a name that says so."""
+    places = [(plain(name), fields(value)) for name, value in row.items()]
+    of_grader = [one for name, one in places if name in GRADED or (name == plain(score[0]))]
     named = [
-        value
-        for place in (*beside, *graders)
+        text(value)
+        for place in (*of_grader, row)
         for name, value in place.items()
-        if not REASONS.isdisjoint(plain(name).split("_"))
+        if (words := plain(name).split("_"))[-1] in REASONS
+        if place is not row or words[0] in GRADED
     ]
-    named += [
-        value
-        for name, value in row.items()
-        if (words := plain(name).split("_"))[-1] in REASONS and words[0] in GRADED
-    ]
-    return next(filter(None, map(text, named)), None)
+    return next(filter(None, named), None)
 
 
 def _answer(row: dict[str, Any]) -> dict[str, str | None]:
@@ -1173,7 +1073,7 @@ def _seconds(row: dict[str, Any]) -> float | None:
     for place in _with_objects(row):
         for name, value in place.items():
             unit = plain(name).rpartition("_")[2]
-            is_whole = is_duration(name, is_whole=True) and unit in UNITS
+            is_whole = is_duration(name) and unit in UNITS
             if is_whole and (known := number(value)) is not None:
                 return known / UNITS[unit]
     return None

@@ -35,8 +35,7 @@ SINGLE_SHARE = 0.8
 LEAST_COMPARED = 3
 # As many rows all pass or all fail by chance only where the score says something else.
 LEAST_CONSTANT = 20
-# Objects whose `overall` sums them up, and objects and columns of what is not the model.
-OF_SCORES = frozenset("score scores rating ratings grade grades".split())
+# Columns and objects of what is not the model.
 NOT_MODELS = frozenset(
     "judge judged grader grading evaluator evaluation eval verifier scorer user simulator reward "
     "embedding critic compiler".split()
@@ -55,8 +54,6 @@ LEAST_CROSSED = 5
 # Names of single rows are no benchmarks.
 LEAST_OF_BENCHMARK = 3
 MOST_VALUES = 12
-# Between the names of columns that together are one task.
-SEPARATOR = ", "
 WORD = re.compile(r"[A-Za-z][\w.:/-]*")
 CLOCK = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d")
 DURATION = re.compile(
@@ -180,7 +177,7 @@ ROLES = (
         "correct is_correct iscorrect passed is_pass is_passed pass success is_success successful "
         "solved is_solved resolved is_resolved reward score final_score total_score accuracy acc "
         "exact_match em is_match match matches verified is_verified grade verdict judgment "
-        "judgement evaluation grading outcome result status rating f1 ok overall_score overall",
+        "judgement evaluation grading outcome result status rating f1 ok overall_score",
         lambda value: score_of(value) is not None,
     ),
     _role(
@@ -281,11 +278,8 @@ def recognise(table: Table, chosen: Mapping[str, str]) -> Columns:
     return columns
 
 
-def roles_of(table: Table, chosen: Mapping[str, str], *, is_of_several: bool = False) -> Columns:
-    """The column of each role; whether one numbers repeats is seen only in all rows of a run.
-
-    The rows of several tables are of several runs: they do not show what identifies a row.
-    """
+def roles_of(table: Table, chosen: Mapping[str, str]) -> Columns:
+    """The column of each role; whether one numbers repeats is seen only in all rows of a run."""
     columns = {role: tuple(written.split(".")) for role, written in chosen.items()}
     by_name: dict[str, list[tuple[str, ...]]] = {}
     for path in paths(table):
@@ -299,22 +293,11 @@ def roles_of(table: Table, chosen: Mapping[str, str], *, is_of_several: bool = F
             for name in (*role.names, *(other_ids if role.name == "task" else ()))
             for path in by_name.get(name, ())
             if len(path) == 1 or role.name in NESTED
-            if path not in columns.values() and _fits(role, values_of(table, path))
-            if role.name != "prompt" or _is_of_questions(path, values_of(table, path))
-            if role.name != "repeat" or not _names_runs(table, path)
-            if role.name != "task" or not all(map(is_time, values_of(table, path)))
-            if role.name != "task" or not _is_setting(table, path, columns)
-            if role.name != "model" or NOT_MODELS.isdisjoint(plain("_".join(path)).split("_"))
-            if role.name != "score" or _is_guess(table, path)
+            if path not in columns.values() and _may_be(role, table, path, columns)
         ]
         best = _task(table, fitting, columns) if role.name == "task" else next(iter(fitting), None)
         if role.name == "score":
-            best = _score(table, _of_rows_first(table, fitting)) or _only_verdict(table)
-        if role.name == "model" and (best is None or len(best) > 1):
-            best = _model(table) or best
-        is_unnamed = role.name == "task" and not fitting and not is_of_several
-        if is_unnamed and not columns.keys() & {"prompt", "messages"}:
-            best = _id_of_rows(table, columns)
+            best = _score(table, fitting) or _only_verdict(table)
         if best is not None:
             columns[role.name] = best
     if chosen.get("score", "grade") == "grade" and _is_of_grader(table):
@@ -322,6 +305,29 @@ def roles_of(table: Table, chosen: Mapping[str, str], *, is_of_several: bool = F
     if "key" in columns and "key" not in chosen and _is_whole_answer(table, columns):
         columns["output"] = columns.pop("key")
     return columns
+
+
+def _may_be(role: Role, table: Table, path: tuple[str, ...], columns: Columns) -> bool:
+    """Whether a column with a name of a role has values that fit.
+
+    A score may be missing or unreadable in some rows, an id may not.
+    """
+    values = values_of(table, path)
+    n_fitting = sum(map(role.fits, values))
+    if n_fitting < len(values) and not (role.name == "score" and 2 * n_fitting > len(values)):
+        return False
+    match role.name if values else "":
+        case "score":
+            return _is_guess(table, path)
+        case "model":
+            return NOT_MODELS.isdisjoint(plain("_".join(path)).split("_"))
+        case "repeat":
+            return not _names_runs(table, path)
+        case "prompt":
+            return _is_of_questions(path, values)
+        case "task":
+            return not all(map(is_time, values)) and not _is_setting(table, path, columns)
+    return bool(values)
 
 
 def _names_runs(table: Table, path: tuple[str, ...]) -> bool:
@@ -340,15 +346,13 @@ def counts_from_start(numbers: Collection[Any]) -> bool:
 
 
 def _is_guess(table: Table, path: tuple[str, ...]) -> bool:
-    """Whether a column may be the score without being chosen.
+    """Whether a column may be the score without being chosen: it has most rows.
 
-    It has most rows. In an object it is not the same everywhere: `judge.success` may say that the
-    judge answered.
+    In an object it is not the same in many rows: `judge.success` may say that the judge answered.
     """
     values = values_of(table, path)
-    if plain(path[-1]) == "overall" and (len(path) == 1 or plain(path[0]) not in OF_SCORES):
-        return False
-    return 2 * len(values) >= len(table) and not is_constant(table, path)
+    is_constant = len(values) >= LEAST_CONSTANT and len(set(map(as_json, values))) == 1
+    return 2 * len(values) >= len(table) and not (len(path) > 1 and is_constant)
 
 
 @dataclass(frozen=True)
@@ -416,42 +420,13 @@ def _is_graded(path: tuple[str, ...]) -> bool:
     return not GRADED.isdisjoint(plain("_".join(path)).split("_"))
 
 
-def is_constant(table: Table, path: tuple[str, ...]) -> bool:
-    """Whether a column of an object has one and the same verdict in many rows."""
-    values = values_of(table, path)
-    return len(path) > 1 and len(values) >= LEAST_CONSTANT and len(set(map(as_json, values))) == 1
-
-
-def _model(table: Table) -> tuple[str, ...] | None:
-    """The one column that is called a model of some kind, as `original_model`."""
-    named = [
-        path
-        for path in paths(table)
-        if len(path) == 1 and plain(path[0]).endswith("_model")
-        if NOT_MODELS.isdisjoint(plain(path[0]).split("_"))
-        if (values := values_of(table, path)) and all(map(_is_word, values))
-    ]
-    return named[0] if len(named) == 1 else None
-
-
 def _is_setting(table: Table, path: tuple[str, ...], columns: Columns) -> bool:
-    """Whether all rows have one value, though they differ in more than in what was done.
-
-    It is then the name of the benchmark, or a setting. Numbered rows may be repeats of one task.
-    """
+    """Whether all rows have one value: it is the benchmark's, unless it is an id or is numbered."""
     name = plain(path[-1])
-    is_id = name in IDS_OF_TASKS or name.endswith("_id")
-    if is_id or columns.keys() & {"prompt", "messages"} or n_distinct(table, [path]) > 1:
+    if name in IDS_OF_TASKS or name.endswith("_id") or columns.keys() & {"prompt", "messages"}:
         return False
-    if "repeat" in columns and n_distinct(table, [columns["repeat"]]) == len(table):
-        return False
-    roles = ("score", "model", "agent", "repeat", "output")
-    of_attempts = {columns[role] for role in roles if role in columns}
-    return any(
-        len(other) == 1 and other not in of_attempts and n_distinct(table, [other]) > 1
-        for other in paths(table)
-        if not is_score_name(other) and not is_duration(other[0])
-    )
+    is_numbered = "repeat" in columns and n_distinct(table, [columns["repeat"]]) == len(table)
+    return not is_numbered and n_distinct(table, [path]) == 1 < len(table)
 
 
 def is_of_steps(table: Table) -> bool:
@@ -515,43 +490,26 @@ def plain(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", words.casefold()).strip("_")
 
 
-def _fits(role: Role, values: Values) -> bool:
-    """Most values fit; a score may be missing or unreadable in some rows, an id may not."""
-    n_fitting = sum(map(role.fits, values))
-    return n_fitting > len(values) / 2 if role.name == "score" else 0 < n_fitting == len(values)
-
-
-def _of_rows_first(table: Table, candidates: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Columns of objects after those of the row, if one of these has words that judge.
-
-    A column of an object that fewer rows have than one of the row is none.
-    """
-    own = [path for path in candidates if len(path) == 1]
-    n_filled = max((len(values_of(table, path)) for path in own), default=0)
-    candidates = [
-        path for path in candidates if path in own or len(values_of(table, path)) >= n_filled
-    ]
-    is_judged = any(are_words(values_of(table, path)) and _is_judging(table, path) for path in own)
-    return sorted(candidates, key=len) if is_judged else candidates
-
-
-def _is_judging(table: Table, path: tuple[str, ...]) -> bool:
-    words = {value.strip().casefold() for value in values_of(table, path)}
-    return not JUDGING.isdisjoint(words)
-
-
 def _score(table: Table, candidates: Sequence[tuple[str, ...]]) -> tuple[str, ...] | None:
-    """The first column with scores from 0 to 1; a number of points only where there is no other."""
-    shares = (
-        path
-        for path in candidates
-        if all(
-            0 <= score <= 1
-            for value in values_of(table, path)
-            if (score := score_of(value)) is not None
-        )
-    )
-    return next(shares, None) or next(iter(candidates), None)
+    """The first column with scores from 0 to 1; a number of points only where there is no other.
+
+    A column of an object that fewer rows have than one of the row is none; where one of the row has
+    words that judge, those of objects come after it.
+    """
+    values = {path: values_of(table, path) for path in candidates}
+    own = [path for path in candidates if len(path) == 1]
+    n_filled = max((len(values[path]) for path in own), default=0)
+    filled = [path for path in candidates if path in own or len(values[path]) >= n_filled]
+    if any(
+        are_words(values[path]) and not JUDGING.isdisjoint(map(str.casefold, values[path]))
+        for path in own
+    ):
+        filled.sort(key=len)
+    scores = {path: [score_of(value) for value in values[path]] for path in filled}
+    shares = [
+        path for path in filled if all(0 <= one <= 1 for one in scores[path] if one is not None)
+    ]
+    return next(iter((*shares, *filled)), None)
 
 
 def _only_verdict(table: Table) -> tuple[str, ...] | None:
@@ -601,23 +559,6 @@ def _task(
     return next(exact, None) or next(repeated, None) or next(single, None)
 
 
-def _id_of_rows(table: Table, columns: Columns) -> tuple[str, ...] | None:
-    """The column of names, under any heading, that identify the rows of each model.
-
-    Of several the one with the fewest: what was given to every model.
-    """
-    named = [columns[role] for role in ("model", "agent", "repeat") if role in columns]
-    identifying = [
-        path
-        for path in paths(table)
-        if len(path) == 1 and path not in columns.values() and plain(path[0]) not in NOT_TASKS
-        if all(_is_name(get(row, *path)) for row in table)
-        if not all(map(is_time, values_of(table, path)))
-        if 1 < len(table) == n_distinct(table, [*named, path])
-    ]
-    return min(identifying, key=lambda path: n_distinct(table, [path]), default=None)
-
-
 def is_time(value: Any) -> bool:
     """Whether it is written as a date and a time with seconds."""
     return isinstance(value, str) and bool(CLOCK.match(value))
@@ -634,13 +575,10 @@ def _is_name(value: Any) -> bool:
 
 
 def with_computed(row: dict[str, Any], columns: Columns) -> dict[str, Any]:
-    """The row with its task, if several columns identify it, and its score, if it is computed."""
-    if (name := columns.get("task", ("",))[0]) not in row and SEPARATOR in name:
-        parts = [text(get(row, part)) for part in name.split(SEPARATOR)]
-        row = {**row, name: "/".join(map(str, parts)) if all(parts) else None}
-    if columns.get("score") == (OF_GRADER,):
-        row = {**row, OF_GRADER: GRADES.get(text(row.get("grade")) or "")}
-    return row
+    """The row with its score, if that is computed."""
+    if columns.get("score") != (OF_GRADER,):
+        return row
+    return {**row, OF_GRADER: GRADES.get(text(row.get("grade")) or "")}
 
 
 def columns_of_runs(
@@ -667,7 +605,7 @@ def columns_of_runs(
             benchmarks.setdefault(columns["benchmark"], Counter())[benchmark] += 1
         what = "task" if "task" in columns else "prompt"
         model = hash((table, _values_at(row, columns, ("benchmark", "model", "agent"))))
-        task = hash((model, _values_at(row, columns, ("repeat", what))))
+        task = hash((model, _values_at(row, columns, (what,))))
         tasks = first_tasks.setdefault(model, set())
         if len(tasks) < LEAST_CROSSED:
             tasks.add(task)
@@ -773,12 +711,10 @@ def n_distinct(table: Table, wanted: Sequence[tuple[str, ...]]) -> int:
     return len({as_json([get(row, *path) for path in wanted]) for row in table})
 
 
-def is_duration(name: str, *, is_whole: bool = False) -> bool:
-    """Whether a column is named like a measured time, or one of all that was done."""
+def is_duration(name: str) -> bool:
+    """Whether a column is named like the time of all that was done."""
     match = DURATION.search(plain(name))
-    return match is not None and not (
-        is_whole and plain(name)[: match.start()] not in ("", "total")
-    )
+    return match is not None and plain(name)[: match.start()] in ("", "total")
 
 
 def is_score_name(path: tuple[str, ...]) -> bool:
@@ -816,23 +752,18 @@ def described(
 def _type(values: Values, *, is_word: bool) -> str:
     """What scores are, and which other words among them are no pass or no scores."""
     scores = [value for value in values if not is_no_score(value)]
-    words = {" ".join(value.split()) for value in values if isinstance(value, str)}
+    words = {" ".join(value.split())[:LONGEST_VALUE] for value in values if isinstance(value, str)}
     others = sorted(word for word in words if is_no_score(word))
-    no_passes = _listed([word for word in others if score_of(word, is_word=is_word) is not None])
-    no_scores = _listed([word for word in others if score_of(word, is_word=is_word) is None])
-    if no_scores and not scores:
-        advice = "name a column of numbers, true and false, or pass and fail"
-        return f"words that are no scores: {no_scores}; {advice}"
     is_words = all(isinstance(value, str) and number(value) is None for value in scores)
     is_boolean = all(isinstance(value, bool) for value in scores)
     known = "boolean" if is_boolean else "words" if is_words else "number"
-    known += f"; no pass: {no_passes}" if no_passes else ""
-    return known + (f"; no scores: {no_scores}" if no_scores else "")
-
-
-def _listed(words: Sequence[str]) -> str:
-    more = f" and {len(words) - MOST_WORDS} more" if len(words) > MOST_WORDS else ""
-    return ", ".join(word[:LONGEST_VALUE] for word in words[:MOST_WORDS]) + more
+    parts = [known] if scores else ["no number, true and false, or pass and fail"]
+    passes = {word for word in others if score_of(word, is_word=is_word) is not None}
+    for label, chosen in (("no pass", passes), ("no scores", {*others} - passes)):
+        if listed := sorted(chosen):
+            more = f" and {len(listed) - MOST_WORDS} more" * (len(listed) > MOST_WORDS)
+            parts.append(f"{label}: {', '.join(listed[:MOST_WORDS])}{more}")
+    return "; ".join(parts)
 
 
 def is_no_score(value: Any) -> bool:

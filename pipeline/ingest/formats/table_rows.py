@@ -1,7 +1,7 @@
 """The rows of a table: JSONL, CSV, Parquet, or a JSON document in one of the shapes people write.
 
-A document has its rows in one list or object by ids, below one of runs or of tasks, below the names
-of their columns, or in a list for each column.
+A document has its rows in one list or object by ids, below one of runs or of tasks, or below the
+names of their columns.
 """
 
 from __future__ import annotations
@@ -14,15 +14,14 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
 from ...artifact import COMPRESSIONS
-from . import Line, Reject, as_json, head, items, objects, packed, parsed, text
+from . import Line, Reject, as_json, get, head, items, objects, packed, parsed, text
 from .table_columns import (
     IDS_OF_TASKS,
     LONGEST_ID,
@@ -224,98 +223,72 @@ def _asks(columns: Columns) -> bool:
     return "prompt" in columns or plain(columns.get("task", ("",))[-1]) in IDS_OF_TASKS
 
 
-@dataclass
-class Listed:
-    """The rows of all lists with one name at a level of a document.
+class Above(NamedTuple):
+    """An object of a document; that it is a run or task makes rows below it attempts."""
 
-    `is_known` says that what is above them tells of which run or task they are.
-    """
-
-    rows: list[dict[str, Any]]
+    path: tuple[str, ...]
+    common: dict[str, Any]
+    value: dict[str, Any]
     is_known: bool
-
-    def are_attempts(self) -> bool:
-        """Whether rows have scores, and do not sum up others below them."""
-        first = _objects(self.rows)
-        if not self.is_known:
-            return _are_tasks(first)
-        has_runs = any(
-            isinstance(value, dict) and plain(name).removesuffix("s") in OF_RUNS
-            for row in first
-            for name, value in row.items()
-        )
-        return (
-            "score" in recognise(first, {})
-            and not has_runs
-            and not any(map(_attempts_below, first))
-        )
 
 
 def _rows_in(document: dict[str, Any]) -> list[Any]:
     """The rows of the one list of attempts, the outermost one; else the document is a row."""
-    if rows := _rows_of_columns(document):
-        return rows
     if has_verdicts([document]) and not _is_keyed(document):
         return [document]
     levels = list(itertools.islice(_levels(document), MOST_LEVELS))
     for level in levels:
-        scored = {name for name, listed in level.items() if listed.are_attempts()}
-        named = {name for name in scored if name[-1] in LISTS}
-        # A second list with the same columns has rows as well: nothing says what distinguishes it.
-        columns = [set().union(*_objects(listed.rows)) for listed in level.values()]
-        chosen = named if len(named) == 1 else scored
-        if chosen:
-            rows = level[next(iter(chosen))].rows
+        scored = {path for path, (rows, is_known) in level.items() if _are_attempts(rows, is_known)}
+        named = {path for path in scored if path[-1] in LISTS}
+        if chosen := named if len(named) == 1 else scored:
+            rows, _ = level[next(iter(chosen))]
+            # A second list with the same columns has rows as well: nothing says what distinguishes
+            # it.
+            columns = [set().union(*_objects(one)) for one, _ in level.values()]
             is_single = columns.count(set().union(*_objects(rows))) == 1
             return rows if len(chosen) == 1 and is_single else [document]
-    outer = [listed.rows for level in levels for name, listed in level.items() if name[-1] in OUTER]
+    outer = [rows for level in levels for path, (rows, _) in level.items() if path[-1] in OUTER]
     return next(iter(outer), [document])
+
+
+def _are_attempts(rows: list[dict[str, Any]], is_known: bool) -> bool:
+    """Whether rows have scores, and do not sum up others below them."""
+    first = _objects(rows)
+    if not is_known:
+        return _are_tasks(first)
+    has_runs = any(
+        isinstance(value, dict) and plain(name).removesuffix("s") in OF_RUNS
+        for row in first
+        for name, value in row.items()
+    )
+    is_scored = "score" in recognise(first, {})
+    return is_scored and not has_runs and not any(map(_attempts_below, first))
 
 
 def _levels(
     document: dict[str, Any], *, is_deep: bool = False
-) -> Iterator[dict[tuple[str, ...], Listed]]:
+) -> Iterator[dict[tuple[str, ...], tuple[list[dict[str, Any]], bool]]]:
     """The rows of lists, or of objects by ids, the outermost first, with what is above them.
 
-    Objects that are neither are opened only if it is to be deep.
+    Each with whether they are known to be attempts. Objects that are neither are opened only if it
+    is to be deep.
     """
-    level: list[tuple[tuple[str, ...], dict[str, Any], dict[str, Any], bool]]
-    level = [((), {}, {"": document}, False)]
+    level = [Above((), {}, {"": document}, is_known=False)]
     while level:
-        tables: dict[tuple[str, ...], Listed] = {}
-        below: list[tuple[tuple[str, ...], dict[str, Any], dict[str, Any], bool]] = []
+        tables: dict[tuple[str, ...], tuple[list[dict[str, Any]], bool]] = {}
+        below: list[Above] = []
         for path, common, outer, is_known in level:
-            for name, value in outer.items():
-                here = (*path, name)
-                if not _is_of_attempts(name):
-                    continue
-                if isinstance(value, dict) and _is_keyed(value):
-                    role = plain(name).removesuffix("s")
-                    of_key = (role, role) if role in OF_RUNS else ("id", KEY)
-                    members = [
-                        ({of_key[0]: key}, {of_key[1]: key, **_of_runs(one)}, one)
-                        for key, one in value.items()
-                        if not key.startswith("_")
-                    ]
-                    are_known = True
-                elif isinstance(value, dict):
+            for name in filter(_is_of_attempts, outer):
+                here, value = (*path, name), outer[name]
+                if isinstance(value, dict) and not _is_keyed(value):
                     if is_deep or not path:
-                        below.append((here, {**common, **_of_runs(value)}, value, is_known))
+                        below.append(Above(here, common | _of_runs(value), value, is_known))
                     continue
-                else:
-                    members, are_known = _members(name, value)
-                listed = Listed([], is_known or name in OUTER)
-                tables.setdefault(here, listed).rows.extend(
-                    {**common, **own, **one} for own, _, one in members
-                )
-                below += [
-                    (here, {**common, **shared}, one, are_known) for _, shared, one in members
-                ]
-        yield {
-            path: Listed(_with_ids(listed.rows), listed.is_known)
-            for path, listed in tables.items()
-            if listed.rows
-        }
+                members, are_known = _members(name, value)
+                rows, _ = tables.setdefault(here, ([], is_known or name in OUTER))
+                rows += [{**common, **own, **one} for own, _, one in members]
+                below += [Above(here, common | said, one, are_known) for _, said, one in members]
+        yield {path: (_with_ids(rows), known) for path, (rows, known) in tables.items() if rows}
         level = below
 
 
@@ -331,39 +304,56 @@ def _is_keyed(value: Mapping[str, Any]) -> bool:
 def _members(
     name: str, value: Any
 ) -> tuple[list[tuple[dict[str, Any], dict[str, Any], dict[str, Any]]], bool]:
-    """The objects of a list with what each says of rows below it, and whether that is known.
+    """The objects of a list or by ids, each with its own id, and what it says of rows below it.
 
     A task says all its texts and its id, a run its short texts and a name.
     """
+    role = plain(name).removesuffix("s")
+    if isinstance(value, dict):
+        own, above = (role, role) if role in OF_RUNS else ("id", KEY)
+        return [
+            ({own: key}, {above: key, **_of_runs(one)}, one)
+            for key, one in value.items()
+            if not key.startswith("_")
+        ], True
     objects = [one for one in items(value) if isinstance(one, dict)]
-    texts = [
-        {key: one for key, one in row.items() if one and _is_text(key, one)} for row in objects
-    ]
-    if not objects or _asks(recognise(objects[:SAMPLED_ROWS], {})):
-        return [({}, *each) for each in zip(texts, objects, strict=True)], bool(objects)
-    texts = [{key: one for key, one in row.items() if len(str(one)) <= LONGEST_ID} for row in texts]
-    labels = [_of_runs(row) for row in texts]
-    is_labelled = all(labels) and len(set(map(as_json, labels))) == len(labels)
-    if not is_labelled:
-        columns = ([row.get(key) for row in texts] for key in texts[0])
-        places = list(map(str, range(len(texts))))
-        names = next((one for one in columns if len(set(one)) == len(one) > 1), places)
-        texts = [{KEY: label, **row} for label, row in zip(names, texts, strict=True)]
-    is_named = plain(name).removesuffix("s") in OF_RUNS
-    return [({}, *each) for each in zip(texts, objects, strict=True)], is_named or is_labelled
+    texts = [{key: one for key, one in row.items() if _is_text(key, one)} for row in objects]
+    is_known = _asks(recognise(objects[:SAMPLED_ROWS], {}))
+    if objects and not is_known:
+        texts = [
+            {key: one for key, one in row.items() if len(str(one)) <= LONGEST_ID} for row in texts
+        ]
+        labels = [_of_runs(row) for row in texts]
+        is_labelled = all(labels) and len(set(map(as_json, labels))) == len(labels)
+        is_known = is_labelled or role in OF_RUNS
+        if not is_labelled:
+            columns = ([row.get(key) for row in texts] for key in texts[0])
+            places = list(map(str, range(len(texts))))
+            names = next((one for one in columns if len(set(one)) == len(one) > 1), places)
+            texts = [{KEY: label, **row} for label, row in zip(names, texts, strict=True)]
+    return [({}, *each) for each in zip(texts, objects, strict=True)], is_known
 
 
 def _is_text(name: str, value: Any) -> bool:
-    return isinstance(value, str) or (text(value) is not None and is_task_name((name,)))
+    is_id = isinstance(value, str) or is_task_name((name,))
+    return is_id and text(value) is not None
 
 
 def _with_ids(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The rows with the name of what is above them: their run, or their task if they have none."""
+    """The rows with the name of what is above them: a task if they have none, a run if tasks recur.
+
+    Else it is a group of tasks.
+    """
     if not any(KEY in row for row in rows):
         return rows
     plain_rows = [{name: one for name, one in row.items() if name != KEY} for row in rows]
     columns = recognise(plain_rows[:SAMPLED_ROWS], {})
-    name = "run" if columns.keys() & {"task", "prompt", "messages"} else "id"
+    names_of: dict[str, set[Any]] = {}
+    role = next((one for one in ("task", "prompt", "messages") if one in columns), "")
+    for row in rows if role else ():
+        names_of.setdefault(as_json(get(row, *columns[role])), set()).add(row.get(KEY))
+    n_recurring = sum(len(names) > 1 for names in names_of.values())
+    name = "id" if not role else "run" if 2 * n_recurring > len(names_of) else "group"
     return [
         {name: row[KEY], **one} if KEY in row else one
         for row, one in zip(rows, plain_rows, strict=True)
@@ -376,9 +366,9 @@ def rows_below(path: Path, score: tuple[str, ...] = ()) -> list[list[dict[str, A
         levels = (
             [
                 row
-                for listed in level.values()
-                if not score or values_of(listed.rows, score)
-                for row in listed.rows
+                for rows, _ in level.values()
+                if not score or values_of(rows, score)
+                for row in rows
             ]
             for level in itertools.islice(_levels(_document(path), is_deep=True), MOST_LEVELS)
         )
@@ -389,19 +379,6 @@ def rows_below(path: Path, score: tuple[str, ...] = ()) -> list[list[dict[str, A
 def lists_of_rows(document: Mapping[str, Any]) -> list[list[Any]]:
     """The lists whose objects have verdicts."""
     return [items(one) for one in document.values() if has_verdicts(_objects(one))]
-
-
-def _rows_of_columns(document: dict[str, Any]) -> list[Any]:
-    """The rows of an object that has a list for each column, all of one length."""
-    lists = {name: value for name, value in document.items() if isinstance(value, list)}
-    lengths = set(map(len, lists.values()))
-    if len(lists) < 2 or len(lengths) > 1 or any(map(_objects, lists.values())):
-        return []
-    rows = [
-        {**_of_runs(document), "index": place, **dict(zip(lists, cells, strict=True))}
-        for place, cells in enumerate(zip(*lists.values(), strict=True))
-    ]
-    return rows if has_verdicts(rows[:SAMPLED_ROWS]) else []
 
 
 def _of_columns(path: Path) -> Iterator[Any]:
