@@ -1118,7 +1118,17 @@ def test_documents_are_attempts_and_tables_that_show_them_are_none(tmp_path: Pat
         for n in range(n_tasks)
     ]
     shown = [{"case_id": f"t{n}", "passed": n < 2, "file": f"tasks/t{n}.json"} for n in (1, 2)]
-    write_documents(tmp_path, [*rows, ("long/report.json", {"title": "Report", "results": shown})])
+    of_run = {"run_id": "x", "dataset": "y", "limit": 3}
+    reports = [
+        ("long/report.json", {"title": "Report", "results": shown}),
+        (
+            "long/more.json",
+            {"benchmark": "z", "sample_cases": [{**one, "why": "w"} for one in shown]},
+        ),
+        ("long/run.json", of_run),
+        ("long/summary.json", {**of_run, **{f"n_{n}": n for n in range(5)}, "accuracy": 0.5}),
+    ]
+    write_documents(tmp_path, [*rows, *reports])
     assert {run: len(found) for run, found in attempts_of_runs(tmp_path).items()} == {
         "long-tasks": 4,
         "short-tasks": 1,

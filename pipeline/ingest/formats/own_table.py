@@ -236,7 +236,7 @@ def _groups(
     others = {file: table for file, table in samples.items() if file not in alone}
     groups: tuple[list[Group], list[Group]] = ([], [])
     for place, tables in enumerate((others, alone)):
-        for alike in _alike(tables):
+        for alike in _alike(tables, least=FEWEST_DOCUMENTS if tables is alone else 1):
             rows = [row for file in alike for row in tables[file]]
             fields = tuple(sorted(_known(chosen, rows).items()))
             if tables is alone:
@@ -406,8 +406,7 @@ def _shown(one: Attempts, tables: Mapping[ListedFile, Columns]) -> set[ListedFil
         kinds, tasks = ({attempt[:n] for attempt in of_documents} for n in (1, 2))
         if any(attempt[:1] not in kinds or attempt[:2] in tasks for attempt in of_table):
             alike[file] = of_table
-    of_tables = sum(alike.values(), Counter())
-    return set(alike) if of_tables <= of_documents else None
+    return set(alike) if all(one <= of_documents for one in alike.values()) else None
 
 
 def _attempts(rows: Iterable[dict[str, Any]], columns: Columns) -> Counter[Any]:
@@ -430,8 +429,13 @@ def _names(table: Sequence[dict[str, Any]]) -> frozenset[str]:
     return frozenset(name for row in table for name in row)
 
 
-def _alike(samples: Mapping[ListedFile, list[dict[str, Any]]]) -> list[list[ListedFile]]:
-    """The files that have most columns in common, or in one folder one all columns of another."""
+def _alike(
+    samples: Mapping[ListedFile, list[dict[str, Any]]], *, least: int
+) -> list[list[ListedFile]]:
+    """The files that have most columns in common, or in one folder one all columns of another.
+
+    The latter only if there are so many with the columns of one of them.
+    """
     files_of: dict[tuple[str, frozenset[str]], list[ListedFile]] = defaultdict(list)
     for file, table in samples.items():
         files_of[file.folder, _names(table)].append(file)
@@ -442,7 +446,11 @@ def _alike(samples: Mapping[ListedFile, list[dict[str, Any]]]) -> list[list[List
             for group in groups
             if any(
                 len(own ^ other) <= len(own & other)
-                or (folder == of_other and (own <= other or other <= own))
+                or (
+                    folder == of_other
+                    and (own <= other or other <= own)
+                    and least <= max(len(files_of[one]) for one in ((folder, own), (folder, other)))
+                )
                 for of_other, other in group
             )
         ]

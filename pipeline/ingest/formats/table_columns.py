@@ -6,7 +6,6 @@ and false, and the key if it holds "B". Guesses are from the first rows, and are
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -357,19 +356,11 @@ def _is_guess(table: Table, path: tuple[str, ...]) -> bool:
 
 @dataclass(frozen=True)
 class Dispute:
-    """Two columns of verdicts that differ, and in how many of the rows that have both."""
+    """Two columns of verdicts that differ, and how often."""
 
     score: str
     other: str
-    n_differing: int
-    n_both: int
-
-    @property
-    def reason(self) -> str:
-        return (
-            f"two columns that judge attempts differently ({self.score}, {self.other}: "
-            f"not the same in {self.n_differing} of {self.n_both} rows that have both)"
-        )
+    reason: str
 
 
 def dispute(table: Table, score: tuple[str, ...]) -> Dispute | None:
@@ -395,7 +386,11 @@ def dispute(table: Table, score: tuple[str, ...]) -> Dispute | None:
         n_differing = sum(here != there for here, there in both)
         is_often = len(both) >= LEAST_JUDGED_TWICE and n_differing >= LEAST_DIFFERING * len(both)
         if is_often and {(0.0, 1.0), (1.0, 0.0)} <= set(both):
-            return Dispute(".".join(score), ".".join(other), n_differing, len(both))
+            names = ".".join(score), ".".join(other)
+            differing = f"not the same in {n_differing} of {len(both)} rows that have both"
+            reason = f"two columns that judge attempts differently ({names[0]}, {names[1]}: "
+            reason += f"{differing})"
+            return Dispute(*names, reason)
     return None
 
 
@@ -442,14 +437,9 @@ def is_of_steps(table: Table) -> bool:
 
 def _counts_up(values: Values) -> bool:
     """Whether numbers go from 0 or 1 up by one; a step may have several rows."""
-    numbers = [repeat_of(value) for value in values]
-    known = [one for one in numbers if one is not None]
-    return (
-        len(known) == len(numbers) > 1
-        and known[0] in (0, 1)
-        and all(later - earlier in (0, 1) for earlier, later in itertools.pairwise(known))
-        and 2 * len(set(known)) > len(known)
-    )
+    numbers = [-1 if (known := repeat_of(value)) is None else known for value in values]
+    is_numbering = numbers == sorted(numbers) and counts_from_start(numbers)
+    return is_numbering and 2 * len(set(numbers)) > len(numbers) > 1
 
 
 def _is_of_grader(table: Table) -> bool:
@@ -515,11 +505,11 @@ def _score(table: Table, candidates: Sequence[tuple[str, ...]]) -> tuple[str, ..
 def _only_verdict(table: Table) -> tuple[str, ...] | None:
     """The one column whose name ends like a score, as `original_reward`, and that is 0 or 1."""
     verdicts = [
-        path
-        for path in (tuple(name.split(".")) for name in possible_scores(table))
-        if len(path) == 1 and ends_like_score(path[0]) and not is_key_name(path[0])
+        name
+        for name in possible_scores(table)
+        if "." not in name and ends_like_score(name) and not is_key_name(name)
     ]
-    return verdicts[0] if len(verdicts) == 1 else None
+    return (verdicts[0],) if len(verdicts) == 1 else None
 
 
 def ends_like_score(name: str) -> bool:

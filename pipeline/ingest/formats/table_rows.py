@@ -287,7 +287,9 @@ def _levels(
                 members, are_known = _members(name, value)
                 rows, _ = tables.setdefault(here, ([], is_known or name in OUTER))
                 rows += [{**common, **own, **one} for own, _, one in members]
-                below += [Above(here, common | said, one, are_known) for _, said, one in members]
+                below += [
+                    Above(here, common | shared, one, are_known) for _, shared, one in members
+                ]
         yield {path: (_with_ids(rows), known) for path, (rows, known) in tables.items() if rows}
         level = below
 
