@@ -236,8 +236,8 @@ def _rows_in(document: dict[str, Any]) -> list[Any]:
     """The rows of the one list of attempts, the outermost one; else the document is a row."""
     if has_verdicts([document]) and not _is_keyed(document):
         return [document]
-    levels = list(itertools.islice(_levels(document), MOST_LEVELS))
-    for level in levels:
+    outer: list[list[Any]] = []
+    for level in itertools.islice(_levels(document), MOST_LEVELS):
         scored = {path for path, (rows, is_known) in level.items() if _are_attempts(rows, is_known)}
         named = {path for path in scored if path[-1] in LISTS}
         if chosen := named if len(named) == 1 else scored:
@@ -247,7 +247,7 @@ def _rows_in(document: dict[str, Any]) -> list[Any]:
             columns = [set().union(*_objects(one)) for one, _ in level.values()]
             is_single = columns.count(set().union(*_objects(rows))) == 1
             return rows if len(chosen) == 1 and is_single else [document]
-    outer = [rows for level in levels for path, (rows, _) in level.items() if path[-1] in OUTER]
+        outer += [rows for path, (rows, _) in level.items() if path[-1] in OUTER]
     return next(iter(outer), [document])
 
 
@@ -274,6 +274,7 @@ def _levels(
     is to be deep.
     """
     level = [Above((), {}, {"": document}, is_known=False)]
+    are_tasks: dict[tuple[str, ...], bool] = {}
     while level:
         tables: dict[tuple[str, ...], tuple[list[dict[str, Any]], bool]] = {}
         below: list[Above] = []
@@ -284,7 +285,10 @@ def _levels(
                     if is_deep or not path:
                         below.append(Above(here, common | _of_runs(value), value, is_known))
                     continue
-                members, are_known = _members(name, value)
+                # Lists with one name are alike, and there may be one for each row.
+                if here not in are_tasks and (objects := _objects(value)):
+                    are_tasks[here] = _asks(recognise(objects, {}))
+                members, are_known = _members(name, value, is_task=are_tasks.get(here, False))
                 rows, _ = tables.setdefault(here, ([], is_known or name in OUTER))
                 rows += [{**common, **own, **one} for own, _, one in members]
                 below += [
@@ -304,7 +308,7 @@ def _is_keyed(value: Mapping[str, Any]) -> bool:
 
 
 def _members(
-    name: str, value: Any
+    name: str, value: Any, *, is_task: bool
 ) -> tuple[list[tuple[dict[str, Any], dict[str, Any], dict[str, Any]]], bool]:
     """The objects of a list or by ids, each with its own id, and what it says of rows below it.
 
@@ -320,8 +324,8 @@ def _members(
         ], True
     objects = [one for one in items(value) if isinstance(one, dict)]
     texts = [{key: one for key, one in row.items() if _is_text(key, one)} for row in objects]
-    is_known = _asks(recognise(objects[:SAMPLED_ROWS], {}))
-    if objects and not is_known:
+    is_known = is_task
+    if objects and not is_task:
         texts = [
             {key: one for key, one in row.items() if len(str(one)) <= LONGEST_ID} for row in texts
         ]
