@@ -1161,6 +1161,23 @@ def test_documents_beside_a_table_with_their_tasks_are_not_counted(
     assert reasons == (set() if "traces" in " ".join(runs) else {own_table.UNDECIDED})
 
 
+def test_tables_that_are_each_among_documents_but_not_together_are_read(tmp_path: Path) -> None:
+    """They have more attempts than the documents, which are left aside."""
+    verdicts = {"a": (True, False), "b": (False, True), "c": (True, True)}
+    for name, passed in verdicts.items():
+        rows = [{"task_id": f"t{n}", "passed": one} for n, one in enumerate(passed)]
+        write_lines(tmp_path / f"{name}.jsonl", rows)
+    traces = [
+        (f"traces/{n}-{one}.json", {"task_id": f"t{n}", "success": one, "steps": []})
+        for n in range(2)
+        for one in (True, False)
+    ]
+    write_documents(tmp_path, traces)
+    assert {run: len(found) for run, found in attempts_of_runs(tmp_path).items()} == dict.fromkeys(
+        verdicts, 2
+    )
+
+
 def test_conditions_are_of_all_tables_that_have_them(tmp_path: Path) -> None:
     """Each task once under each of them, in small files together; a verdict is no condition."""
     for number in range(4):

@@ -406,7 +406,9 @@ def _shown(one: Attempts, tables: Mapping[ListedFile, Columns]) -> set[ListedFil
         kinds, tasks = ({attempt[:n] for attempt in of_documents} for n in (1, 2))
         if any(attempt[:1] not in kinds or attempt[:2] in tasks for attempt in of_table):
             alike[file] = of_table
-    return set(alike) if all(one <= of_documents for one in alike.values()) else None
+    # Two summaries of the same documents are one.
+    distinct = {frozenset(of_table.items()): of_table for of_table in alike.values()}
+    return set(alike) if sum(distinct.values(), Counter()) <= of_documents else None
 
 
 def _attempts(rows: Iterable[dict[str, Any]], columns: Columns) -> Counter[Any]:
