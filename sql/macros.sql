@@ -361,12 +361,6 @@ create or replace macro is_own_words(text, own) as
         false
     );
 
--- Is it one of these names?
-create or replace macro is_extracted_name(path) as
-    path in (
-        'extracted_answer', 'predicted_answer', 'parsed_answer', 'extracted_label', 'predicted_label', 'extracted', 'predicted'
-    );
-
 -- A field of a row by its JSON path; the components of a reward stand apart from the rest.
 -- A path is checked even where its branch is not taken, so each branch gets one that can be read.
 create or replace macro row_field(verifier, reward_components, path) as

@@ -127,8 +127,8 @@ def test_what_the_verifier_says_is_no_answer() -> Batch:
         for task, answer in enumerate(answers, start=10)
     ]
     found = notes((yield rows))
-    taken = {note for listed in found.values() for note in listed if "verifier took" in note}
-    assert taken == {'the verifier took "3/4" as the answer'}
+    taken = {note for listed in found.values() for note in listed if "recorded answer" in note}
+    assert taken == {'the recorded answer is "3/4"'}
 
 
 @together

@@ -88,6 +88,21 @@ def test_an_object_with_the_reward() -> Batch:
     assert (yield rows).rows(UNGRADED) == [("12", "result is null")]
 
 
+@together
+def test_a_verdict_beside_an_object_that_is_null() -> Batch:
+    """True and false beside the grader's object is a verdict, whatever the object says."""
+    rows = [
+        row(
+            task,
+            is_pass=task < 6,
+            correct=task < 6,
+            grade=None if task > 8 else {"is_met": task < 6, "reason": f"as seen in {task}"},
+        )
+        for task in range(12)
+    ]
+    assert (yield rows).rows(UNGRADED) == []
+
+
 def ungraded_rows() -> list[Row]:
     """Twenty graded attempts and eight that are not, which say why in one field or another.
 

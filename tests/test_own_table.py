@@ -71,20 +71,16 @@ def flat(place: int, verdict: bool) -> dict[str, Any]:
     }
 
 
-def test_an_answer_that_is_too_long_is_not_recorded_as_missing(tmp_path: Path) -> None:
-    """Only an answer that the table has as null or empty was not extracted."""
+def test_no_other_column_is_called_an_extracted_answer_that_is_missing(tmp_path: Path) -> None:
+    """A column of another name is null or empty under its own; an answer may be too long."""
     answers = ["so", "long " * 50, None, ""]
     rows = rows_of(
         lambda place, verdict: {**flat(place, verdict), "prediction": answers[place % 4]}
     )
     write_lines(tmp_path / "run.jsonl", rows)
     listed = attempts(tmp_path)[:4]
-    assert [row.get("extracted_answer", "nothing") for row in listed] == [
-        "so",
-        "nothing",
-        None,
-        None,
-    ]
+    assert [row.get("extracted_answer", "nothing") for row in listed] == ["so", *["nothing"] * 3]
+    assert [row["prediction"] for row in listed] == [*answers[:3], None]
 
 
 def test_an_answer_keeps_the_name_of_its_column(tmp_path: Path) -> None:
@@ -104,16 +100,15 @@ def test_an_answer_keeps_the_name_of_its_column(tmp_path: Path) -> None:
 
 
 def test_what_is_measured_below_the_row(tmp_path: Path) -> None:
-    """Seconds in an object; tokens, and why the model stopped, in its messages."""
+    """Seconds and the cost in objects, tokens in the messages of the model."""
 
     def conversation(place: int, verdict: bool) -> dict[str, Any]:
         usage = {"prompt_tokens": 100 + place, "completion_tokens": 10}
         asked = {"role": "user", "content": f"Question {place}?", "usage": {"prompt_tokens": 7}}
         message = {"role": "assistant", "content": "So.", "usage": usage}
-        last = {**message, "raw_data": {"finish_reason": "stop"}}
         return {
             "task_id": f"q{place}",
-            "messages": [asked, message, asked, last],
+            "messages": [asked, message, asked, message],
             "run_info": {"duration_sec": 4.5},
             "token_usage": {"cost": 0.25},
             "correct": verdict,
@@ -121,7 +116,7 @@ def test_what_is_measured_below_the_row(tmp_path: Path) -> None:
 
     write_lines(tmp_path / "mine.jsonl", rows_of(conversation))
     row = attempts(tmp_path)[3]
-    assert row["total_run_time"] == 4.5 and row["finish_reason"] == "stop"
+    assert row["total_run_time"] == 4.5
     assert row["response"]["usage"] == {"input_tokens": 206, "output_tokens": 20, "cost": 0.25}
 
 
@@ -209,16 +204,6 @@ def test_models_of_tasks_in_a_document(tmp_path: Path) -> None:
     }
 
 
-def test_repeats_by_task_and_model(tmp_path: Path) -> None:
-    """Each task has nothing but lists of graded answers, by model; a share is a score."""
-    graded = [{"total_score": score, "feedback": "so"} for score in (0.0, 0.5, 1.0)]
-    tasks = {f"t{place}": {"ash": graded, "oak": graded[1:]} for place in range(3)}
-    (tmp_path / "all.json").write_text(json.dumps(tasks))
-    runs = runs_of(tmp_path)
-    assert runs["ash"][:3] == [("t0", 0), ("t0", 0.5), ("t0", 1)]
-    assert [len(runs[name]) for name in ("ash", "oak")] == [9, 6]
-
-
 def test_a_verdict_before_a_number_of_points(tmp_path: Path) -> None:
     """Points are no score beside words for a verdict; a name that two questions share no task."""
     rows = [
@@ -295,42 +280,6 @@ def test_uneven_values_are_fields(tmp_path: Path) -> None:
     assert set(runs_of(tmp_path)) == {"sums", "facts"}
 
 
-def test_names_of_rows_are_tasks(tmp_path: Path) -> None:
-    """Without a column named like a task, it is the one with a row of each model."""
-    rows = [
-        {"trace": f"{model}{place}", "picture": f"p{place}", "model": model, "correct": place > 1}
-        for model in ("ash", "oak")
-        for place in range(4)
-    ]
-    write_lines(tmp_path / "all.jsonl", rows)
-    attempts_of_run = [(f"p{place}", float(place > 1)) for place in range(4)]
-    assert runs_of(tmp_path) == {"ash": attempts_of_run, "oak": attempts_of_run}
-
-
-@pytest.mark.parametrize("classes", [(True, False), ("cat", "dog")])
-def test_answers_that_are_classes(tmp_path: Path, classes: tuple[Any, Any]) -> None:
-    """Answers and keys of the same few words are a score where they are equal; none without one."""
-    rows = [
-        {"id": place, "label": classes[place % 2], "prediction": classes[place // 2 % 2]}
-        for place in range(12)
-    ]
-    rows[11]["prediction"] = None
-    write_lines(tmp_path / "all.jsonl", rows)
-    rewards = [reward for _, reward in runs_of(tmp_path)[None]]
-    assert rewards == [1, 0, 0, 1] * 2 + [1, 0, 0, None]
-
-
-def test_answers_of_other_words_are_no_score(tmp_path: Path) -> None:
-    """Words beside a key that has others are not compared."""
-    rows = [
-        {"id": place, "label": "ab"[place % 2], "prediction": "cd"[place % 2]}
-        for place in range(12)
-    ]
-    write_lines(tmp_path / "all.jsonl", rows)
-    with pytest.raises(InputError, match="no column of scores"):
-        read(tmp_path)
-
-
 def test_models_are_runs(tmp_path: Path) -> None:
     """Rows of two models are two runs of the same tasks."""
     table = {
@@ -398,7 +347,6 @@ def test_choices(tmp_path: Path) -> None:
         {row.pop("id"): row for row in rows_of(flat)},
         {"columns": [*rows_of(flat)[0]], "data": [[*row.values()] for row in rows_of(flat)]},
         {"model": "m", "asked": rows_of(flat)},
-        {name: [row[name] for row in rows_of(flat)] for name in rows_of(flat)[0]},
     ],
     ids=[
         "a list",
@@ -406,7 +354,6 @@ def test_choices(tmp_path: Path) -> None:
         "rows by id",
         "columns and data",
         "a list under any name",
-        "a list for each column",
     ],
 )
 def test_documents(tmp_path: Path, document: Any) -> None:
@@ -435,7 +382,7 @@ def test_nested_score(tmp_path: Path) -> None:
 
 def test_repeated_prompts(tmp_path: Path) -> None:
     """Ids of rows are not tasks if the same prompt has several."""
-    rows = [{"id": n, "prompt": f"p{n % 4}", "response": "r", "score": 1.0} for n in range(12)]
+    rows = [{"id": n, "prompt": f"{n % 4}?", "response": "r", "score": 1.0} for n in range(12)]
     write_lines(tmp_path / "step.jsonl", rows)
     assert len({row["_ng_task_index"] for row in attempts(tmp_path)}) == 4
 
@@ -482,7 +429,7 @@ def test_other_spellings(tmp_path: Path) -> None:
     ("measured", "usage", "seconds"),
     [
         (
-            {"runtime_sec": 2.5, "use": {"plan_prompt_tokens": 3, "act_prompt_tokens": 4}},
+            {"runtime_sec": 2.5, "use": {"plan_prompt_tokens": 3, "prompt_tokens": 7}},
             {"input_tokens": 7},
             2.5,
         ),
@@ -500,7 +447,7 @@ def test_other_spellings(tmp_path: Path) -> None:
 def test_what_is_measured_by_the_last_words_of_names(
     tmp_path: Path, measured: dict[str, Any], usage: dict[str, int] | None, seconds: float | None
 ) -> None:
-    """Tokens of parts add up without a total; a limit is not measured, nor is one part the time."""
+    """A limit is not measured, nor is one part the tokens or the time."""
     rows = [{"id": place, "passed": True, **measured} for place in range(3)]
     write_lines(tmp_path / "x.jsonl", rows)
     first = attempts(tmp_path)[0]
@@ -580,8 +527,8 @@ def test_words_that_are_no_scores(tmp_path: Path) -> None:
     (artifact,) = discover.artifacts((tmp_path,), table_fields={"score": "level"})
     (reading,) = own_table.readings([artifact])
     assert (
-        "score = level (words that are no scores: L0, L1, L2, L3, L4 and 2 more; "
-        "name a column of numbers, true and false, or pass and fail)"
+        "score = level (no number, true and false, or pass and fail; "
+        "no scores: L0, L1, L2, L3, L4 and 2 more)"
     ) in reading
     some = [{"id": n, "output": "x", "correct": "N/A" if n == 2 else n > 3} for n in range(6)]
     assert "score = correct (boolean; no scores: N/A)" in described(recognise(some, {}), [], some)
@@ -597,24 +544,6 @@ def test_correct_may_be_the_key() -> None:
     table = [{"id": n, "answer": "A", "correct": "B", "score": n % 2} for n in range(4)]
     columns = recognise(table, {})
     assert (columns["key"], columns["score"]) == (("correct",), ("score",))
-
-
-@pytest.mark.parametrize(
-    ("n_compared", "column"), [(1, ("exact_answer",)), (2, None)], ids=["one", "two"]
-)
-def test_a_column_that_compares_two_others_is_the_score(
-    n_compared: int, column: tuple[str, ...] | None
-) -> None:
-    """Where two columns are such comparisons, neither is taken for the score."""
-    table = rows_of(
-        lambda place, verdict: {
-            "exact_answer": verdict,
-            "same_unit": verdict if n_compared == 2 else place % 2 == 0,
-            "given": str(place if verdict else -1),
-            "wanted": str(place),
-        }
-    )
-    assert recognise(table, {}).get("score") == column
 
 
 def test_what_an_output_was_taken_from_is_no_key() -> None:
@@ -665,14 +594,12 @@ def test_the_only_verdict_that_is_named_like_a_score(
     [
         ({"key": "x"}, False),
         ({"meta": {"target": 7}}, False),
-        ({}, True),
+        ({}, False),
         ({"trial": 0}, True),
-        ({"model": "m"}, True),
-        ({"duration_s": 1.5}, True),
     ],
 )
 def test_a_constant_is_no_task(row: dict[str, Any], is_task: bool) -> None:
-    """One word in all rows names their benchmark, if they are not attempts at one task."""
+    """One word in all rows names their benchmark, unless they are numbered."""
 
     def differing(value: Any, n: int) -> Any:
         if isinstance(value, dict):
@@ -689,26 +616,6 @@ def test_a_constant_is_no_task(row: dict[str, Any], is_task: bool) -> None:
     # An id of nothing but tasks stays one.
     renamed = [{"task_id": one["task"], **one, "task": "sums"} for one in table]
     assert recognise(renamed, {})["task"] == ("task_id",)
-
-
-@pytest.mark.parametrize(
-    ("n_apart", "column"), [(0, ("tests_passed",)), (1, None)], ids=["a part", "apart"]
-)
-def test_of_several_verdicts_the_one_that_is_true_where_all_are(
-    tmp_path: Path, n_apart: int, column: tuple[str, ...] | None
-) -> None:
-    """It is the whole; one row in a later part of the table contradicts it."""
-    rows = [
-        {"task_id": place, "build_passed": place % 4 > 0, "tests_passed": place % 4 > 1}
-        for place in range(300)
-    ]
-    rows += [{"task_id": 300, "build_passed": False, "tests_passed": True}] * n_apart
-    write_lines(tmp_path / "all.jsonl", rows)
-    if column is None:
-        with pytest.raises(InputError, match=r"score \(build_passed, tests_passed\)"):
-            read(tmp_path)
-    else:
-        assert sum(row["reward"] for row in attempts(tmp_path)) == 150
 
 
 def read_as(folder: Path, **chosen: str) -> dict[str, str]:
@@ -796,14 +703,23 @@ def timed(model: str, places: Iterable[int]) -> list[dict[str, Any]]:
     ]
 
 
-def test_several_columns_are_the_task(tmp_path: Path) -> None:
-    """The fewest that identify a row of each model; a time identifies none."""
+def test_a_table_without_tasks_is_refused(tmp_path: Path) -> None:
+    """Scores alone are not enough; the message says how to name what identifies a task."""
     write_lines(tmp_path / "all.jsonl", [*timed("ash", range(10)), *timed("maple", range(10))])
-    assert "task = level, round, score" in read_as(tmp_path)["all.jsonl"]
-    tasks = [f"{place // 5}/{place % 5}" for place in range(10)]
-    runs = runs_of(tmp_path)
-    assert [[task for task, _ in runs[model]] for model in ("ash", "maple")] == [tasks, tasks]
-    assert attempts(tmp_path)[7]["round"] == 2
+    with pytest.raises(InputError, match="neither a prompt, nor an answer") as refusal:
+        read(tmp_path)
+    assert "--field task=COLUMN" in str(refusal.value.hint)
+
+
+def test_several_verdicts_are_refused(tmp_path: Path) -> None:
+    """Nothing says which of them is the whole; both are proposed."""
+    rows = [
+        {"task_id": place, "build_passed": place % 4 > 0, "tests_passed": place % 4 > 1}
+        for place in range(20)
+    ]
+    write_lines(tmp_path / "all.jsonl", rows)
+    with pytest.raises(InputError, match=r"score \(build_passed, tests_passed\)"):
+        read(tmp_path)
 
 
 def test_a_time_is_no_task(tmp_path: Path) -> None:
@@ -836,20 +752,6 @@ def test_a_condition_of_some_models(tmp_path: Path) -> None:
     ]
     write_lines(tmp_path / "all.jsonl", rows)
     assert set(runs_of(tmp_path)) == {"ash tool", "ash text", "oak tool"}
-
-
-def test_names_of_prompts_are_conditions(tmp_path: Path) -> None:
-    """Words that recur for every task are no question; repeats are numbered for each of them."""
-    rows = [
-        {"problem": f"p{place}", "prompt": prompt, "sample": repeat, "verified": place > 1}
-        for prompt in ("base", "few-shot")
-        for place in range(4)
-        for repeat in range(2)
-    ]
-    write_lines(tmp_path / "all.jsonl", rows)
-    assert read_as(tmp_path)["all.jsonl"] == (
-        "task = problem, score = verified (boolean), repeat = sample, one run per prompt"
-    )
 
 
 @pytest.mark.parametrize(
@@ -901,18 +803,6 @@ def test_rows_of_training_are_attempts(tmp_path: Path, more: dict[str, Any]) -> 
 
     write_lines(tmp_path / "run.jsonl", [sampled(n) for n in range(6)])
     assert [one.kind for one in discover.artifacts((tmp_path,))] == [Kind.ROLLOUTS]
-
-
-def test_a_column_that_differs_from_a_comparison_is_no_score() -> None:
-    """One row in twelve is enough."""
-    table = rows_of(
-        lambda place, verdict: {
-            "checked": verdict or place == 0,
-            "given": str(place if verdict else -1),
-            "wanted": str(place),
-        }
-    )
-    assert "score" not in recognise(table, {})
 
 
 @pytest.mark.parametrize("is_same", [True, False], ids=["same", "other"])
@@ -970,14 +860,12 @@ def test_no_score(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["failed", "is_wrong", "hasError", "loss", "not_solved"])
 def test_the_opposite_of_a_score_is_not_proposed(name: str, tmp_path: Path) -> None:
-    """A column whose name says that an attempt is worse is no example; the message says why."""
+    """A column whose name says that an attempt is worse is no example."""
     rows = rows_of(lambda place, verdict: {"id": place, "prompt": "p", name: not verdict})
     write_lines(tmp_path / "x.jsonl", rows)
     with pytest.raises(InputError) as refusal:
         discover.artifacts((tmp_path,))
-    hint = str(refusal.value.hint)
-    assert "--field score=" not in hint and f"By its name {name} is higher where" in hint
-    # Beside a column that may be the score no notice of it is needed.
+    assert "--field score=" not in str(refusal.value.hint)
     both = (
         {"test_passed": True, "code_correct": False},
         {"test_passed": False, "code_correct": True},
@@ -1033,7 +921,7 @@ def test_beside_results(tmp_path: Path) -> None:
 def test_a_document_whose_rows_all_fail(tmp_path: Path) -> None:
     """It is a run as others are, and what it says of itself is of no other file."""
     for name, stated, n_passed in (
-        ("good.json", {"sampler_model": "one", "grader_model": "judge"}, 9),
+        ("good.json", {"model": "one", "grader_model": "judge"}, 9),
         # What has a meaning of ours is not taken from it.
         ("bad.json", {"model": "two", "pass_threshold": 0, "log_status": "ended"}, 0),
     ):
@@ -1053,7 +941,7 @@ def test_a_document_whose_rows_all_fail(tmp_path: Path) -> None:
     ]
     bad, good = ({name: one[name] for name in one if name != "read_as"} for one in settings_of)
     assert bad == {"model": "two"}
-    assert good == {"sampler_model": "one", "grader_model": "judge", "model": "one"}
+    assert good == {"model": "one", "grader_model": "judge"}
 
 
 def test_list_of_benchmarks(tmp_path: Path) -> None:
@@ -1230,10 +1118,81 @@ def test_documents_are_attempts_and_tables_that_show_them_are_none(tmp_path: Pat
         for n in range(n_tasks)
     ]
     shown = [{"case_id": f"t{n}", "passed": n < 2, "file": f"tasks/t{n}.json"} for n in (1, 2)]
-    write_documents(tmp_path, [*rows, ("long/report.json", {"title": "Report", "results": shown})])
+    of_run = {"run_id": "x", "dataset": "y", "limit": 3}
+    reports = [
+        ("long/report.json", {"title": "Report", "results": shown}),
+        (
+            "long/more.json",
+            {"benchmark": "z", "sample_cases": [{**one, "why": "w"} for one in shown]},
+        ),
+        ("long/run.json", of_run),
+        ("long/summary.json", {**of_run, **{f"n_{n}": n for n in range(5)}, "accuracy": 0.5}),
+    ]
+    write_documents(tmp_path, [*rows, *reports])
     assert {run: len(found) for run, found in attempts_of_runs(tmp_path).items()} == {
         "long-tasks": 4,
         "short-tasks": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("first", "model", "runs"),
+    [
+        (0, "m", {"a a": 4, "a b": 4}),
+        (9, "m", {"a a": 4, "a b": 4, "traces": 3}),
+        (0, "c", {"a a": 4, "a b": 4, "traces c": 3}),
+    ],
+    ids=["the same tasks", "other tasks", "another model"],
+)
+def test_documents_beside_a_table_with_their_tasks_are_not_counted(
+    tmp_path: Path, first: int, model: str, runs: dict[str, int]
+) -> None:
+    """They are listed; the table has attempts that they have not."""
+    rows = [{"task_id": str(n), "model": name, "success": n > 1} for name in "ab" for n in range(4)]
+    (tmp_path / "a.json").write_text(json.dumps({"results": rows}))
+    of_model = {"model": model} if model == "c" else {}
+    traces = [
+        (f"traces/{n}.json", {"task_id": str(first + n), "status": word, "steps": [], **of_model})
+        for n, word in enumerate(("failed", "failed", "success"))
+    ]
+    write_documents(tmp_path, traces)
+    assert {run: len(found) for run, found in attempts_of_runs(tmp_path).items()} == runs
+    reasons = {one.skipped for one in discover.artifacts((tmp_path,)) if one.skipped}
+    assert reasons == (set() if "traces" in " ".join(runs) else {own_table.UNDECIDED})
+
+
+def test_tables_that_are_each_among_documents_but_not_together_are_read(tmp_path: Path) -> None:
+    """They have more attempts than the documents, which are left aside."""
+    verdicts = {"a": (True, False), "b": (False, True), "c": (True, True)}
+    for name, passed in verdicts.items():
+        rows = [{"task_id": f"t{n}", "passed": one} for n, one in enumerate(passed)]
+        write_lines(tmp_path / f"{name}.jsonl", rows)
+    traces = [
+        (f"traces/{n}-{one}.json", {"task_id": f"t{n}", "success": one, "steps": []})
+        for n in range(2)
+        for one in (True, False)
+    ]
+    write_documents(tmp_path, traces)
+    assert {run: len(found) for run, found in attempts_of_runs(tmp_path).items()} == dict.fromkeys(
+        verdicts, 2
+    )
+
+
+def test_conditions_are_of_all_tables_that_have_them(tmp_path: Path) -> None:
+    """Each task once under each of them, in small files together; a verdict is no condition."""
+    for number in range(4):
+        rows = [
+            {"task_id": str(n), "framework": word, "ended": "ab"[(n + len(word)) % 2], "ok": n > 0}
+            for word in ("graph", "plan", "saga")[: 3 if number else 1]
+            for n in range(2)
+        ]
+        for row in rows if number % 2 else ():
+            row["tokens"] = 7
+        (tmp_path / f"{number}.json").write_text(json.dumps({"results": rows}))
+    assert {run: len(found) for run, found in attempts_of_runs(tmp_path).items()} == {
+        f"{number} {word}": 2
+        for number in range(4)
+        for word in ("graph", "plan", "saga")[: 3 if number else 1]
     }
 
 
@@ -1275,7 +1234,10 @@ def test_an_id_of_another_name_is_the_task() -> None:
 
 def test_rows_of_another_file_are_counted_once(tmp_path: Path) -> None:
     """A file whose every row is in a larger one is not read; one row of its own is enough."""
-    rows = rows_of(lambda place, verdict: {"id": place, "passed": verdict, "output": f"o{place}"})
+    said = "So this is what comes out:"
+    rows = rows_of(
+        lambda place, verdict: {"id": place, "passed": verdict, "output": f"{said} {place}"}
+    )
     write_lines(tmp_path / "all.jsonl", rows)
     write_lines(tmp_path / "part.jsonl", rows[4:8])
     write_lines(tmp_path / "other.jsonl", [*rows[4:8], {**rows[8], "output": "another"}])
@@ -1290,7 +1252,7 @@ def sampled(place: int, *, shift: int = 0) -> dict[str, Any]:
 
 
 def test_rows_below_a_list_of_runs(tmp_path: Path) -> None:
-    """Texts of a run are columns of its rows; a list beside it has what is asked under each id."""
+    """Texts of a run are columns of its rows."""
     runs = [
         {"model": model, "note": "", "pass_rate": 0.5, "when": f"day {shift}"}
         | {"samples": [sampled(place, shift=shift) for place in range(6 - shift)]}
@@ -1303,9 +1265,7 @@ def test_rows_below_a_list_of_runs(tmp_path: Path) -> None:
         "ash": list(zip(tasks, [0, 1, 1, 0, 1, 1], strict=True)),
         "oak": list(zip(tasks[:5], [1, 1, 0, 1, 1], strict=True)),
     }
-    row = attempts(tmp_path)[-1]
-    assert (row["when"], row["expected_answer"]) == ("day 1", "y")
-    assert words(row["responses_create_params"]["input"]) == ["4?"]
+    assert attempts(tmp_path)[-1]["when"] == "day 1"
 
 
 def test_runs_of_one_model_have_names(tmp_path: Path) -> None:
@@ -1330,6 +1290,25 @@ def test_attempts_below_a_list_of_tasks(tmp_path: Path) -> None:
     assert runs_of(tmp_path) == {None: expected}
 
 
+@pytest.mark.parametrize(("n_tasks", "runs"), [(3, {"a", "b"}), (6, {None})])
+def test_lists_of_the_same_tasks_are_of_runs(
+    tmp_path: Path, n_tasks: int, runs: set[str | None]
+) -> None:
+    """What is above lists of other tasks each is a group of tasks."""
+    lists = {
+        name: {
+            "of": 3,
+            "asked": [{"question": f"{n % n_tasks}?", "correct": n % 2} for n in range(6)],
+        }
+        for name in "ab"
+    }
+    for name, listed in lists.items() if n_tasks == 6 else ():
+        for row in listed["asked"]:
+            row["question"] = f"{name}{row['question']}"
+    (tmp_path / "r.json").write_text(json.dumps({"n": 1, "by_kind": lists}))
+    assert set(runs_of(tmp_path)) == runs
+
+
 def test_steps_below_a_list_are_no_attempts(tmp_path: Path) -> None:
     """Names and verdicts below objects that are neither runs nor tasks."""
     steps = [{"name": name, "passed": name > "a"} for name in "abc"]
@@ -1339,34 +1318,16 @@ def test_steps_below_a_list_are_no_attempts(tmp_path: Path) -> None:
         discover.artifacts((tmp_path,))
 
 
-@pytest.mark.parametrize("is_copy", [True, False], ids=["copies", "others"])
-def test_lists_of_objects_are_not_columns(tmp_path: Path, is_copy: bool) -> None:
-    """Two lists of rows of another file have no attempt of their own; it is listed."""
+def test_lists_of_objects_are_not_columns(tmp_path: Path) -> None:
+    """Nothing says what two lists of rows are of; their document is listed."""
     rows = rows_of(flat)
-    wrong = [{**row, "output": row["output"] if is_copy else "8"} for row in rows[:9:3]]
+    wrong = [{**row, "output": "8"} for row in rows[:9:3]]
     (tmp_path / "all.json").write_text(json.dumps({"asked": rows}))
     (tmp_path / "some.json").write_text(json.dumps({"wrong": wrong, "sure": rows[1:4]}))
     artifacts = {one.name: one for one in discover.artifacts((tmp_path,))}
     assert artifacts["all.json"].kind is Kind.ROLLOUTS
-    reason = "repeats rows of a table beside it" if is_copy else "has lists of rows"
-    assert str(artifacts["some.json"].skipped).startswith(reason)
+    assert str(artifacts["some.json"].skipped).startswith("has lists of rows")
     assert artifacts["some.json"].kind is Kind.SKIPPED
-
-
-def test_few_answers_are_compared_as_in_a_table_beside_them(tmp_path: Path) -> None:
-    """Two columns that are the score of a larger table are that of a single row as well."""
-    rows = [
-        {"id": place, "label": bool(place % 2), "prediction": bool(place // 2 % 2)}
-        for place in range(12)
-    ]
-    write_lines(tmp_path / "all.jsonl", rows)
-    write_lines(tmp_path / "one.jsonl", [{**rows[1], "id": 99, "response": "no"}])
-    write_lines(tmp_path / "none.jsonl", [{"label": "in words", "prediction": "no"}])
-    artifacts = {one.name: one for one in discover.artifacts((tmp_path,))}
-    (row,) = [one for one in own_table.read(artifacts["one.jsonl"]) if isinstance(one, Row)]
-    assert row.value["reward"] == 0
-    # A table of one row that is not read is listed, too.
-    assert "without a column of scores" in str(artifacts["none.jsonl"].skipped)
 
 
 @pytest.mark.parametrize("name", ["__expected", "goldLabel", "correct_answer", "expected_passed"])
@@ -1403,21 +1364,6 @@ def test_attempts_come_before_their_logs(tmp_path: Path) -> None:
     assert {row.value["_ng_task_index"] for row in rows} == {"form", "list"}
 
 
-def test_numbered_tasks_under_any_heading(tmp_path: Path) -> None:
-    """A number that begins again at each name counts the repeats of it."""
-    rounds = [
-        {"round": 3 * rule + place, "rule": f"rule{rule}", "batch": place, "success": place > 0}
-        for rule in range(5)
-        for place in range(3)
-    ]
-    folder = tmp_path / "solo"
-    folder.mkdir()
-    (folder / "results.json").write_text(json.dumps({"config": {"k": 1}, "rounds": rounds}))
-    rows = attempts(folder)
-    assert [row["_ng_task_index"] for row in rows[:4]] == ["rule0", "rule0", "rule0", "rule1"]
-    assert [row["_ng_rollout_index"] for row in rows[:4]] == [0, 1, 2, 0]
-
-
 def test_objects_by_ids_are_rows(tmp_path: Path) -> None:
     """The key is the task; a column of them is found by its own name."""
     rows = {str(place): {"q": f"Why {place}?", "binary_correct": place % 2} for place in range(6)}
@@ -1432,17 +1378,11 @@ def test_objects_by_ids_are_rows(tmp_path: Path) -> None:
     [
         (
             lambda place: {"question": f"Why {place}?", "judge": {"success": True}},
-            "judge.success is the same in all rows",
+            "no column of scores",
         ),
         (
-            lambda place: {
-                "task_id": place,
-                "a_correct": place % 3,
-                "a_s": 1,
-                "b_correct": 0,
-                "b_s": 1,
-            },
-            "several models beside each other (a, b)",
+            lambda place: {"task_id": place, "a_correct": place % 2, "b_correct": place % 3 % 2},
+            "several columns that may be the score (a_correct, b_correct)",
         ),
         (
             lambda place: {"question": f"Why {place}?", "check": {"f1": 1.0} if place < 9 else {}},
@@ -1533,14 +1473,12 @@ def test_the_proposal_of_a_refusal_is_read(tmp_path: Path) -> None:
 
 
 def test_attempts_that_three_tables_have_are_read_once(tmp_path: Path) -> None:
-    """Rounded, of 100 instead of 1, and in other folders they are the same."""
+    """Rounded, and in other folders they are the same."""
     rows = [
         {"model": "m", "case_id": f"c{place}", "score": place / 8, "seconds": place / 7 + 0.1}
         for place in range(1, 9)
     ]
-    rounded = [
-        {**row, "score": 100 * row["score"], "seconds": round(row["seconds"], 2)} for row in rows
-    ]
+    rounded = [{**row, "seconds": round(row["seconds"], 2)} for row in rows]
     (tmp_path / "m").mkdir()
     (tmp_path / "m" / "records.json").write_text(json.dumps(rows))
     others = [{**row, "model": "n", "seconds": row["seconds"] + 1} for row in rounded]

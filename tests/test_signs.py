@@ -238,6 +238,21 @@ def test_an_answer_that_is_not_recorded(tmp_path: Path) -> None:
     assert results.column(missing) == ["1", "2"]
 
 
+@pytest.mark.parametrize("name", ["extracted_answer", "predicted_answer", "final_label"])
+def test_a_field_of_the_answer_keeps_its_name(tmp_path: Path, name: str) -> None:
+    """Only of a field that is called so is it said that the answer was not extracted."""
+    rows = [
+        rollout(task, 0, reward=float(task > 2), **{name: f"a{task}" if task > 2 else None})
+        for task in range(9)
+    ]
+    results = analyzed(tmp_path, {"a_rollouts.jsonl": rows}, needs=("signs",))
+    missing = results.column("select distinct sign from signs where sign like 'answer %'")
+    null = results.column("select distinct sign from signs where sign like '% is null'")
+    is_extracted = name == "extracted_answer"
+    assert missing == ["answer was not extracted"] * is_extracted
+    assert null == [f"{name} is null"] * (not is_extracted)
+
+
 def test_limits(found: Results) -> None:
     """A recorded cap, and a number at which several attempts end."""
     assert borne(found, "limits", "limit") == {

@@ -195,11 +195,10 @@ def _own_tables(
     has_results = any(kind is Kind.ROLLOUTS and file not in named for file, kind in kinds.items())
     unnamed = [file for file in candidates if file not in named]
     read = [] if has_results else unnamed
-    compared = own_table.comparison([*named, *read], chosen)
     tables = [
-        *own_table.claims(named, chosen, is_named=True, compared=compared),
+        *own_table.claims(named, chosen, is_named=True),
         # Who names a column says that these are tables of results.
-        *own_table.claims(read, chosen, is_named="score" in chosen, compared=compared),
+        *own_table.claims(read, chosen, is_named="score" in chosen),
     ]
     is_known = any(kinds[file] in NOT_ROWS and unread.reason(file) for file in candidates)
     is_unread = not tables and not has_results and candidates and not is_known

@@ -75,13 +75,13 @@ field_paths as (
         n_rows < 20 and bool_and(
             value in ('is null', 'is empty')
             or length(value) <= 20 and regexp_matches(value, '^[^\s\d]\S*$') and not regexp_matches(value, '[0-9a-f]{6}')
-        ) as has_words
+        ) as has_words,
+        -- The answer itself is compared with its key; of its field counts only that it is null or empty.
+        count(*) filter (where value = answer)
+            >= 0.5 * greatest(count(*) filter (where value not in ('is null', 'is empty')), 1) as is_answer
     from others
     group by benchmark, path
-    having
-        -- The answer itself is compared with its key.
-        not count(*) filter (where value = answer)
-            >= 0.5 * greatest(count(*) filter (where value not in ('is null', 'is empty')), 1)
+    having not (is_answer and path in ('extracted_answer', 'extracted_label', 'extracted'))
     -- One name in two spellings with the same values is one field.
     qualify row_number() over (
         partition by benchmark, bare_text(path), bit_xor(mixed_hash(record_id, value)), count(*) order by path
@@ -98,6 +98,7 @@ field_values as (
         value in ('is null', 'is empty')
         -- Ids, times, hashes and texts are distinct in most attempts; what is right belongs to the task.
         or value <> ''
+        and not is_answer
         and not is_size
         and (is_list or has_words or n_values < 0.8 * n_rows)
         and not is_key_name(path)
@@ -528,7 +529,8 @@ words as (
     -- What never ran gave no answer of any form.
     anti join (from staging.ungraded where not is_begun) as unbegun using (record_id)
 ),
--- Whose verifier says itself that it found no answer: a row without such a field says nothing of it.
+-- Whose verifier says itself that it found no answer: a row without such a field says nothing of it. A field of
+-- another name that is null or empty is a field.
 unextracted as (
     select record_id
     from staging.entries
@@ -536,7 +538,7 @@ unextracted as (
         item_no = 0
         and kind in ('NULL', 'EMPTY')
         and (
-            is_extracted_name(path)
+            path in ('extracted_answer', 'extracted_label', 'extracted')
             or (select answer_path from raw.settings) = '$."' || replace(path, '.', '"."') || '"'
         )
 ),

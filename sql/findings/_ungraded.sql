@@ -103,6 +103,25 @@ lacking as (
         or fields.record_id is null and elsewhere.path is not null and not contains(usual.path, '.')
     group by rollouts.record_id
 ),
+-- True and false beside the objects that always says what the score does is a verdict of its own.
+flags as (
+    select
+        benchmark,
+        path
+    from staging.entries
+    inner join staging.rollouts using (record_id)
+    inner join staging.run_benchmarks using (run_id)
+    where item_no = 0 and parent = '' and kind = 'BOOLEAN' and is_scored
+    group by benchmark, path
+    having bool_and(is_verdict(value) = is_pass) and bool_or(is_pass) and not bool_and(is_pass)
+),
+flagged as (
+    select distinct record_id
+    from staging.entries
+    inner join rollouts using (record_id)
+    semi join flags using (benchmark, path)
+    where item_no = 0 and parent = '' and kind = 'BOOLEAN' and is_scored
+),
 ungraded as (
     select
         rollouts.*,
@@ -116,6 +135,7 @@ ungraded as (
     left join lacking using (record_id)
     -- A word that is no number is a grade all the same.
     anti join (from staging.entries where is_word_grade(path, item_no, kind)) as words using (record_id)
+    anti join flagged using (record_id)
     where
         -- In a table of one's own the score is a column: what has a value there is graded.
         lacking.reason is not null and (not is_scored or format is distinct from 'own_table')

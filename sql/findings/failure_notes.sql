@@ -262,13 +262,13 @@ answered as (
     inner join failing using (record_id)
     where answers.answer = answers.key and length(answers.key) <= 80
 ),
--- Without a key, what the verifier took from the text.
+-- Without a key, the answer that is recorded beside a text that has it.
 extracted as (
     select
         record_id,
         'answer' as kind,
         2 as priority,
-        'the verifier took "' || visible_space(left(answer, 80), false) || '" as the answer' as note
+        'the recorded answer is "' || visible_space(left(answer, 80), false) || '"' as note
     from failing
     inner join staging.final_texts using (record_id)
     anti join staging.answers using (record_id)

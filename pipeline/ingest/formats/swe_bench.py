@@ -364,12 +364,12 @@ def _join_below(groups: dict[tuple[str, str], list[ListedFile]], roles: Mapping[
 def _join_only(groups: dict[tuple[str, str], list[ListedFile]], roles: Mapping[str, str]) -> None:
     """Add to the only predictions the only report and evaluation, if of their instances."""
     here = {at: {roles[file.name] for file in files} for at, files in groups.items()}
-    predicted = [at for at, found in here.items() if found.intersection(PREDICTED)]
+    predicted = [at for at, has in here.items() if has.intersection(PREDICTED)]
     if len(predicted) != 1:
         return
     ids = _ids(groups[predicted[0]], roles)
     for role in ("report", "graded"):
-        others = [at for at, found in here.items() if role in found and at in groups]
+        others = [at for at, has in here.items() if role in has and at in groups]
         if len(others) == 1 and others != predicted and _ids(groups[others[0]], roles) <= ids:
             groups[predicted[0]] += groups.pop(others[0])
 

@@ -6,8 +6,8 @@ and false, and the key if it holds "B". Guesses are from the first rows, and are
 
 from __future__ import annotations
 
-import itertools
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -34,35 +34,26 @@ SINGLE_SHARE = 0.8
 LEAST_COMPARED = 3
 # As many rows all pass or all fail by chance only where the score says something else.
 LEAST_CONSTANT = 20
-# Objects whose `overall` sums them up, and objects and columns of what is not the model.
-OF_SCORES = frozenset("score scores rating ratings grade grades".split())
+# Columns and objects of what is not the model.
 NOT_MODELS = frozenset(
     "judge judged grader grading evaluator evaluation eval verifier scorer user simulator reward "
     "embedding critic compiler".split()
 )
-# A score that is computed: the answer is one of a few words, and the key is one of the same.
-EQUALS_KEY = "output_equals_key"
-# Another: what SimpleQA of simple-evals writes, its columns and the grades of its judge.
+# A computed score: the columns that SimpleQA of simple-evals writes, and the grades of its judge.
 OF_GRADER = "grade_is_correct"
 GRADED_COLUMNS = frozenset("problem target predicted_answer grade".split())
 GRADES = {
     **{"A": True, "B": False, "C": False},
     **{"CORRECT": True, "INCORRECT": False, "NOT_ATTEMPTED": False},
 }
-COMPUTED = ((EQUALS_KEY,), (OF_GRADER,))
 MOST_WORDS = 5
-MOST_CLASSES = 20
-LEAST_OF_CLASS = 5
 MOSTLY = 0.9
 # Fewer tasks may have equal numbers by chance.
 LEAST_CROSSED = 5
 # Names of single rows are no benchmarks.
 LEAST_OF_BENCHMARK = 3
 MOST_VALUES = 12
-# Columns that together are one task, and how they are named.
-MOST_PARTS = 3
-SEPARATOR = ", "
-FEW_WORDS = re.compile(r"[A-Za-z][\w.:/-]*( [\w.:/-]+){0,2}")
+WORD = re.compile(r"[A-Za-z][\w.:/-]*")
 CLOCK = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d")
 DURATION = re.compile(
     r"(^|_)(runtime|time|duration|elapsed|latency|wall|took|seconds)"
@@ -153,44 +144,11 @@ def _is_word(value: Any) -> bool:
     return isinstance(value, str) and _is_id(value)
 
 
-def _is_of_names(path: tuple[str, ...], values: Values) -> bool:
-    """Whether a column has names of problems, or of one prompt, instead of what was asked."""
-    is_names = all(
-        _is_word(value) and re.fullmatch(r"[A-Za-z][\w.:/-]*", value) for value in values
-    )
-    return is_names and (plain(path[-1]) != "prompt" or len(set(values)) == 1)
-
-
 def _is_of_questions(path: tuple[str, ...], values: Values) -> bool:
-    """Whether a column has what was asked; inside an object only if it is sentences."""
-    is_sentences = all(isinstance(value, str) and " " in value.strip() for value in values)
-    return not _is_of_names(path, values) and (len(path) == 1 or is_sentences)
-
-
-def _is_of_conditions(table: Table, path: tuple[str, ...]) -> bool:
-    """Whether a few words, such as the name of a prompt, recur for several named tasks each."""
-    values = values_of(table, path)
-    if not all(_is_word(value) and FEW_WORDS.fullmatch(value) for value in values):
+    """Whether a column has what was asked, not names; inside an object only if it is sentences."""
+    if all(_is_word(value) and WORD.fullmatch(value) for value in values):
         return False
-    others = [
-        other
-        for other in paths(table)
-        if other != path and plain(other[-1]) in NAMES_OF["task"]
-        if all(map(_is_word, values_of(table, other)))
-    ]
-    return any(_are_crossed(table, path, other) for other in others)
-
-
-def _are_crossed(table: Table, path: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Whether each value of a column has several of another, and most of these have several."""
-    beside: tuple[dict[str, set[str]], dict[str, set[str]]] = ({}, {})
-    for row in table:
-        here, there = (as_json(get(row, *one)) for one in (path, other))
-        beside[0].setdefault(here, set()).add(there)
-        beside[1].setdefault(there, set()).add(here)
-    n_several = sum(len(values) > 1 for values in beside[1].values())
-    is_recurring = all(len(values) > 1 for values in beside[0].values())
-    return is_recurring and 2 * n_several > len(beside[1])
+    return len(path) == 1 or all(isinstance(one, str) and " " in one.strip() for one in values)
 
 
 def _is_content(value: Any) -> bool:
@@ -218,7 +176,7 @@ ROLES = (
         "correct is_correct iscorrect passed is_pass is_passed pass success is_success successful "
         "solved is_solved resolved is_resolved reward score final_score total_score accuracy acc "
         "exact_match em is_match match matches verified is_verified grade verdict judgment "
-        "judgement evaluation grading outcome result status rating f1 ok overall_score overall",
+        "judgement evaluation grading outcome result status rating f1 ok overall_score",
         lambda value: score_of(value) is not None,
     ),
     _role(
@@ -319,11 +277,8 @@ def recognise(table: Table, chosen: Mapping[str, str]) -> Columns:
     return columns
 
 
-def roles_of(table: Table, chosen: Mapping[str, str], *, is_of_several: bool = False) -> Columns:
-    """The column of each role; whether one numbers repeats is seen only in all rows of a run.
-
-    The rows of several tables are of several runs: they do not show what identifies a row.
-    """
+def roles_of(table: Table, chosen: Mapping[str, str]) -> Columns:
+    """The column of each role; whether one numbers repeats is seen only in all rows of a run."""
     columns = {role: tuple(written.split(".")) for role, written in chosen.items()}
     by_name: dict[str, list[tuple[str, ...]]] = {}
     for path in paths(table):
@@ -337,36 +292,41 @@ def roles_of(table: Table, chosen: Mapping[str, str], *, is_of_several: bool = F
             for name in (*role.names, *(other_ids if role.name == "task" else ()))
             for path in by_name.get(name, ())
             if len(path) == 1 or role.name in NESTED
-            if path not in columns.values() and _fits(role, values_of(table, path))
-            if role.name != "prompt" or _is_of_questions(path, values_of(table, path))
-            if role.name != "prompt" or not _is_of_conditions(table, path)
-            if role.name != "repeat" or not _names_runs(table, path)
-            if role.name != "task" or not all(map(is_time, values_of(table, path)))
-            if role.name != "task" or not _is_setting(table, path, columns)
-            if role.name != "model" or NOT_MODELS.isdisjoint(plain("_".join(path)).split("_"))
-            if role.name != "score" or _is_guess(table, path)
+            if path not in columns.values() and _may_be(role, table, path, columns)
         ]
         best = _task(table, fitting, columns) if role.name == "task" else next(iter(fitting), None)
         if role.name == "score":
-            fitting = _of_rows_first(table, fitting)
-            best = _score(table, fitting) or _comparison(table) or _only_verdict(table)
-        if role.name == "model" and (best is None or len(best) > 1):
-            best = _model(table) or best
-        is_unnamed = role.name == "task" and not fitting
-        if is_unnamed and not columns.keys() & {"prompt", "messages"}:
-            numbered = _numbered_tasks(table, columns)
-            columns |= numbered
-            if not (numbered or is_of_several):
-                best = _id_of_rows(table, columns)
+            best = _score(table, fitting) or _only_verdict(table)
         if best is not None:
             columns[role.name] = best
-    if "score" not in columns and (classes := _classes(table)):
-        columns |= {**classes, "score": (EQUALS_KEY,)}
     if chosen.get("score", "grade") == "grade" and _is_of_grader(table):
         columns["score"] = (OF_GRADER,)
     if "key" in columns and "key" not in chosen and _is_whole_answer(table, columns):
         columns["output"] = columns.pop("key")
     return columns
+
+
+def _may_be(role: Role, table: Table, path: tuple[str, ...], columns: Columns) -> bool:
+    """Whether a column with a name of a role has values that fit.
+
+    A score may be missing or unreadable in some rows, an id may not.
+    """
+    values = values_of(table, path)
+    n_fitting = sum(map(role.fits, values))
+    if n_fitting < len(values) and not (role.name == "score" and 2 * n_fitting > len(values)):
+        return False
+    match role.name if values else "":
+        case "score":
+            return _is_guess(table, path)
+        case "model":
+            return NOT_MODELS.isdisjoint(plain("_".join(path)).split("_"))
+        case "repeat":
+            return not _names_runs(table, path)
+        case "prompt":
+            return _is_of_questions(path, values)
+        case "task":
+            return not all(map(is_time, values)) and not _is_setting(table, path, columns)
+    return bool(values)
 
 
 def _names_runs(table: Table, path: tuple[str, ...]) -> bool:
@@ -385,32 +345,22 @@ def counts_from_start(numbers: Collection[Any]) -> bool:
 
 
 def _is_guess(table: Table, path: tuple[str, ...]) -> bool:
-    """Whether a column may be the score without being chosen.
+    """Whether a column may be the score without being chosen: it has most rows.
 
-    It has most rows. In an object it is not the same everywhere: `judge.success` may say that the
-    judge answered.
+    In an object it is not the same in many rows: `judge.success` may say that the judge answered.
     """
     values = values_of(table, path)
-    if plain(path[-1]) == "overall" and (len(path) == 1 or plain(path[0]) not in OF_SCORES):
-        return False
-    return 2 * len(values) >= len(table) and not is_constant(table, path)
+    is_constant = len(values) >= LEAST_CONSTANT and len(set(map(as_json, values))) == 1
+    return 2 * len(values) >= len(table) and not (len(path) > 1 and is_constant)
 
 
 @dataclass(frozen=True)
 class Dispute:
-    """Two columns of verdicts that differ, and in how many of the rows that have both."""
+    """Two columns of verdicts that differ, and how often."""
 
     score: str
     other: str
-    n_differing: int
-    n_both: int
-
-    @property
-    def reason(self) -> str:
-        return (
-            f"two columns that judge attempts differently ({self.score}, {self.other}: "
-            f"not the same in {self.n_differing} of {self.n_both} rows that have both)"
-        )
+    reason: str
 
 
 def dispute(table: Table, score: tuple[str, ...]) -> Dispute | None:
@@ -436,7 +386,11 @@ def dispute(table: Table, score: tuple[str, ...]) -> Dispute | None:
         n_differing = sum(here != there for here, there in both)
         is_often = len(both) >= LEAST_JUDGED_TWICE and n_differing >= LEAST_DIFFERING * len(both)
         if is_often and {(0.0, 1.0), (1.0, 0.0)} <= set(both):
-            return Dispute(".".join(score), ".".join(other), n_differing, len(both))
+            names = ".".join(score), ".".join(other)
+            differing = f"not the same in {n_differing} of {len(both)} rows that have both"
+            reason = f"two columns that judge attempts differently ({names[0]}, {names[1]}: "
+            reason += f"{differing})"
+            return Dispute(*names, reason)
     return None
 
 
@@ -461,64 +415,13 @@ def _is_graded(path: tuple[str, ...]) -> bool:
     return not GRADED.isdisjoint(plain("_".join(path)).split("_"))
 
 
-def is_constant(table: Table, path: tuple[str, ...]) -> bool:
-    """Whether a column of an object has one and the same verdict in many rows."""
-    values = values_of(table, path)
-    return len(path) > 1 and len(values) >= LEAST_CONSTANT and len(set(map(as_json, values))) == 1
-
-
-def _model(table: Table) -> tuple[str, ...] | None:
-    """The one column that is called a model of some kind, as `original_model`."""
-    named = [
-        path
-        for path in paths(table)
-        if len(path) == 1 and plain(path[0]).endswith("_model")
-        if NOT_MODELS.isdisjoint(plain(path[0]).split("_"))
-        if (values := values_of(table, path)) and all(map(_is_word, values))
-    ]
-    return named[0] if len(named) == 1 else None
-
-
-def _numbered_tasks(table: Table, columns: Columns) -> Columns:
-    """Tasks under any heading, with a column that numbers the attempts at each from 0 or 1.
-
-    Every task has as many.
-    """
-    taken = {path for role, path in columns.items() if role != "repeat"}
-    own = [path for path in paths(table) if len(path) == 1 and path not in taken]
-    named = (path for path in own if all(_is_name(get(row, *path)) for row in table))
-    repeats = [columns["repeat"]] if "repeat" in columns else own
-    for task, repeat in itertools.product(named, repeats):
-        numbers: dict[Any, list[int]] = {}
-        for row in table:
-            known = repeat_of(get(row, *repeat))
-            numbers.setdefault(get(row, *task), []).append(-1 if known is None else known)
-        counted = {tuple(sorted(one)) for one in numbers.values()}
-        n_repeats = len(next(iter(counted), ()))
-        is_counted = any(counted == {tuple(range(n, n + n_repeats))} for n in (0, 1))
-        if is_counted and len(numbers) > 1 < n_repeats:
-            return {"task": task, "repeat": repeat}
-    return {}
-
-
 def _is_setting(table: Table, path: tuple[str, ...], columns: Columns) -> bool:
-    """Whether all rows have one value, though they differ in more than in what was done.
-
-    It is then the name of the benchmark, or a setting. Numbered rows may be repeats of one task.
-    """
+    """Whether all rows have one value: it is the benchmark's, unless it is an id or is numbered."""
     name = plain(path[-1])
-    is_id = name in IDS_OF_TASKS or name.endswith("_id")
-    if is_id or columns.keys() & {"prompt", "messages"} or n_distinct(table, [path]) > 1:
+    if name in IDS_OF_TASKS or name.endswith("_id") or columns.keys() & {"prompt", "messages"}:
         return False
-    if "repeat" in columns and n_distinct(table, [columns["repeat"]]) == len(table):
-        return False
-    roles = ("score", "model", "agent", "repeat", "output")
-    of_attempts = {columns[role] for role in roles if role in columns}
-    return any(
-        len(other) == 1 and other not in of_attempts and n_distinct(table, [other]) > 1
-        for other in paths(table)
-        if not is_score_name(other) and not is_duration(other[0])
-    )
+    is_numbered = "repeat" in columns and n_distinct(table, [columns["repeat"]]) == len(table)
+    return not is_numbered and n_distinct(table, [path]) == 1 < len(table)
 
 
 def is_of_steps(table: Table) -> bool:
@@ -534,14 +437,9 @@ def is_of_steps(table: Table) -> bool:
 
 def _counts_up(values: Values) -> bool:
     """Whether numbers go from 0 or 1 up by one; a step may have several rows."""
-    numbers = [repeat_of(value) for value in values]
-    known = [one for one in numbers if one is not None]
-    return (
-        len(known) == len(numbers) > 1
-        and known[0] in (0, 1)
-        and all(later - earlier in (0, 1) for earlier, later in itertools.pairwise(known))
-        and 2 * len(set(known)) > len(known)
-    )
+    numbers = [-1 if (known := repeat_of(value)) is None else known for value in values]
+    is_numbering = numbers == sorted(numbers) and counts_from_start(numbers)
+    return is_numbering and 2 * len(set(numbers)) > len(numbers) > 1
 
 
 def _is_of_grader(table: Table) -> bool:
@@ -582,58 +480,36 @@ def plain(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", words.casefold()).strip("_")
 
 
-def _fits(role: Role, values: Values) -> bool:
-    """Most values fit; a score may be missing or unreadable in some rows, an id may not."""
-    n_fitting = sum(map(role.fits, values))
-    return n_fitting > len(values) / 2 if role.name == "score" else 0 < n_fitting == len(values)
-
-
-def _of_rows_first(table: Table, candidates: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Columns of objects after those of the row, if one of these has words that judge.
-
-    A column of an object that fewer rows have than one of the row is none.
-    """
-    own = [path for path in candidates if len(path) == 1]
-    n_filled = max((len(values_of(table, path)) for path in own), default=0)
-    candidates = [
-        path for path in candidates if path in own or len(values_of(table, path)) >= n_filled
-    ]
-    is_judged = any(are_words(values_of(table, path)) and _is_judging(table, path) for path in own)
-    return sorted(candidates, key=len) if is_judged else candidates
-
-
-def _is_judging(table: Table, path: tuple[str, ...]) -> bool:
-    words = {value.strip().casefold() for value in values_of(table, path)}
-    return not JUDGING.isdisjoint(words)
-
-
 def _score(table: Table, candidates: Sequence[tuple[str, ...]]) -> tuple[str, ...] | None:
-    """The first column with scores from 0 to 1; a number of points only where there is no other."""
-    shares = (
-        path
-        for path in candidates
-        if all(
-            0 <= score <= 1
-            for value in values_of(table, path)
-            if (score := score_of(value)) is not None
-        )
-    )
-    return next(shares, None) or next(iter(candidates), None)
+    """The first column with scores from 0 to 1; a number of points only where there is no other.
+
+    A column of an object that fewer rows have than one of the row is none; where one of the row has
+    words that judge, those of objects come after it.
+    """
+    values = {path: values_of(table, path) for path in candidates}
+    own = [path for path in candidates if len(path) == 1]
+    n_filled = max((len(values[path]) for path in own), default=0)
+    filled = [path for path in candidates if path in own or len(values[path]) >= n_filled]
+    if any(
+        are_words(values[path]) and not JUDGING.isdisjoint(map(str.casefold, values[path]))
+        for path in own
+    ):
+        filled.sort(key=len)
+    scores = {path: [score_of(value) for value in values[path]] for path in filled}
+    shares = [
+        path for path in filled if all(0 <= one <= 1 for one in scores[path] if one is not None)
+    ]
+    return next(iter((*shares, *filled)), None)
 
 
 def _only_verdict(table: Table) -> tuple[str, ...] | None:
-    """The one column whose name ends like a score, as `original_reward`, and that is 0 or 1.
-
-    Of several the one that is true only where all others are. None without it: nothing says which
-    of them is meant.
-    """
+    """The one column whose name ends like a score, as `original_reward`, and that is 0 or 1."""
     verdicts = [
-        path
-        for path in (tuple(name.split(".")) for name in possible_scores(table)[0])
-        if len(path) == 1 and ends_like_score(path[0]) and not is_key_name(path[0])
+        name
+        for name in possible_scores(table)
+        if "." not in name and ends_like_score(name) and not is_key_name(name)
     ]
-    wholes = verdicts if len(verdicts) == 1 else [one for one in verdicts if is_whole(table, one)]
-    return next(iter(wholes), None)
+    return (verdicts[0],) if len(verdicts) == 1 else None
 
 
 def ends_like_score(name: str) -> bool:
@@ -645,49 +521,6 @@ def is_count_of_passes(name: str) -> bool:
     """Whether a column is named like how many attempts or tests passed, as `n_correct`."""
     words = plain(name).split("_")
     return not COUNTS.isdisjoint((words[0], words[-1])) and not PASSES.isdisjoint(words)
-
-
-def is_whole(rows: Iterable[Mapping[str, Any]], verdict: tuple[str, ...]) -> bool:
-    """Whether no other verdict of a like name is false where this one is true."""
-    seen: dict[str, set[float | None]] = {}
-    contradicting = set()
-    for row in rows:
-        is_true = score_of(get(row, *verdict)) == 1
-        for name, value in row.items():
-            if (name,) != verdict and value not in (None, "") and ends_like_score(name):
-                score = score_of(value)
-                seen.setdefault(name, set()).add(score)
-                if is_true and score == 0:
-                    contradicting.add(name)
-    return not any(seen[name] == {0.0, 1.0} for name in contradicting)
-
-
-def _comparison(table: Table) -> tuple[str, ...] | None:
-    """The one column that is true exactly where two other columns are equal.
-
-    An answer and its key, for example. None if several are, or if too few rows show it.
-    """
-    scores = [tuple(name.split(".")) for name in possible_scores(table)[0]]
-    others = [path for path in paths(table) if path not in scores and _is_compared(table, path)]
-    texts = {path: [text(get(row, *path)) for row in table] for path in others}
-    comparing = []
-    for path in scores:
-        verdicts = [score_of(get(row, *path)) == 1 for row in table]
-        if min(sum(verdicts), len(verdicts) - sum(verdicts)) < LEAST_COMPARED:
-            continue
-        equal_to_it = (
-            verdicts == [one is not None and one == other for one, other in zip(*pair, strict=True)]
-            for pair in itertools.combinations(texts.values(), 2)
-        )
-        if any(equal_to_it):
-            comparing.append(path)
-    return comparing[0] if len(comparing) == 1 else None
-
-
-def _is_compared(table: Table, path: tuple[str, ...]) -> bool:
-    """Whether a column holds short values that differ from row to row."""
-    values = values_of(table, path)
-    return len(set(map(as_json, values))) > 1 and all(map(_is_id, values))
 
 
 def _task(
@@ -716,75 +549,6 @@ def _task(
     return next(exact, None) or next(repeated, None) or next(single, None)
 
 
-def _id_of_rows(table: Table, columns: Columns) -> tuple[str, ...] | None:
-    """The column of names, under any heading, that identify the rows of each model.
-
-    Of several the one with the fewest: what was given to every model.
-    """
-    named = [columns[role] for role in ("model", "agent", "repeat") if role in columns]
-    identifying = [
-        path
-        for path in paths(table)
-        if len(path) == 1 and path not in columns.values() and plain(path[0]) not in NOT_TASKS
-        if all(_is_name(get(row, *path)) for row in table)
-        if not all(map(is_time, values_of(table, path)))
-        if 1 < len(table) == n_distinct(table, [*named, path])
-    ]
-    return min(identifying, key=lambda path: n_distinct(table, [path]), default=None)
-
-
-def composed_task(
-    rows: Sequence[tuple[Any, Mapping[str, Any]]], taken: Collection[tuple[str, ...]]
-) -> tuple[str, ...] | None:
-    """The fewest columns whose values together identify a row of its run, and recur in other runs.
-
-    Rows come with what identifies their run. Few rows may be tried twice.
-    """
-    runs = {run for run, _ in rows}
-    if len(runs) < 2:
-        return None
-    recurring = [
-        path
-        for path in paths([row for _, row in rows])
-        if len(path) == 1 and path not in taken and not is_score_name(path)
-        if not ends_like_score(path[0]) and not is_count_of_passes(path[0])
-        if plain(path[0]) not in NOT_TASKS
-        if all(_is_part_of_id(get(row, *path)) for _, row in rows)
-        if _recurs(rows, (path,))
-    ][:MOST_OTHERS]
-    for n_columns in range(1, MOST_PARTS + 1):
-        identifying = [
-            (len({_joined(row, parts) for _, row in rows}), place, parts)
-            for place, parts in enumerate(itertools.combinations(recurring, n_columns))
-            if len({(run, _joined(row, parts)) for run, row in rows}) >= MOSTLY * len(rows)
-            if _recurs(rows, parts)
-        ]
-        if identifying:
-            return (SEPARATOR.join(part[0] for part in min(identifying)[2]),)
-    return None
-
-
-def _recurs(
-    rows: Sequence[tuple[Any, Mapping[str, Any]]], parts: Sequence[tuple[str, ...]]
-) -> bool:
-    """Whether there are several values, and most of them in several runs."""
-    runs_of: dict[str | None, set[Any]] = {}
-    for run, row in rows:
-        runs_of.setdefault(_joined(row, parts), set()).add(run)
-    n_recurring = sum(len(runs) > 1 for runs in runs_of.values())
-    return len(runs_of) > 1 and 2 * n_recurring > len(runs_of)
-
-
-def _joined(row: Mapping[str, Any], parts: Sequence[tuple[str, ...]]) -> str | None:
-    written = [text(get(row, *part)) for part in parts]
-    return "/".join(map(str, written)) if all(one is not None for one in written) else None
-
-
-def _is_part_of_id(value: Any) -> bool:
-    is_short = _is_id(value) and len(str(value)) <= LONGEST_VALUE
-    return is_short and not isinstance(value, bool | float) and not is_time(value)
-
-
 def is_time(value: Any) -> bool:
     """Whether it is written as a date and a time with seconds."""
     return isinstance(value, str) and bool(CLOCK.match(value))
@@ -800,102 +564,86 @@ def _is_name(value: Any) -> bool:
     return _is_word(value) and bool(re.fullmatch(r"\S+", value))
 
 
-def _classes(table: Table) -> Columns:
-    """The columns of answers and keys that are of a few words each, the same ones."""
-    by_name = {plain(path[0]): path for path in reversed(paths(table)) if len(path) == 1}
-    columns: Columns = {}
-    for role in ROLES:
-        named = [by_name[name] for name in role.names if name in by_name]
-        if role.name in ("output", "key") and named:
-            columns[role.name] = named[0]
-    if len(columns) < 2:
-        return {}
-    outputs = [as_class(value) for value in values_of(table, columns["output"])]
-    keys = {as_class(value) for value in values_of(table, columns["key"])}
-    n_of_key = sum(output in keys for output in outputs)
-    is_few = 1 < len(keys) <= MOST_CLASSES and len(table) >= LEAST_OF_CLASS * len(keys)
-    return columns if is_few and n_of_key >= MOSTLY * len(outputs) > 0 else {}
-
-
 def with_computed(row: dict[str, Any], columns: Columns) -> dict[str, Any]:
-    """The row with its task, if several columns identify it, and its score, if it is computed."""
-    if (name := columns.get("task", ("",))[0]) not in row and SEPARATOR in name:
-        row = {**row, name: _joined(row, [(part,) for part in name.split(SEPARATOR)])}
-    if columns.get("score") == (OF_GRADER,):
-        return {**row, OF_GRADER: GRADES.get(text(row.get("grade")) or "")}
-    if columns.get("score") != (EQUALS_KEY,):
+    """The row with its score, if that is computed."""
+    if columns.get("score") != (OF_GRADER,):
         return row
-    output, key = (as_class(get(row, *columns[role])) for role in ("output", "key"))
-    return {**row, EQUALS_KEY: None if output is None or key is None else output == key}
+    return {**row, OF_GRADER: GRADES.get(text(row.get("grade")) or "")}
 
 
-def as_class(value: Any) -> str | None:
-    """A word or a number as text, true and false as words."""
-    return str(value).lower() if isinstance(value, bool) else text(value)
-
-
-def columns_of_runs(rows: Iterable[Mapping[str, Any]], columns: Columns) -> list[tuple[str, ...]]:
+def columns_of_runs(
+    rows: Iterable[tuple[Any, Mapping[str, Any], Columns]],
+) -> list[tuple[str, ...]]:
     """The columns that distinguish runs: that of several benchmarks, and conditions.
 
-    Under each of its conditions a model has every task as often; an outcome has another share in
-    every task. A model may have one condition alone.
+    Rows come with their table and its columns. Under each of its conditions a model has every task
+    of a table as often; an outcome has another share in every task. A model may have one condition
+    alone.
     """
-    roles = ("benchmark", "model", "agent", "repeat", "task" if "task" in columns else "prompt")
-    named = [columns[role] for role in roles if role in columns]
-    of_model = [columns[role] for role in roles[:3] if role in columns]
-    taken = set(columns.values())
     # Of each value how many rows of a model have it, and the sum of the hashes of their tasks:
     # equal for all values only if they are of the same tasks. Whole tables would fill the memory.
-    sums: dict[tuple[str, ...], dict[str, dict[int, list[int]]]] = {}
+    sums: dict[tuple[str, ...], dict[int, dict[str, list[int]]]] = {}
     dropped: set[tuple[str, ...]] = set()
     first_tasks: dict[int, set[int]] = {}
-    benchmarks: set[int] = set()
-    n_rows = 0
-    for row in rows:
-        n_rows += 1
+    benchmarks: dict[tuple[str, ...], Counter[str | None]] = {}
+    n_rows: Counter[Any] = Counter()
+    tables_of: dict[tuple[str, ...], set[Any]] = {}
+    for table, row, columns in rows:
+        n_rows[table] += 1
         if "benchmark" in columns:
-            benchmarks.add(hash(text(get(row, *columns["benchmark"]))))
-        task = hash(as_json([get(row, *path) for path in named]))
-        model = hash(as_json([get(row, *path) for path in of_model]))
+            benchmark = text(get(row, *columns["benchmark"]))
+            benchmarks.setdefault(columns["benchmark"], Counter())[benchmark] += 1
+        what = "task" if "task" in columns else "prompt"
+        model = hash((table, _values_at(row, columns, ("benchmark", "model", "agent"))))
+        task = hash((model, _values_at(row, columns, (what,))))
         tasks = first_tasks.setdefault(model, set())
         if len(tasks) < LEAST_CROSSED:
             tasks.add(task)
+        dropped.update(columns.values())
         for name, value in row.items():
             path = (name,)
-            if path in taken or path in dropped:
+            if path in dropped:
                 continue
-            values = sums.setdefault(path, {})
+            tables_of.setdefault(path, set()).add(table)
+            values = sums.setdefault(path, {}).setdefault(model, {})
             is_word = _is_name(value) and len(value) <= LONGEST_VALUE
             if not is_word or (value not in values and len(values) == MOST_VALUES):
                 dropped.add(path)
-                del sums[path]
                 continue
-            known = values.setdefault(value, {}).setdefault(model, [0, 0])
+            known = values.setdefault(value, [0, 0])
             known[0] += 1
             known[1] += task
-    is_several = len(benchmarks) > 1 and n_rows >= LEAST_OF_BENCHMARK * len(benchmarks)
-    of_runs = [columns["benchmark"]] if is_several else []
-    return of_runs + [
+    of_benchmarks = [
         path
-        for path, values in sums.items()
-        if sum(known[0] for models in values.values() for known in models.values()) == n_rows
-        if _is_condition(list(values.values()), first_tasks)
+        for path, counts in benchmarks.items()
+        if len(counts) > 1 and counts.total() >= LEAST_OF_BENCHMARK * len(counts)
+    ]
+    return of_benchmarks + [
+        path
+        for path, models in sums.items()
+        if path not in dropped
+        if sum(known[0] for values in models.values() for known in values.values())
+        == sum(n_rows[table] for table in tables_of[path])
+        if _is_condition(models, first_tasks)
     ]
 
 
+def _values_at(row: Mapping[str, Any], columns: Columns, roles: Sequence[str]) -> str:
+    return as_json([get(row, *columns[role]) for role in roles if role in columns])
+
+
 def _is_condition(
-    values: Sequence[Mapping[int, list[int]]], tasks: Mapping[int, Collection[int]]
+    models: Mapping[int, Mapping[str, list[int]]], tasks: Mapping[int, Collection[int]]
 ) -> bool:
     """Whether nearly all rows of models with several values are of models with equal tasks."""
     n_crossed, n_rows, n_tasks = 0, 0, 0
-    for model, first_tasks in tasks.items():
-        counts = [models[model] for models in values if model in models]
-        if len(counts) > 1:
-            n_of_model = sum(n_of_value for n_of_value, _ in counts)
+    for model, values in models.items():
+        if len(values) > 1:
+            n_of_model = sum(n_of_value for n_of_value, _ in values.values())
             n_rows += n_of_model
-            if len(set(map(tuple, counts))) == 1:
+            if len(set(map(tuple, values.values()))) == 1:
                 n_crossed += n_of_model
-                n_tasks += len(first_tasks)
+                n_tasks += len(tasks[model])
     return n_tasks >= LEAST_CROSSED and n_crossed >= MOSTLY * n_rows
 
 
@@ -917,17 +665,15 @@ def is_key_name(name: str) -> bool:
     return not OF_KEYS.isdisjoint(words) or words[-1] in ENDS_OF_KEYS
 
 
-def possible_scores(table: Table) -> tuple[list[str], list[str]]:
-    """Columns that have only two scores, and those of them whose names say the opposite of one."""
-    scores: list[str] = []
-    inverse: list[str] = []
-    for path in paths(table):
-        if is_count_of_passes(path[-1]):
-            continue
-        if set(map(score_of, values_of(table, path))) == {0.0, 1.0}:
-            is_inverse = not INVERSE.isdisjoint(plain("_".join(path)).split("_"))
-            (inverse if is_inverse else scores).append(".".join(path))
-    return scores, inverse
+def possible_scores(table: Table) -> list[str]:
+    """Columns that have only two scores, but those whose names say that more of it is worse."""
+    return [
+        ".".join(path)
+        for path in paths(table)
+        if not is_count_of_passes(path[-1])
+        if INVERSE.isdisjoint(plain("_".join(path)).split("_"))
+        if set(map(score_of, values_of(table, path))) == {0.0, 1.0}
+    ]
 
 
 def is_numbering(
@@ -955,12 +701,10 @@ def n_distinct(table: Table, wanted: Sequence[tuple[str, ...]]) -> int:
     return len({as_json([get(row, *path) for path in wanted]) for row in table})
 
 
-def is_duration(name: str, *, is_whole: bool = False) -> bool:
-    """Whether a column is named like a measured time, or one of all that was done."""
+def is_duration(name: str) -> bool:
+    """Whether a column is named like the time of all that was done."""
     match = DURATION.search(plain(name))
-    return match is not None and not (
-        is_whole and plain(name)[: match.start()] not in ("", "total")
-    )
+    return match is not None and plain(name)[: match.start()] in ("", "total")
 
 
 def is_score_name(path: tuple[str, ...]) -> bool:
@@ -998,23 +742,18 @@ def described(
 def _type(values: Values, *, is_word: bool) -> str:
     """What scores are, and which other words among them are no pass or no scores."""
     scores = [value for value in values if not is_no_score(value)]
-    words = {" ".join(value.split()) for value in values if isinstance(value, str)}
+    words = {" ".join(value.split())[:LONGEST_VALUE] for value in values if isinstance(value, str)}
     others = sorted(word for word in words if is_no_score(word))
-    no_passes = _listed([word for word in others if score_of(word, is_word=is_word) is not None])
-    no_scores = _listed([word for word in others if score_of(word, is_word=is_word) is None])
-    if no_scores and not scores:
-        advice = "name a column of numbers, true and false, or pass and fail"
-        return f"words that are no scores: {no_scores}; {advice}"
     is_words = all(isinstance(value, str) and number(value) is None for value in scores)
     is_boolean = all(isinstance(value, bool) for value in scores)
     known = "boolean" if is_boolean else "words" if is_words else "number"
-    known += f"; no pass: {no_passes}" if no_passes else ""
-    return known + (f"; no scores: {no_scores}" if no_scores else "")
-
-
-def _listed(words: Sequence[str]) -> str:
-    more = f" and {len(words) - MOST_WORDS} more" if len(words) > MOST_WORDS else ""
-    return ", ".join(word[:LONGEST_VALUE] for word in words[:MOST_WORDS]) + more
+    parts = [known] if scores else ["no number, true and false, or pass and fail"]
+    passes = {word for word in others if score_of(word, is_word=is_word) is not None}
+    for label, chosen in (("no pass", passes), ("no scores", {*others} - passes)):
+        if listed := sorted(chosen):
+            more = f" and {len(listed) - MOST_WORDS} more" * (len(listed) > MOST_WORDS)
+            parts.append(f"{label}: {', '.join(listed[:MOST_WORDS])}{more}")
+    return "; ".join(parts)
 
 
 def is_no_score(value: Any) -> bool:

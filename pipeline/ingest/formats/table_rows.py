@@ -1,7 +1,7 @@
 """The rows of a table: JSONL, CSV, Parquet, or a JSON document in one of the shapes people write.
 
-A document has its rows in a list, by id, by model, by both, below the sums of their benchmarks,
-below a list of runs or tasks, below the names of its columns, or in a list for each column.
+A document has its rows in one list or object by ids, below one of runs or of tasks, or below the
+names of their columns.
 """
 
 from __future__ import annotations
@@ -16,20 +16,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
 from ...artifact import COMPRESSIONS
-from . import Line, Reject, as_json, head, items, objects, packed, parsed, text
+from . import Line, Reject, as_json, get, head, items, objects, packed, parsed, text
 from .table_columns import (
     IDS_OF_TASKS,
     LONGEST_ID,
     ROLES,
     Columns,
-    ends_like_score,
-    is_count_of_passes,
-    is_score_name,
+    is_task_name,
     plain,
     recognise,
     roles_of,
@@ -48,8 +46,12 @@ OF_AN_ATTEMPT = frozenset(
     "step steps turn turns call calls tool tools log logs event events message messages trace "
     "trajectory history action actions check checks criteria".split()
 )
-LEAST_KEYED = 3
+LEAST_KEYED = 2
 MOST_LEVELS = 4
+# The whole document, or a list of rows by its name; and the name above rows, until it is known
+# whether it is of a run or of a task.
+OUTER = ("", *LISTS)
+KEY = ""
 # What a document may say of all its rows.
 OF_RUNS = frozenset(
     name for role in ROLES if role.name in ("model", "agent", "benchmark") for name in role.names
@@ -113,8 +115,11 @@ def ending(path: Path) -> str:
 def starts_list(path: Path) -> bool:
     """Whether a JSON document has its rows in a list."""
     begun = head(path)
-    is_list = begun.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"["
-    return is_list or _listed_name(begun) is not None or bool(OF_COLUMNS.search(begun))
+    return _is_list(begun) or _listed_name(begun) is not None or bool(OF_COLUMNS.search(begun))
+
+
+def _is_list(begun: bytes) -> bool:
+    return begun.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"["
 
 
 def _listed_name(begun: bytes) -> str | None:
@@ -123,46 +128,41 @@ def _listed_name(begun: bytes) -> str | None:
     return next(names, None)
 
 
-def _of_json(path: Path, score: tuple[str, ...] = ()) -> Iterator[Entry]:
-    """A list of rows, a list of rows inside an object, a row per id, or one row."""
+def _of_json(path: Path, score: tuple[str, ...]) -> Iterator[Entry]:
+    """The rows of a list, which is read one by one, or of another document."""
     begun = head(path)
+    listed = _listed_name(begun)
     elements: Iterator[Any]
     if score and not values_of(sample(path), score) and (below := rows_below(path, score)):
         elements = iter(below[0])
     elif OF_COLUMNS.search(begun):
         elements = _of_columns(path)
-    elif listed := _listed_name(begun):
-        elements = _of_list(path, listed)
-    elif starts_list(path):
+    elif _is_list(begun):
         elements = packed.elements(path)
+    elif listed and (first := next(_of_list(path, listed), None)) and not _attempts_below(first):
+        elements = _of_list(path, listed)
     else:
-        elements = _of_document(path)
+        elements = iter(_rows_in(_document(path)))
     for element in elements:
         yield element if isinstance(element, dict) else Reject("not a JSON object")
 
 
 def _of_list(path: Path, listed: str) -> Iterator[Any]:
     """The rows of a list in an object, with what is written before it of their model or agent."""
-    n_rows, below, shared = 0, None, _of_runs
     common: dict[str, Any] = {}
     for name, value in packed.fields(path, listed):
-        if name != listed:
-            common |= _of_runs({name: value})
-            continue
-        row = {**common, **value} if isinstance(value, dict) else value
-        n_rows += 1
-        if n_rows == 1:
-            below = _attempts_below(row)
-            shared = _of_task if below and _is_task_above(row[below]) else _of_runs
-        if below and isinstance(row, dict):
-            yield from (
-                {**shared(row), **one} if isinstance(one, dict) else one
-                for one in items(row.get(below))
-            )
+        if name == listed:
+            yield {**common, **value} if isinstance(value, dict) else value
         else:
-            yield row
-    if not n_rows:  # the list is not the object's own
-        yield from _of_document(path)
+            common |= _of_runs({name: value})
+
+
+def _document(path: Path) -> dict[str, Any]:
+    if path.stat().st_size > packed.MOST_BYTES:
+        raise ValueError(f"one object of more than {packed.MOST_BYTES >> 20} MB")
+    if _is_list(head(path)):
+        return {LISTS[0]: list(packed.elements(path))}
+    return dict(packed.fields(path, ""))
 
 
 def _of_runs(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -174,244 +174,31 @@ def _of_runs(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _is_task_above(attempts: Any) -> bool:
-    """Whether attempts do not say themselves of which task they are."""
-    return not recognise(_first_rows(items(attempts)), {}).keys() & {"task", "prompt", "messages"}
-
-
-def _of_task(row: Mapping[str, Any]) -> dict[str, Any]:
-    """What an object says of all its attempts; scores and counts sum them up."""
-    return {
-        name: value
-        for name, value in row.items()
-        if text(value) is not None and not is_score_name((name,))
-        if not ends_like_score(name) and not is_count_of_passes(name)
-    }
-
-
-def _attempts_below(row: Any) -> str | None:
-    """The list of attempts in a row that sums them up.
-
-    A row with a verdict, or with a score and the number of a repeat, is an attempt itself.
-    """
+def _attempts_below(row: Any) -> bool:
+    """Whether a row without a verdict of its own has a list of attempts, which it sums up."""
     if not isinstance(row, dict) or has_verdicts([row]):
-        return None
+        return False
     if {"score", "repeat"} <= roles_of([row], {}).keys():
-        return None
-    lists = (
-        name
-        for name in row
-        if _is_of_attempts(name) and has_verdicts(_first_rows(items(row[name])))
-    )
-    return next(lists, None)
+        return False
+    return any(_is_of_attempts(name) and has_verdicts(_objects(row[name])) for name in row)
 
 
 def _is_of_attempts(name: str) -> bool:
     return OF_AN_ATTEMPT.isdisjoint(plain(name).split("_"))
 
 
+def _objects(value: Any) -> list[dict[str, Any]]:
+    """The first objects of a list."""
+    return [row for row in items(value)[:SAMPLED_ROWS] if isinstance(row, dict)]
+
+
 def has_verdicts(rows: Sequence[dict[str, Any]]) -> bool:
     """Whether rows have ids or answers, and scores from 0 to 1."""
-    return _is_verdict(rows, recognise(rows, {}))
-
-
-def _is_verdict(rows: Sequence[dict[str, Any]], columns: Columns) -> bool:
+    columns = recognise(rows, {})
     scores = scores_of_values(values_of(rows, columns["score"])) if "score" in columns else ()
     is_verdict = [score is not None and 0 <= score <= 1 for score in scores]
     is_named = bool(columns.keys() & {"task", "prompt", "output", "messages"})
     return bool(is_verdict) and all(is_verdict) and is_named
-
-
-def _of_document(path: Path) -> Iterator[Any]:
-    if path.stat().st_size > packed.MOST_BYTES:
-        raise ValueError(f"one object of more than {packed.MOST_BYTES >> 20} MB")
-    document = dict(packed.fields(path, ""))
-    yield from (
-        _rows_by_id(document)
-        or _rows_of_lists(document)
-        or _rows_listed(document)
-        or _rows_of_runs(document)
-        or [document]
-    )
-
-
-def _rows_of_lists(document: dict[str, Any]) -> list[Any]:
-    """The rows of an object that has a list for each column, all of one length.
-
-    A list of objects is one of rows.
-    """
-    lists = {name: value for name, value in document.items() if isinstance(value, list)}
-    lengths = set(map(len, lists.values()))
-    if len(lists) < 2 or len(lengths) > 1 or max(lengths) < 2:
-        return []
-    if any(isinstance(cell, dict) for cells in lists.values() for cell in cells):
-        return []
-    common = _of_runs(document)
-    rows = [
-        {**common, "index": place, **dict(zip(lists, cells, strict=True))}
-        for place, cells in enumerate(zip(*lists.values(), strict=True))
-    ]
-    return rows if has_verdicts(_first_rows(rows)) else []
-
-
-def _rows_listed(document: dict[str, Any]) -> list[Any]:
-    """The rows of the one list, under any name, whose objects have a task and a verdict."""
-    if has_verdicts([document]):
-        return []
-    below = {name: _listed(value) for name, value in document.items() if _is_of_attempts(name)}
-    lists = [listed for listed in below.values() if _are_tasks(_first_rows(listed))]
-    # A second list with the same columns has rows as well: nothing says what distinguishes them.
-    columns = [set().union(*_first_rows(listed)) for listed in below.values()]
-    if len(lists) != 1 or columns.count(set().union(*_first_rows(lists[0]))) > 1:
-        return []
-    return _with_runs(document, lists[0])
-
-
-def _listed(value: Any) -> list[Any]:
-    """The members of a list, or of an object that has several like ones by their ids."""
-    if not isinstance(value, dict):
-        return items(value)
-    is_keyed = len(value) >= LEAST_KEYED and _are_alike(list(value.values()))
-    return [{"id": name, **row} for name, row in value.items()] if is_keyed else []
-
-
-def _with_runs(document: Mapping[str, Any], rows: Sequence[Any]) -> list[Any]:
-    common = _of_runs(document)
-    return [{**common, **row} if isinstance(row, dict) else row for row in rows]
-
-
-def _levels(document: dict[str, Any]) -> Iterator[list[list[dict[str, Any]]]]:
-    """The rows of lists, or of objects by ids, the outermost first, with what they are below."""
-    outer: list[tuple[dict[str, Any], dict[str, Any]]] = [({}, document)]
-    while outer:
-        yield [
-            [{**common, **row} for row in _first_rows(_listed(value), None)]
-            for common, one in outer
-            for value in one.values()
-        ]
-        outer = [
-            (
-                {**common, **({"run": name} if _are_alike(list(one.values())) else {}), **stated},
-                below,
-            )
-            for common, one in outer
-            for name, value in one.items()
-            for below in ([value] if isinstance(value, dict) else _first_rows(items(value), None))
-            for stated in [_of_runs(below) if below is value else _of_task(below)]
-        ]
-
-
-def rows_below(path: Path, score: tuple[str, ...] = ()) -> list[list[dict[str, Any]]]:
-    """The rows of a document at each of its levels, or at the first that has a score alone."""
-    try:
-        is_list = head(path).lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"["
-        if path.stat().st_size > packed.MOST_BYTES:
-            return []
-        document = {"": list(packed.elements(path))} if is_list else dict(packed.fields(path, ""))
-    except (OSError, ValueError, EOFError):
-        return []
-    levels = (
-        [row for listed in lists if not score or values_of(listed, score) for row in listed]
-        for lists in itertools.islice(_levels(document), MOST_LEVELS)
-    )
-    return list(itertools.islice(filter(None, levels), 1 if score else None))
-
-
-def lists_of_rows(document: Mapping[str, Any]) -> list[list[Any]]:
-    """The lists whose objects have verdicts."""
-    return [items(one) for one in document.values() if has_verdicts(_first_rows(items(one)))]
-
-
-def _rows_of_runs(document: dict[str, Any]) -> list[Any]:
-    """The rows below the one list of runs, or of tasks: each has what its own object says.
-
-    Of a run that is its short texts, of a task all texts; numbers are sums of the rows.
-    """
-    lists = [
-        (name, listed, below)
-        for name, value in document.items()
-        if _is_of_attempts(name) and (listed := _first_rows(items(value)))
-        if (below := next(filter(None, map(_attempts_below, listed)), None))
-    ]
-    if len(lists) != 1:
-        return []
-    (name, listed, below) = lists[0]
-    listed = document[name]
-    if not all(isinstance(one, dict) and isinstance(one.get(below), list) for one in listed):
-        return []
-    rows = [row for one in listed for row in one[below]]
-    texts = [_texts(one) for one in listed]
-    is_of_tasks = _asks(texts)
-    labels = [_of_runs(one) for one in texts]
-    is_labelled = all(labels) and len(set(map(as_json, labels))) == len(labels)
-    is_named = plain(name).removesuffix("s") in OF_RUNS
-    if not (is_of_tasks or is_named or is_labelled or _are_tasks(_first_rows(rows))):
-        return []
-    if not is_of_tasks:
-        texts = [
-            {key: value for key, value in one.items() if len(value) <= LONGEST_ID} for one in texts
-        ]
-        if not is_labelled:
-            names = _distinct(texts) or [str(place) for place in range(len(texts))]
-            texts = [{"run": run, **one} for run, one in zip(names, texts, strict=True)]
-    common = _of_runs(document)
-    return _with_tasks(
-        [
-            {**common, **one_texts, **row} if isinstance(row, dict) else row
-            for one, one_texts in zip(listed, texts, strict=True)
-            for row in one[below]
-        ],
-        [items(value) for other, value in document.items() if other != name],
-    )
-
-
-def _texts(row: Mapping[str, Any]) -> dict[str, str]:
-    return {name: value for name, value in row.items() if isinstance(value, str) and value}
-
-
-def _asks(rows: Sequence[dict[str, Any]]) -> bool:
-    """Whether objects are tasks: they have ids of nothing else, or what is asked."""
-    columns = recognise(rows, {})
-    return "prompt" in columns or plain(columns.get("task", ("",))[-1]) in IDS_OF_TASKS
-
-
-def _distinct(rows: Sequence[Mapping[str, str]]) -> list[str]:
-    """The values of the first field that distinguishes all objects."""
-    values = ([row.get(name, "") for row in rows] for name in rows[0])
-    return next((listed for listed in values if len(set(listed)) == len(rows)), [])
-
-
-def _with_tasks(rows: list[Any], lists: Sequence[list[Any]]) -> list[Any]:
-    """The rows, with what a list beside them has under the id of each, if it has all of them."""
-    (name, *below) = recognise(_first_rows(rows), {}).get("task", ("", ""))
-    for listed in lists if not below else ():
-        by_id = {as_json(one[name]): one for one in _first_rows(listed, None) if name in one}
-        is_of_rows = all(isinstance(row, dict) and as_json(row.get(name)) in by_id for row in rows)
-        if len(by_id) == len(listed) and is_of_rows:
-            return [{**by_id[as_json(row[name])], **row} for row in rows]
-    return rows
-
-
-def row_hashes(path: Path) -> set[int]:
-    """The hashes of the objects in the lists of a JSON document; empty if it cannot be read."""
-    try:
-        if head(path).lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"[":
-            return set(map(_hash, packed.elements(path)))
-        return set(_hashes_in_lists(dict(packed.fields(path, ""))))
-    except (OSError, ValueError, EOFError):
-        return set()
-
-
-def _hashes_in_lists(value: Any) -> Iterator[int]:
-    for one in value.values() if isinstance(value, dict) else ():
-        for member in items(one):
-            if isinstance(member, dict):
-                yield _hash(member)
-        yield from _hashes_in_lists(one)
-
-
-def _hash(value: Any) -> int:
-    return hash(json.dumps(value, sort_keys=True))
 
 
 def _are_tasks(rows: Sequence[dict[str, Any]]) -> bool:
@@ -426,12 +213,178 @@ def _are_tasks(rows: Sequence[dict[str, Any]]) -> bool:
         return False
     if {"task", "repeat"} <= columns.keys():
         return True
-    if not _is_verdict(rows, columns):
-        return False
-    is_of_task = "task" in columns and plain(columns["task"][-1]) in IDS_OF_TASKS
     scores = set(scores_of_values(values_of(rows, columns["score"])))
     is_graded = len(scores) > 1 or "key" in columns
-    return is_graded and (is_of_task or "prompt" in columns)
+    return is_graded and has_verdicts(rows) and _asks(columns)
+
+
+def _asks(columns: Columns) -> bool:
+    """Whether objects are tasks: they have ids of nothing else, or what is asked."""
+    return "prompt" in columns or plain(columns.get("task", ("",))[-1]) in IDS_OF_TASKS
+
+
+class Above(NamedTuple):
+    """An object of a document; that it is a run or task makes rows below it attempts."""
+
+    path: tuple[str, ...]
+    common: dict[str, Any]
+    value: dict[str, Any]
+    is_known: bool
+
+
+def _rows_in(document: dict[str, Any]) -> list[Any]:
+    """The rows of the one list of attempts, the outermost one; else the document is a row."""
+    if has_verdicts([document]) and not _is_keyed(document):
+        return [document]
+    outer: list[list[Any]] = []
+    for level in itertools.islice(_levels(document), MOST_LEVELS):
+        scored = {path for path, (rows, is_known) in level.items() if _are_attempts(rows, is_known)}
+        named = {path for path in scored if path[-1] in LISTS}
+        if chosen := named if len(named) == 1 else scored:
+            rows, _ = level[next(iter(chosen))]
+            # A second list with the same columns has rows as well: nothing says what distinguishes
+            # it.
+            columns = [set().union(*_objects(one)) for one, _ in level.values()]
+            is_single = columns.count(set().union(*_objects(rows))) == 1
+            return rows if len(chosen) == 1 and is_single else [document]
+        outer += [rows for path, (rows, _) in level.items() if path[-1] in OUTER]
+    return next(iter(outer), [document])
+
+
+def _are_attempts(rows: list[dict[str, Any]], is_known: bool) -> bool:
+    """Whether rows have scores, and do not sum up others below them."""
+    first = _objects(rows)
+    if not is_known:
+        return _are_tasks(first)
+    has_runs = any(
+        isinstance(value, dict) and plain(name).removesuffix("s") in OF_RUNS
+        for row in first
+        for name, value in row.items()
+    )
+    is_scored = "score" in recognise(first, {})
+    return is_scored and not has_runs and not any(map(_attempts_below, first))
+
+
+def _levels(
+    document: dict[str, Any], *, is_deep: bool = False
+) -> Iterator[dict[tuple[str, ...], tuple[list[dict[str, Any]], bool]]]:
+    """The rows of lists, or of objects by ids, the outermost first, with what is above them.
+
+    Each with whether they are known to be attempts. Objects that are neither are opened only if it
+    is to be deep.
+    """
+    level = [Above((), {}, {"": document}, is_known=False)]
+    are_tasks: dict[tuple[str, ...], bool] = {}
+    while level:
+        tables: dict[tuple[str, ...], tuple[list[dict[str, Any]], bool]] = {}
+        below: list[Above] = []
+        for path, common, outer, is_known in level:
+            for name in filter(_is_of_attempts, outer):
+                here, value = (*path, name), outer[name]
+                if isinstance(value, dict) and not _is_keyed(value):
+                    if is_deep or not path:
+                        below.append(Above(here, common | _of_runs(value), value, is_known))
+                    continue
+                # Lists with one name are alike, and there may be one for each row.
+                if here not in are_tasks and (objects := _objects(value)):
+                    are_tasks[here] = _asks(recognise(objects, {}))
+                members, are_known = _members(name, value, is_task=are_tasks.get(here, False))
+                rows, _ = tables.setdefault(here, ([], is_known or name in OUTER))
+                rows += [{**common, **own, **one} for own, _, one in members]
+                below += [
+                    Above(here, common | shared, one, are_known) for _, shared, one in members
+                ]
+        yield {path: (_with_ids(rows), known) for path, (rows, known) in tables.items() if rows}
+        level = below
+
+
+def _is_keyed(value: Mapping[str, Any]) -> bool:
+    """Whether an object has several like ones by their ids; a name that begins with `_` is none."""
+    rows = [one for name, one in value.items() if not name.startswith("_")]
+    if len(rows) < LEAST_KEYED or not all(isinstance(row, dict) for row in rows):
+        return False
+    common = set.intersection(*map(set, rows))
+    return 2 * len(common) * len(rows) >= max(1, sum(map(len, rows)))
+
+
+def _members(
+    name: str, value: Any, *, is_task: bool
+) -> tuple[list[tuple[dict[str, Any], dict[str, Any], dict[str, Any]]], bool]:
+    """The objects of a list or by ids, each with its own id, and what it says of rows below it.
+
+    A task says all its texts and its id, a run its short texts and a name.
+    """
+    role = plain(name).removesuffix("s")
+    if isinstance(value, dict):
+        own, above = (role, role) if role in OF_RUNS else ("id", KEY)
+        return [
+            ({own: key}, {above: key, **_of_runs(one)}, one)
+            for key, one in value.items()
+            if not key.startswith("_")
+        ], True
+    objects = [one for one in items(value) if isinstance(one, dict)]
+    texts = [{key: one for key, one in row.items() if _is_text(key, one)} for row in objects]
+    is_known = is_task
+    if objects and not is_task:
+        texts = [
+            {key: one for key, one in row.items() if len(str(one)) <= LONGEST_ID} for row in texts
+        ]
+        labels = [_of_runs(row) for row in texts]
+        is_labelled = all(labels) and len(set(map(as_json, labels))) == len(labels)
+        is_known = is_labelled or role in OF_RUNS
+        if not is_labelled:
+            columns = ([row.get(key) for row in texts] for key in texts[0])
+            places = list(map(str, range(len(texts))))
+            names = next((one for one in columns if len(set(one)) == len(one) > 1), places)
+            texts = [{KEY: label, **row} for label, row in zip(names, texts, strict=True)]
+    return [({}, *each) for each in zip(texts, objects, strict=True)], is_known
+
+
+def _is_text(name: str, value: Any) -> bool:
+    is_id = isinstance(value, str) or is_task_name((name,))
+    return is_id and text(value) is not None
+
+
+def _with_ids(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows with the name of what is above them: a task if they have none, a run if tasks recur.
+
+    Else it is a group of tasks.
+    """
+    if not any(KEY in row for row in rows):
+        return rows
+    plain_rows = [{name: one for name, one in row.items() if name != KEY} for row in rows]
+    columns = recognise(plain_rows[:SAMPLED_ROWS], {})
+    names_of: dict[str, set[Any]] = {}
+    role = next((one for one in ("task", "prompt", "messages") if one in columns), "")
+    for row in rows if role else ():
+        names_of.setdefault(as_json(get(row, *columns[role])), set()).add(row.get(KEY))
+    n_recurring = sum(len(names) > 1 for names in names_of.values())
+    name = "id" if not role else "run" if 2 * n_recurring > len(names_of) else "group"
+    return [
+        {name: row[KEY], **one} if KEY in row else one
+        for row, one in zip(rows, plain_rows, strict=True)
+    ]
+
+
+def rows_below(path: Path, score: tuple[str, ...] = ()) -> list[list[dict[str, Any]]]:
+    """The rows of a document at each of its levels, or at the first that has a score alone."""
+    with suppress(OSError, ValueError, EOFError):
+        levels = (
+            [
+                row
+                for rows, _ in level.values()
+                if not score or values_of(rows, score)
+                for row in rows
+            ]
+            for level in itertools.islice(_levels(_document(path), is_deep=True), MOST_LEVELS)
+        )
+        return list(itertools.islice(filter(None, levels), 1 if score else None))
+    return []
+
+
+def lists_of_rows(document: Mapping[str, Any]) -> list[list[Any]]:
+    """The lists whose objects have verdicts."""
+    return [items(one) for one in document.values() if has_verdicts(_objects(one))]
 
 
 def _of_columns(path: Path) -> Iterator[Any]:
@@ -443,70 +396,6 @@ def _of_columns(path: Path) -> Iterator[Any]:
         elif name == "data":
             is_row = isinstance(value, list) and len(value) == len(names)
             yield dict(zip(names, value, strict=True)) if is_row else value
-
-
-def _rows_by_id(document: dict[str, Any]) -> list[Any]:
-    """The rows of an object that has one per id, or has objects with the rows.
-
-    A name that begins with `_` is not an id.
-    """
-    by_id = {name: value for name, value in document.items() if not name.startswith("_")}
-    if not _are_alike(list(by_id.values())):
-        return []
-    rows = [{"id": name, **row} for name, row in by_id.items()]
-    fields_below = dict.fromkeys(name for row in rows for name in row)
-    models = [name for name in fields_below if plain(name).removesuffix("s") in OF_RUNS]
-    candidates = (
-        *(_rows_below(by_id, field) for field in models),
-        _rows_of_names(by_id),
-        rows,
-        *(_rows_below(by_id, field) for field in LISTS),
-    )
-    scored = (listed for listed in candidates if "score" in recognise(_first_rows(listed), {}))
-    return next(scored, rows)
-
-
-def _first_rows(listed: Sequence[Any], n_rows: int | None = SAMPLED_ROWS) -> list[dict[str, Any]]:
-    return [row for row in listed[:n_rows] if isinstance(row, dict)]
-
-
-def _are_alike(rows: Sequence[Any]) -> bool:
-    """Whether all are objects with about the same keys."""
-    if len(rows) < 2 or not all(isinstance(row, dict) for row in rows):
-        return False
-    common = set.intersection(*map(set, rows))
-    return 2 * len(common) * len(rows) >= max(1, sum(map(len, rows)))
-
-
-def _rows_of_names(by_id: Mapping[str, dict[str, Any]]) -> list[Any]:
-    """The rows of each id that has nothing but lists of them, by model."""
-    lists = [
-        (name, model, items(below))
-        for name, value in by_id.items()
-        for model, below in value.items()
-    ]
-    is_of_rows = all(
-        below and all(isinstance(row, dict) for row in below) and model not in LISTS
-        for _, model, below in lists
-    )
-    rows = ((name, model, row) for name, model, below in lists for row in below)
-    return [{"id": name, "model": model, **row} for name, model, row in rows] if is_of_rows else []
-
-
-def _rows_below(by_id: Mapping[str, dict[str, Any]], field: str) -> list[Any]:
-    """The rows of a list in each object, which is a run; or one per model or agent of each id."""
-    rows: list[Any] = []
-    for name, value in by_id.items():
-        below = value.get(field)
-        if isinstance(below, list):
-            rows += ({"run": name, **row} if isinstance(row, dict) else row for row in below)
-        elif plain(field).removesuffix("s") in OF_RUNS and isinstance(below, dict):
-            role = field.removesuffix("s")
-            rows += (
-                {"id": name, role: inner, **row} if isinstance(row, dict) else row
-                for inner, row in below.items()
-            )
-    return rows
 
 
 def _of_csv(path: Path) -> Iterator[Entry]:
