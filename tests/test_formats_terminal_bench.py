@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from tests.case_files import filled
 from tests.fact_files import facts_of
-from tests.lean import RECORDED
-from tests.results import Row
+from tests.lean import DIAGNOSIS, RECORDED
+from tests.results import Row, analyzed
 
-NEEDS = (*RECORDED, "checks")
+NEEDS = (*RECORDED, "checks", "rollout_features")
+
+# What a terminal shows in the end; the last line but for the prompt, in color, and a title.
+PANE = f"""{"x" * 9000}
+root@0a1b:/app# mini -t 'Do a'\r
+\x1b]0;app\x07\x1b[31mbash: mini: command not found\x1b[0m
+root@0a1b:/app#
+
+
+"""
 
 
 def trial(task: str, nth: int, verdict: Any, **more: Any) -> Row:
@@ -47,6 +57,12 @@ def files() -> dict[str, Any]:
         "runs/r1/run_metadata.json": [about],
         "runs/r1/a/a.1-of-2.r1/results.json": [trial("a", 1, True)],
         "runs/r1/a/a.1-of-2.r1/agent-logs/rollouts.jsonl": '{"reward": 1}\n',
+        "runs/r1/a/a.1-of-2.r1/panes/post-agent.txt": PANE,
+        "runs/r1/a/a.2-of-2.r1/panes/post-agent.txt": b"\xff\xfe\x00 \n$ \n",
+        "runs/r1/b/b.1-of-2.r1/panes/post-agent.txt": "Saved <b>a.txt</b>\n  (env) bash-5.1$ ",
+        "runs/r1/b/b.1-of-2.r1/panes/post-test.txt": "1 passed",
+        # Not of the trial whose name it has.
+        "runs/r1/other/r1/b/b.2-of-2.r1/panes/post-agent.txt": "copied",
         "runs/r1/b/b.1-of-2.r1/results.json": [trial("b", 1, True)],
         "runs/r2/a/a.1-of-2.r2/results.json": '{"trial_name": "a.1-of-2.r2", "is_resol',
         "runs/r3/results.json": '{"results": [{"trial_name": "x", "is_resolved": tr',
@@ -54,3 +70,22 @@ def files() -> dict[str, Any]:
 
 
 test_run = facts_of(files(), "terminal_bench", needs=NEEDS)
+
+
+def test_what_terminals_show_last_is_a_mode(tmp_path: Path) -> None:
+    """A shared last line is counted in failures and in passes, and the event shows it."""
+    missing, saved = "bash: mini: command not found", "Saved the trajectory"
+    listed = [trial(f"t{n}", 1, n % 4 == 0) for n in range(20)]
+    run: dict[str, Any] = {"r1/results.json": [{"results": listed}]}
+    for n, one in enumerate(listed):
+        last = missing if n % 4 > 1 else saved
+        pane = f"r1/{one['task_id']}/{one['trial_name']}/panes/post-agent.txt"
+        run[pane] = f"$ mini\n{last}\nroot@{n}:/app# \n"
+    results = analyzed(tmp_path, run, needs=(*RECORDED, *DIAGNOSIS))
+    modes = results.rows("""
+        select mode, n_failures, n_failures_observed, n_passes, n_passes_observed
+        from failure_modes where run_id is null and parent is null and mode like 'terminal%'
+    """)
+    assert modes == [(f"terminal_last_line = {missing}", 10, 15, 0, 5)]
+    shown = results.rows("select text from events where kind = 'tool_result'")
+    assert shown.count((f"$ mini\n{missing}",)) == 10
