@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pipeline
 from tests.case_files import filled
 from tests.fact_files import facts_of
-from tests.lean import DIAGNOSIS, RECORDED
-from tests.results import Row, analyzed
+from tests.lean import CHECKED, DIAGNOSIS, RECORDED, only
+from tests.results import Results, Row, analyzed, write
 
 NEEDS = (*RECORDED, "checks", "rollout_features")
 
@@ -89,3 +90,15 @@ def test_what_terminals_show_last_is_a_mode(tmp_path: Path) -> None:
     assert modes == [(f"terminal_last_line = {missing}", 10, 15, 0, 5)]
     shown = results.rows("select text from events where kind = 'tool_result'")
     assert shown.count((f"$ mini\n{missing}",)) == 10
+
+
+def test_a_copy_of_a_run_is_not_read(tmp_path: Path) -> None:
+    """A run in the folder of another is named as a copy, not as lines that are damaged."""
+    whole = [{"results": [trial("a", 1, True)]}]
+    other = [{"results": [trial("a", 1, False)]}]
+    run = {"r1/results.json": whole, "r2/results.json": other, "r2/r1/results.json": whole}
+    with only(*CHECKED):
+        analysis = pipeline.analyze(write(tmp_path / "runs", run), out=tmp_path / "out")
+    by_name = {notice.subject: notice.message for notice in analysis.warnings}
+    assert by_name["r2/r1/results.json"] == "not read: it is an identical copy of r1/results.json"
+    assert Results(tmp_path / "out").one("select count(*) from rollouts") == 2

@@ -235,7 +235,7 @@ def _copies(claims: dict[str, formats.Claim]) -> dict[str, formats.Claim]:
             original = first.setdefault((hashlib.sha256(content).hexdigest(), folder), name)
             if original != name:
                 reason = f"is an identical copy of {original}"
-                copies[name] = replace(claims[name], kind=Kind.OTHER, skipped=reason, format="")
+                copies[name] = replace(claims[name], kind=Kind.SKIPPED, skipped=reason, format="")
     return copies
 
 
