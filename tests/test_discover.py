@@ -51,6 +51,31 @@ def test_a_name_says_the_kind(tmp_path: Path, name: str, kind: str) -> None:
     assert _kinds(tmp_path)[name] == kind
 
 
+def test_a_name_does_not_hide_a_table_of_rows(tmp_path: Path) -> None:
+    """A table is read whatever its name says; a checkpoint and limits are plain settings."""
+    rows = json.dumps([{"task_id": n, "question": f"{n}?", "score": n % 2} for n in range(10)])
+    files = {
+        "checkpoint-800_results.json": rows,
+        "ckpt_2.json": rows,
+        "no-limits_results.json": rows,
+        "checkpoint.json": '{"checkpoint": "step_5"}',
+        "limits.json": '{"max_turns": 3}',
+    }
+    write(tmp_path, files)
+    assert _kinds(tmp_path) == {
+        "checkpoint-800_results.json": "rollouts",
+        "checkpoint.json": "checkpoint",
+        "ckpt_2.json": "rollouts",
+        "limits.json": "limits",
+        "no-limits_results.json": "rollouts",
+    }
+    # Beside results they are listed with what they have.
+    write(tmp_path, {"a_rollouts.jsonl": ROWS})
+    kinds = _kinds(tmp_path)
+    assert kinds["checkpoint-800_results.json"] == kinds["no-limits_results.json"] == "skipped"
+    assert (kinds["checkpoint.json"], kinds["limits.json"]) == ("checkpoint", "limits")
+
+
 def test_rows_say_the_kind_where_the_name_does_not(tmp_path: Path) -> None:
     """Rewards or responses make rollouts, failure classes failures, bare requests a dataset."""
     write(

@@ -64,6 +64,7 @@ def test_checkpoint_reference() -> None:
     """A checkpoint file without settings is its first line."""
     assert config.checkpoint("\n  step_500\nmore\n") == {"checkpoint": "step_500"}
     assert config.checkpoint("checkpoint_path: x/y\n") == {"checkpoint_path": "x/y"}
+    assert config.checkpoint('{\n  "loss": 0.5\n}') == config.checkpoint('[{"loss": 1}]') == {}
 
 
 def test_a_resolved_config_gives_settings_and_no_secret() -> None:

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import pipeline
 from tests.case_files import filled
 from tests.fact_files import facts_of
-from tests.lean import RECORDED
-from tests.results import Row
+from tests.lean import CHECKED, DIAGNOSIS, RECORDED, only
+from tests.results import Results, Row, analyzed, write
 
-NEEDS = (*RECORDED, "checks")
+NEEDS = (*RECORDED, "checks", "rollout_features")
+
+# What a terminal shows in the end; the last line but for the prompt, in color, and a title.
+PANE = f"""{"x" * 9000}
+root@0a1b:/app# mini -t 'Do a'\r
+\x1b]0;app\x07\x1b[31mbash: mini: command not found\x1b[0m
+root@0a1b:/app#
+
+
+"""
 
 
 def trial(task: str, nth: int, verdict: Any, **more: Any) -> Row:
@@ -47,6 +58,12 @@ def files() -> dict[str, Any]:
         "runs/r1/run_metadata.json": [about],
         "runs/r1/a/a.1-of-2.r1/results.json": [trial("a", 1, True)],
         "runs/r1/a/a.1-of-2.r1/agent-logs/rollouts.jsonl": '{"reward": 1}\n',
+        "runs/r1/a/a.1-of-2.r1/panes/post-agent.txt": PANE,
+        "runs/r1/a/a.2-of-2.r1/panes/post-agent.txt": b"\xff\xfe\x00 \n$ \n",
+        "runs/r1/b/b.1-of-2.r1/panes/post-agent.txt": "Saved <b>a.txt</b>\n  (env) bash-5.1$ ",
+        "runs/r1/b/b.1-of-2.r1/panes/post-test.txt": "1 passed",
+        # Not of the trial whose name it has.
+        "runs/r1/other/r1/b/b.2-of-2.r1/panes/post-agent.txt": "copied",
         "runs/r1/b/b.1-of-2.r1/results.json": [trial("b", 1, True)],
         "runs/r2/a/a.1-of-2.r2/results.json": '{"trial_name": "a.1-of-2.r2", "is_resol',
         "runs/r3/results.json": '{"results": [{"trial_name": "x", "is_resolved": tr',
@@ -85,3 +102,34 @@ def started_once_per_task() -> dict[str, Any]:
 test_a_run_per_task = facts_of(
     started_once_per_task(), "terminal_bench_parts", needs=[*NEEDS, "expected", "reported_metrics"]
 )
+
+
+def test_what_terminals_show_last_is_a_mode(tmp_path: Path) -> None:
+    """A shared last line is counted in failures and in passes, and the event shows it."""
+    missing, saved = "bash: mini: command not found", "Saved the trajectory"
+    listed = [trial(f"t{n}", 1, n % 4 == 0) for n in range(20)]
+    run: dict[str, Any] = {"r1/results.json": [{"results": listed}]}
+    for n, one in enumerate(listed):
+        last = missing if n % 4 > 1 else saved
+        pane = f"r1/{one['task_id']}/{one['trial_name']}/panes/post-agent.txt"
+        run[pane] = f"$ mini\n{last}\nroot@{n}:/app# \n"
+    results = analyzed(tmp_path, run, needs=(*RECORDED, *DIAGNOSIS))
+    modes = results.rows("""
+        select mode, n_failures, n_failures_observed, n_passes, n_passes_observed
+        from failure_modes where run_id is null and parent is null and mode like 'terminal%'
+    """)
+    assert modes == [(f"terminal_last_line = {missing}", 10, 15, 0, 5)]
+    shown = results.rows("select text from events where kind = 'tool_result'")
+    assert shown.count((f"$ mini\n{missing}",)) == 10
+
+
+def test_a_copy_of_a_run_is_not_read(tmp_path: Path) -> None:
+    """A run in the folder of another is named as a copy, not as lines that are damaged."""
+    whole = [{"results": [trial("a", 1, True)]}]
+    other = [{"results": [trial("a", 1, False)]}]
+    run = {"r1/results.json": whole, "r2/results.json": other, "r2/r1/results.json": whole}
+    with only(*CHECKED):
+        analysis = pipeline.analyze(write(tmp_path / "runs", run), out=tmp_path / "out")
+    by_name = {notice.subject: notice.message for notice in analysis.warnings}
+    assert by_name["r2/r1/results.json"] == "not read: it is an identical copy of r1/results.json"
+    assert Results(tmp_path / "out").one("select count(*) from rollouts") == 2

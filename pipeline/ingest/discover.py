@@ -66,8 +66,8 @@ NAME_RULES: tuple[tuple[str, Kind], ...] = (
     (r"\.(json|ya?ml|toml)$", Kind.CONFIG),
 )
 
-# A table of one's own has no name of its own.
-NOT_ROWS = frozenset({Kind.CONFIG, Kind.OTHER})
+# A table of one's own may have any name: of these kinds the content decides (checkpoint-800.json).
+NOT_ROWS = frozenset({Kind.CONFIG, Kind.OTHER, Kind.CHECKPOINT, Kind.LIMITS})
 MAYBE_TABLES = NOT_ROWS | {Kind.ROLLOUTS}
 SNIFF_BYTES = 1 << 20
 SNIFF_ROWS = 50
@@ -234,7 +234,7 @@ def _copies(claims: dict[str, formats.Claim]) -> dict[str, formats.Claim]:
             original = first.setdefault((hashlib.sha256(content).hexdigest(), folder), name)
             if original != name:
                 reason = f"is an identical copy of {original}"
-                copies[name] = replace(claims[name], kind=Kind.OTHER, skipped=reason, format="")
+                copies[name] = replace(claims[name], kind=Kind.SKIPPED, skipped=reason, format="")
     return copies
 
 

@@ -120,8 +120,14 @@ class Row:
 
     @property
     def transcript(self) -> str:
-        """Whether a transcript was recorded; an empty output means that nothing was done."""
-        return "recorded" if "output" in fields(self.value.get("response")) else "none"
+        """Whether a transcript was recorded; an empty output means that nothing was done.
+
+        Results alone, without a message or a call of the model, are a log of the harness.
+        """
+        response = fields(self.value.get("response"))
+        output = items(response.get("output"))
+        is_log = output and all(get(item, "type") == "function_call_output" for item in output)
+        return "none" if "output" not in response or is_log else "recorded"
 
 
 @dataclass(frozen=True)

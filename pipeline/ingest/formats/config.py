@@ -75,10 +75,11 @@ def resolved(text: str) -> dict[str, str]:
 
 
 def checkpoint(text: str) -> dict[str, str]:
-    """A checkpoint file: its settings, else its first line."""
+    """A checkpoint file: its settings, else its first line, unless it is a JSON document."""
     known = settings(text)
     first = text.strip()[:LONGEST_VALUE].splitlines()
-    return known or ({"checkpoint": first[0].strip()} if first else {})
+    is_name = bool(first) and not first[0].startswith(("{", "["))
+    return known or ({"checkpoint": first[0].strip()} if is_name else {})
 
 
 def task_args(arguments: Any) -> dict[str, str]:

@@ -10,7 +10,7 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
 
 from ...artifact import Artifact, Kind, ListedFile
@@ -31,6 +31,7 @@ from . import (
     items,
     message,
     number,
+    result,
     settings,
     text,
     without_empty,
@@ -38,16 +39,21 @@ from . import (
 from .atif import seconds
 
 TITLE = "Terminal-Bench 1"
-FILES = "`<run>/results.json`, `run_metadata.json`, `<task>/<trial>/results.json`"
+FILES = (
+    "`<run>/results.json`, `run_metadata.json`, `<task>/<trial>/results.json` and "
+    "`<task>/<trial>/panes/post-agent.txt`"
+)
 GIVES = "checks tokens durations"
 SCORE = "`is_resolved` as 1 or 0; null is unscored. Each of `parser_results` is a check"
 NOTES = (
-    "No transcripts. `failure_mode` is a field of the outcome. Its own accuracy and pass@k count "
-    "what has no verdict as unresolved. Runs of one task each whose `run_metadata.json` differ in "
-    "nothing but task, time, place and figures are one run, unless two are of the same task; their "
-    "own figures are not those of the run. A dataset without a name is named by its folder."
+    "No transcripts: of the agent's terminal the last 4,000 characters are an event, and the last "
+    "line is `terminal_last_line`. `failure_mode` is a field of the outcome. Its own accuracy and "
+    "pass@k count what has no verdict as unresolved. Runs of one task each whose "
+    "`run_metadata.json` differ in nothing but task, time, place and figures are one run, unless "
+    "two are of the same task; their own figures are not those of the run. A dataset without a "
+    "name is named by its folder."
 )
-NAMES = re.compile(r"(^|/)(results|run_metadata)\.json$")
+NAMES = re.compile(r"(^|/)((results|run_metadata)\.json|panes/post-agent\.txt)$")
 NTH = re.compile(r"\.(\d{1,9})-of-\d+(\.|$)")
 MARKS = (b'"is_resolved"', b'"trial_name"', b'"n_resolved"')
 # What is of one start of the harness, not of its settings.
@@ -60,11 +66,24 @@ PLAIN_FOLDERS = frozenset({"tasks", "original-tasks"})
 NO_FAILURE = ("none", "unset")
 # What ended the agent was a cap on its time, its context or its output.
 CAPS = frozenset({"agent_timeout", "context_length_exceeded", "output_length_exceeded"})
+# Of the end of an agent's terminal so many bytes are read, and so many characters used.
+END_BYTES = 16_000
+MOST_CHARACTERS = 4_000
+LONGEST_LINE = 200
+CONTROL = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(\x07|\x1b\\)?|[\x00-\x08\x0b-\x1f\x7f-\x9f]"
+)
+PROMPT = re.compile(r"(\([^\s()]+\) )?\S*[$#]")
 
 
 def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
     """Runs, recognised by their results, and trials that are missing in them."""
     runs: dict[tuple[str, str], dict[str, ListedFile]] = defaultdict(dict)
+    panes = {
+        file.folder.removesuffix("/panes"): file.path
+        for file in files
+        if file.base == "post-agent.txt" and not file.skipped
+    }
     trials = []
     metadata = {
         file.folder: file
@@ -81,7 +100,7 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
         elif is_ours:
             trials.append(file)
     for file in trials:
-        run = "/".join(file.folder.split("/")[:-2])
+        run = _run(file.folder)
         stem = file.path.parents[2].name if len(file.path.parents) > 2 else "trials"
         runs[run, stem][file.folder] = file
     parts = _runs_of_one_task(metadata)
@@ -97,9 +116,11 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
             name = _name_of_parts(parts[run])
         for folder, file in files_of_run.items():
             kind = Kind.OTHER if file.path.parent.name in known else Kind.ROLLOUTS
-            yield Claim(file, kind, *name, beside=tuple(beside), owns=folder)
+            pane = (panes[folder],) if folder in panes else ()
+            yield Claim(file, kind, *name, beside=(*beside, *pane), owns=folder)
         if whole:
-            yield Claim(whole, Kind.ROLLOUTS, *name, beside=tuple(beside))
+            own = [path for trial, path in panes.items() if _run(trial) == run]
+            yield Claim(whole, Kind.ROLLOUTS, *name, beside=(*beside, *own))
         if about:
             yield Claim(about, Kind.AGGREGATE_METRICS, *name, beside=tuple(beside))
 
@@ -130,6 +151,11 @@ def _name_of_parts(folders: Sequence[str]) -> tuple[str, str, str]:
     return above, name, min(folders).removeprefix(f"{above}/")
 
 
+def _run(trial: str) -> str:
+    """The folder of the run of a trial, from that of the trial."""
+    return "/".join(trial.split("/")[:-2])
+
+
 def _trials(whole: ListedFile) -> set[str]:
     results = next(documents([whole.path]), None)
     return {
@@ -143,22 +169,39 @@ def read(artifact: Artifact) -> Iterator[Reading]:
     if not isinstance(results, dict):
         raise ValueError("not a JSON object")
     # What one of several parts published is not of the run.
-    is_whole = len(artifact.beside) < 2
+    metadata = [path for path in artifact.beside if path.suffix == ".json"]
+    is_whole = len(metadata) < 2
     if artifact.kind is not Kind.ROLLOUTS:
         yield from _about(results, is_whole=is_whole)
         return
-    run = fields(next(documents(artifact.beside), None))
+    run = fields(next(documents(metadata), None))
+    panes = {path.parents[1].name: path for path in artifact.beside if path.suffix == ".txt"}
     listed = items(results["results"]) if "results" in results else [results]
     for one in listed:
         if text(get(one, "task_id")) and "is_resolved" in one:
-            yield _row(one, run)
+            pane = panes.get(text(get(one, "trial_name")) or "")
+            yield _row(one, run, _shown_last(pane) if pane else "")
         else:
             yield Reject("no trial of Terminal-Bench: no task_id or no is_resolved", str(one)[:200])
     if is_whole:
         yield from _figures(results)
 
 
-def _row(trial: dict[str, Any], run: dict[str, Any]) -> Row:
+def _shown_last(pane: Path) -> str:
+    """The last output in a terminal, without control codes; empty if it cannot be read."""
+    try:
+        with pane.open("rb") as file:
+            file.seek(max(0, file.seek(0, 2) - END_BYTES))
+            shown = CONTROL.sub("", file.read(END_BYTES).decode("utf-8", "replace"))
+    except OSError:
+        return ""
+    lines = [line.rstrip() for line in shown.splitlines()]
+    while lines and (not lines[-1] or PROMPT.fullmatch(lines[-1].strip())):
+        lines.pop()
+    return "\n".join(lines)[-MOST_CHARACTERS:]
+
+
+def _row(trial: dict[str, Any], run: dict[str, Any], shown: str) -> Row:
     model, agent = text(run.get("model_name")), text(run.get("agent_name"))
     nth = NTH.search(text(trial.get("trial_name")) or "")
     verdict = trial.get("is_resolved")
@@ -173,6 +216,7 @@ def _row(trial: dict[str, Any], run: dict[str, Any]) -> Row:
         seconds(trial.get(f"{name}_started_at"), trial.get(f"{name}_ended_at"))
         for name in ("agent", "trial")
     ]
+    output = [result(shown, None)] if shown else None
     row = {
         "_ng_task_index": text(trial.get("task_id")),
         "_ng_rollout_index": max(0, int(nth[1]) - 1) if nth else None,
@@ -181,13 +225,14 @@ def _row(trial: dict[str, Any], run: dict[str, Any]) -> Row:
             {"input": [message(text(trial.get("instruction")) or "", "user")], "model": model}
         ),
         # There is no transcript: an empty output would mean that nothing was done.
-        "response": {"object": "response", "usage": spent}
-        if (spent := without_empty(usage))
+        "response": {"object": "response", **spent}
+        if (spent := without_empty({"usage": without_empty(usage), "output": output}))
         else None,
         "parser_results": fields(trial.get("parser_results")),
         "failure_mode": failure,
         "error_type": failure if reward is None else None,
         "total_run_time": next((span for span in spans if span is not None), None),
+        "terminal_last_line": shown.rpartition("\n")[2].strip()[:LONGEST_LINE] or None,
         "trial_name": text(trial.get("trial_name")),
     }
     cap = failure if failure in CAPS else None
