@@ -703,6 +703,23 @@ def test_the_verdict_explains_nothing() -> Batch:
 
 
 @together
+def test_who_never_ran_gave_no_answer() -> Batch:
+    """Attempts without a turn are not among those of which an answer is known."""
+    answers = ["unknown"] * 12 + [f"it is {task}" for task in range(12)]
+    rows = [
+        rollout(task, 0, reward=float(task > 11), output=wrote(answer))
+        for task, answer in enumerate(answers)
+    ]
+    rows += [rollout(24 + task, 0, reward=None, output=[]) for task in range(5)]
+    found = yield rows
+    assert found.rows("""
+        select n_failures, n_failures_observed, n_passes_observed
+        from failure_modes
+        where mode = 'answer is unknown' and run_id is null
+    """) == [(12, 12, 12)]
+
+
+@together
 def test_groups_of_checks() -> Batch:
     """Whose tests differ from task to task: how far failures meet each group."""
 

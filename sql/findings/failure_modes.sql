@@ -55,9 +55,19 @@ attempts as (
         is_recorded,
         is_scored,
         coalesce(is_pass, false) as is_pass,
-        coalesce(not is_pass, not is_scored) as is_failure
+        coalesce(not is_pass, not is_scored) as is_failure,
+        -- What never ran, or left no turn in a run that records them, shows nothing of what it did.
+        coalesce(ungraded.is_begun, true)
+        and (rollouts.n_turns is not null or max(rollouts.n_turns) over (partition by run_id) is null) as is_seen
     from staging.attempts
     inner join staging.run_benchmarks using (run_id)
+    left join (
+        select
+            record_id,
+            n_turns
+        from staging.rollouts
+    ) as rollouts using (record_id)
+    left join staging.ungraded using (record_id)
     where not is_never_run
 ),
 totals as (
@@ -65,6 +75,7 @@ totals as (
         benchmark,
         run_id,
         count(*) filter (where is_failure) as n_failed,
+        count(*) filter (where is_failure and is_seen) as n_failed_seen,
         count(*) filter (where is_pass) as n_passed
     from attempts
     group by all
@@ -208,6 +219,7 @@ counted as (
             when listed.kind = 'check' then coalesce(known_checks.n_failed, 0)
             when listed.kind in ('field', 'expected', 'call') and known_attempts.run_id is null then 0
             when known_attempts.is_of_attempts and listed.reason <> 'terminal' then known_attempts.n_failed
+            when listed.kind in ('limit', 'answer', 'call', 'expected') then totals.n_failed_seen
             else totals.n_failed
         end as n_failures_observed,
         case
