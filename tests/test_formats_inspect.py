@@ -275,6 +275,65 @@ def test_two_logs_of_one_second_are_two_runs(tmp_path: Path) -> None:
     assert len({(claim.stem, claim.mark) for claim in inspect_ai.claims(actual)}) == 2
 
 
+def of_one_run(**members: Any) -> dict[str, Any]:
+    """The header of a log that names its run."""
+    head = header("a", "b", **members)
+    head["eval"]["run_id"] = "r1"
+    return head
+
+
+WHOLE = archive(log(sample("a"), sample("b", value="I"), head=of_one_run()))
+COPIES = {
+    "its samples in another order": (
+        "x.eval",
+        archive(log(sample("b", value="I"), sample("a"), head=of_one_run())),
+        "holds the same as whole.eval",
+    ),
+    "an earlier state of it": (
+        "x.eval",
+        archive(log(sample("b", value="I"), head=of_one_run(status="started"))),
+        "holds a part of whole.eval",
+    ),
+    "its header": (
+        "x.json",
+        json.dumps(of_one_run()).encode(),
+        "is the header of whole.eval, without its samples",
+    ),
+    "the same as a document": (
+        "x.json",
+        json.dumps({**of_one_run(), "samples": [sample("b", value="I"), sample("a")]}).encode(),
+        "holds the same as whole.eval",
+    ),
+    "other scores of its samples": (
+        "scored-again.eval",
+        archive(log(sample("a"), sample("b", value="C"), head=of_one_run())),
+        None,
+    ),
+    "a document of other scores": (
+        "scored-again.json",
+        json.dumps({**of_one_run(), "samples": [sample("a"), sample("b")]}).encode(),
+        None,
+    ),
+    "another run at the same second": (
+        "other.json",
+        json.dumps(header("a", "b")).encode(),
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", COPIES)
+def test_copies_of_a_log(case: str, tmp_path: Path) -> None:
+    """Of one run and task the log with all samples is read, and its name is that of the run."""
+    name, content, reason = COPIES[case]
+    for file, written in ((name, content), ("whole.eval", WHOLE)):
+        (tmp_path / file).write_bytes(written)
+    files = [formats.ListedFile(tmp_path / file, file) for file in (name, "whole.eval")]
+    other, whole = inspect_ai.claims(files)
+    assert (other.skipped, whole.skipped) == (reason, None)
+    assert ("whole.eval" in whole.mark) == (reason is None)
+
+
 def claimed(tmp_path: Path, **documents: Any) -> list[str]:
     """The stems of the JSON files that are taken for logs."""
     actual = []
