@@ -514,6 +514,42 @@ def test_how_a_sample_ended_is_in_its_events(tmp_path: Path) -> None:
     assert (row["stop_reason"], row["total_run_time"]) == ("max_tokens", 8.0)
 
 
+def ended(reason: str, model: str = "org/m", call: str = "") -> dict[str, Any]:
+    """An event of a model that stopped for a reason, as Inspect writes it."""
+    message = {"role": "assistant", "content": "7", "tool_calls": [{"id": call}]}
+    choice = {"message": message, "stop_reason": reason}
+    return {"event": "model", "model": model, "output": {"choices": [choice]}}
+
+
+@pytest.mark.parametrize(
+    ("events", "reason"),
+    [
+        ([ended("tool_calls"), ended("max_tokens"), ended("stop", "org/watcher")], "max_tokens"),
+        # Its calls were written beforehand: only a monitor was asked.
+        ([ended("stop", "org/watcher")], None),
+        # A call that is in the messages is the attempt's, whoever made it.
+        (
+            [ended("length", "org/weak", "c1"), ended("stop"), ended("stop", "org/watcher")],
+            "length",
+        ),
+    ],
+)
+def test_why_a_model_stopped_beside_its_messages(
+    events: list[Any], reason: str | None, tmp_path: Path
+) -> None:
+    """A sample whose messages have the answer may have an output without a choice."""
+    request = {"role": "user", "content": "question 1", "source": "input"}
+    answer = {"role": "assistant", "content": "7", "tool_calls": [{"id": "c1", "function": "f"}]}
+    silent = {
+        "messages": [request, answer],
+        "output": {"choices": []},
+        "events": events,
+        "model_usage": {"org/m": {"output_tokens": 2}},
+    }
+    (row,) = rows(read(tmp_path, archive(log(sample(1, **silent)))))
+    assert row["stop_reason"] == reason
+
+
 def test_an_answer_outside_the_messages(tmp_path: Path) -> None:
     """What a sample gives for its output is the answer where no message is one."""
     request = [{"role": "user", "content": "question 1", "source": "input"}]

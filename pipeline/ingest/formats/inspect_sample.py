@@ -1,8 +1,8 @@
 """A sample of Inspect AI as a row: an attempt is one sample at one epoch.
 
 The transcript is `messages`; `events`, most bytes of a sample, are read only if an agent did not
-record its conversation there. What a grader, a monitor or another role of the log answers is never
-the answer of the attempt.
+record its conversation there, or its `output` does not say why the model stopped. What a grader, a
+monitor or another role of the log answers is never the answer of the attempt.
 """
 
 from __future__ import annotations
@@ -71,7 +71,8 @@ def sample(content: bytes, log: Log) -> Any:
     if 0 < start < end and before.endswith(b","):
         try:
             first = json.loads(before[:-1] + b"}", parse_constant=lambda _: None)
-            if first.keys() >= BEFORE_EVENTS and _has_answer(first["messages"], log):
+            is_ended = first.keys() >= BEFORE_EVENTS and _reason(first["output"])
+            if is_ended and _has_answer(first["messages"], log):
                 rest = json.loads(b"{" + content[end:], parse_constant=lambda _: None)
                 return {**rest, **first}
         except (ValueError, RecursionError):
@@ -155,6 +156,15 @@ def _own_events(sample: dict[str, Any], log: Log) -> list[Any]:
     A log without calls of the model that it names evaluates its roles: then all are read that are
     no grader's.
     """
+    events = _solver_events(sample)
+    own = [one for one in events if get(one, "event") == "tool" or _is_of_evaluated(one, log)]
+    if any(get(one, "event") == "model" for one in own):
+        return own
+    return [one for one in events if get(one, "role") != "grader"]
+
+
+def _solver_events(sample: dict[str, Any]) -> list[Any]:
+    """The events of models and tools before anything is scored."""
     scoring: set[str | None] = set()
     depth = 0  # of steps, which older logs have for spans
     events = []
@@ -167,10 +177,7 @@ def _own_events(sample: dict[str, Any], log: Log) -> list[Any]:
             depth += 1 if get(event, "action") == "begin" else -1
         elif kind in ("model", "tool") and not depth and text(get(event, "span_id")) not in scoring:
             events.append(event)
-    own = [one for one in events if get(one, "event") == "tool" or _is_of_evaluated(one, log)]
-    if any(get(one, "event") == "model" for one in own):
-        return own
-    return [one for one in events if get(one, "role") != "grader"]
+    return events
 
 
 def _is_of_evaluated(event: Any, log: Log) -> bool:
@@ -185,13 +192,37 @@ def _is_of_other(answered: Any, log: Log) -> bool:
 
 
 def _stop_reason(sample: dict[str, Any], log: Log) -> str | None:
-    """Why the model stopped last; None if Inspect recorded `unknown`."""
-    calls = [one for one in _own_events(sample, log) if get(one, "event") == "model"]
-    outputs = [get(calls, -1, "output")]
+    """Why the model stopped last; None if Inspect recorded `unknown`.
+
+    Where its output does not say so, the last call whose answer is a message does, whatever model
+    was called, else the last call of the evaluated model.
+    """
+    answers = [one for one in items(sample.get("messages")) if get(one, "role") == "assistant"]
+    turns = {name for answer in answers for name in _ids(answer)}
+    calls = [one for one in _solver_events(sample) if get(one, "event") == "model"]
+    answered = [
+        one
+        for one in calls
+        if not turns.isdisjoint(_ids(get(one, "output", "choices", 0, "message")))
+    ]
+    own = [one for one in _own_events(sample, log) if get(one, "event") == "model"]
+    if answers and not any(_is_of_evaluated(one, log) for one in own):
+        own = []
+    outputs = [get(answered or own, -1, "output")]
     if not _is_of_other(sample.get("output"), log):
         outputs.insert(0, sample.get("output"))
-    reasons = (text(get(output, "choices", 0, "stop_reason")) for output in outputs)
+    reasons = map(_reason, outputs)
     return next((reason for reason in reasons if reason and reason != "unknown"), None)
+
+
+def _ids(answer: Any) -> set[str]:
+    """The ids of a message and of its calls; old messages have none."""
+    of_calls = (text(get(one, "id")) for one in items(get(answer, "tool_calls")))
+    return {name for name in (text(get(answer, "id")), *of_calls) if name}
+
+
+def _reason(output: Any) -> str | None:
+    return text(get(output, "choices", 0, "stop_reason"))
 
 
 def _seconds(sample: dict[str, Any]) -> float | None:
