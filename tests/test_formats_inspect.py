@@ -550,6 +550,25 @@ def test_why_a_model_stopped_beside_its_messages(
     assert row["stop_reason"] == reason
 
 
+@pytest.mark.slow
+def test_how_answers_usually_end_is_no_field(tmp_path: Path) -> None:
+    """A stop and a call are ends of any answer; a filter and a limit are what rows differ in."""
+    reasons = ("stop", "tool_calls", "content_filter", "max_tokens")
+    samples = [
+        sample(task, output={"choices": [{"stop_reason": reasons[task % 4]}]}) for task in range(8)
+    ]
+    results = analyzed(tmp_path, {"one.eval": archive(log(*samples))})
+    assert results.rows(
+        "select finish_reason, count(*) from rollouts group by all order by all"
+    ) == [(reason, 2) for reason in sorted(reasons)]
+    assert results.column(
+        "select distinct value from signs where name = 'stop_reason' order by all"
+    ) == ["content_filter", "max_tokens"]
+    assert results.rows("select n_at_limit, limit_kinds from report.looked") == [
+        (2, ["message", "token"])
+    ]
+
+
 def test_an_answer_outside_the_messages(tmp_path: Path) -> None:
     """What a sample gives for its output is the answer where no message is one."""
     request = [{"role": "user", "content": "question 1", "source": "input"}]

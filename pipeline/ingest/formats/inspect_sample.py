@@ -37,6 +37,8 @@ MEDIA = ("image", "audio")
 LONGEST_MEDIA = 1_500_000
 # Of the results of all tools of one sample.
 MOST_MEDIA = 3_000_000
+# How answers and calls end; all other reasons are the attempt's own.
+USUAL_ENDS = ("stop", "tool_calls")
 # Spans of the events of scorers.
 SCORING = ("scorers", "scorer")
 COUNTED = ("input_tokens", "input_tokens_cache_read", "input_tokens_cache_write")
@@ -98,6 +100,7 @@ def row(sample: Any, log: Log) -> Row:
     scores, output = _scores(sample, log), _output(sample, attachments, log)
     chosen = _chosen(scores, log.scores)
     error = text(get(sample, "error", "message"))
+    ended = _stop_reason(sample, log)
     value = {
         "_ng_task_index": task,
         "_ng_rollout_index": epoch - 1,
@@ -108,7 +111,7 @@ def row(sample: Any, log: Log) -> Row:
         "target": sample.get("target"),
         "metadata": fields(sample.get("metadata")),
         **scores_of(scores, chosen["name"] if chosen else None),
-        "stop_reason": _stop_reason(sample, log),
+        **({} if ended in USUAL_ENDS else {"stop_reason": ended}),
         "termination_reason": _limit(sample.get("limit")),
         "error_message": error,
         "exception_type": _exception(error),
@@ -125,7 +128,10 @@ def row(sample: Any, log: Log) -> Row:
     if chosen and chosen["name"] in _unanswered(sample) and any(_own_texts(output)):
         details["extracted_answer"] = ""
     return Row(
-        {**value, **details}, benchmark=log.task, limit_reached=_limit_type(sample.get("limit"))
+        {**value, **details},
+        benchmark=log.task,
+        limit_reached=_limit_type(sample.get("limit")),
+        usual_end=ended if ended in USUAL_ENDS else None,
     )
 
 
