@@ -142,6 +142,17 @@ def test_scores_as_numbers(value: Any, number: float | None, tmp_path: Path) -> 
     assert row.get("grade") == ("who knows" if value == "who knows" else None)
 
 
+@pytest.mark.parametrize(
+    ("words", "reward"),
+    [("Grade not found in model output: hm", None), ("The grade was not found", 0.0)],
+)
+def test_a_judge_that_gave_no_grade(words: str, reward: float | None, tmp_path: Path) -> None:
+    """Inspect writes an I for it, and why: its own figures count a 0, no verdict was given."""
+    graded = {"model_graded_qa": {"value": "I", "explanation": words}}
+    (row,) = rows(read(tmp_path, archive(log(sample(1, scores=graded)))))
+    assert (row["reward"], row["score"][0]["score"]) == (reward, 0.0)
+
+
 def test_what_users_say_besides_the_input(tmp_path: Path) -> None:
     """A second question before the first answer is part of the transcript."""
     users = [{"role": "user", "content": words} for words in ("question 1", "and why?")]

@@ -41,7 +41,8 @@ FILES = "`*.eval` (zip of deflate or zstd members, finished or not), `*.json` an
 GIVES = "checks transcript tokens durations"
 SCORE = (
     "the headline score, else the first one published: C 1, P 0.5, I and N 0, yes/true 1, no/false "
-    "0, numbers and numbers in words as they are; NaN and all else unscored"
+    "0, numbers and numbers in words as they are; NaN, an I where the judge gave no grade and all "
+    "else unscored"
 )
 NOTES = (
     "One run per log, one benchmark per task, epochs are repeats. A sample without scores (an "

@@ -37,6 +37,8 @@ MEDIA = ("image", "audio")
 LONGEST_MEDIA = 1_500_000
 # Of the results of all tools of one sample.
 MOST_MEDIA = 3_000_000
+# How the explanation begins that Inspect writes beside an I where its judge gave no grade.
+NO_GRADE = "Grade not found in model output"
 # How answers and calls end; all other reasons are the attempt's own.
 USUAL_ENDS = ("stop", "tool_calls")
 # Spans of the events of scorers.
@@ -104,7 +106,7 @@ def row(sample: Any, log: Log) -> Row:
     value = {
         "_ng_task_index": task,
         "_ng_rollout_index": epoch - 1,
-        "reward": chosen["score"] if chosen else None,
+        "reward": chosen["score"] if chosen and _is_graded(chosen) else None,
         "responses_create_params": {**log.request, "input": _question(sample, attachments)},
         "response": without_empty({"model": log.model, "usage": _usage(sample, log)})
         | ({"output": output} if output or sample.get("messages") else {}),
@@ -133,6 +135,11 @@ def row(sample: Any, log: Log) -> Row:
         limit_reached=_limit_type(sample.get("limit")),
         usual_end=ended if ended in USUAL_ENDS else None,
     )
+
+
+def _is_graded(score: dict[str, Any]) -> bool:
+    """Whether a judge gave the verdict; Inspect counts a 0 where its answer had none."""
+    return not score.get("explanation", "").startswith(NO_GRADE)
 
 
 def _is_of_grader(answer: str | None, score: dict[str, Any], output: list[dict[str, Any]]) -> bool:
