@@ -377,11 +377,7 @@ def _published(artifact: Artifact) -> Iterator[Reading]:
     result = fields(document(artifact.path))
     stats = fields(result.get("stats"))
     if _is_unfinished(result):
-        n_begun = sum(path.name != "lock.json" for path in artifact.beside)
-        n_planned = result.get("n_total_trials")
-        is_counted = isinstance(n_planned, int)
-        begun = f", {n_begun} of {n_planned} trials are here" if is_counted else ""
-        yield Setting("log_status", f"not finished{begun}")
+        yield Setting("log_status", "not finished")
     groups = fields(stats.get("evals"))
     variants = _variants(artifact, groups.keys())
     is_partial = _is_unfinished(result) or any(number(stats.get(name)) for name in ONGOING)
