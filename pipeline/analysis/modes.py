@@ -343,14 +343,52 @@ def _recorded_errors(
     for sign, members in groups(recorded):
         if any(is_nested(sign, mode.sign, 0.7) for mode in listed):
             continue
-        parts = [
-            other
-            for other in signs
-            if other.kind == "error" and other.name == sign.name and not _is_recorded_error(other)
-        ]
-        parts.sort(key=lambda other: (-n_failing(other, attempts), other.text))
+        parts = _kinds_of_error(sign, signs, attempts)
         listed.append(Mode(sign, "recorded", members))
         listed += [Mode(other, "part", parent=sign.text) for other in parts[:3]]
+    return listed + _rest_of_ends(signs, attempts, [*before, *listed])
+
+
+def _kinds_of_error(field: Sign, signs: Sequence[Sign], attempts: Attempts) -> list[Sign]:
+    """The errors of a field, the most frequent first."""
+    kinds = [
+        sign
+        for sign in signs
+        if sign.kind == "error" and sign.name == field.name and not _is_recorded_error(sign)
+    ]
+    return sorted(kinds, key=lambda sign: (-n_failing(sign, attempts), sign.text))
+
+
+def _rest_of_ends(signs: Sequence[Sign], attempts: Attempts, before: Sequence[Mode]) -> list[Mode]:
+    """Errors of graded attempts in a field that holds the ends of those listed already.
+
+    A field with the error of attempts that have no grade, or met a limit, is where a harness says
+    what ended them: its other errors are such ends as well.
+    """
+    ended = [mode.sign.bears for mode in before if mode.reason in ("ungraded", "limit")]
+    if not ended:
+        return []
+    is_ended = union(ended).flags
+    others: list[Sign] = []
+    for field in signs:
+        kinds = _kinds_of_error(field, signs, attempts) if _is_recorded_error(field) else []
+        if any(sign.bears.count(is_ended) >= 0.9 * sign.bears.size for sign in kinds):
+            others += kinds
+    others.sort(key=lambda sign: (-n_failing(sign, attempts), sign.text))
+    listed: list[Mode] = []
+    for sign in others:
+        # Two fields may name one error.
+        is_listed = any(
+            sign.text == mode.sign.text or is_nested(sign, mode.sign, 0.7)
+            for mode in (*before, *listed)
+        )
+        if (
+            n_failing(sign, attempts) >= 2
+            and of_failures(sign, attempts) < 0.8
+            and contrast(sign, attempts) >= 0.5
+            and not is_listed
+        ):
+            listed.append(Mode(sign, "recorded"))
     return listed
 
 
