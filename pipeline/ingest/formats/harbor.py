@@ -33,6 +33,7 @@ from . import (
     home,
     items,
     number,
+    recorded,
     scores_of,
     settings,
     text,
@@ -318,6 +319,10 @@ def _requested(artifact: Artifact) -> Iterator[Reading]:
     n_attempts = n_attempts if isinstance(n_attempts, int) and n_attempts > 0 else 1
     yield Setting("num_repeats", str(n_attempts))
     yield from settings({name: config.get(name) for name in OF_JOBS})
+    agents = items(config.get("agents"))
+    if len(agents) == 1:
+        kwargs = recorded(get(agents, 0, "kwargs"), "agent.kwargs.")
+        yield from (Setting(*each) for each in kwargs)
     of_job = {path.name: path for path in artifact.beside if path.parent == artifact.path.parent}
     locks = [of_job["lock.json"]] if "lock.json" in of_job else []
     result = _job_result(of_job["result.json"]) if "result.json" in of_job else {}
