@@ -538,7 +538,7 @@ def ended(reason: str, model: str = "org/m", call: str = "") -> dict[str, Any]:
         ([ended("tool_calls"), ended("max_tokens"), ended("stop", "org/watcher")], "max_tokens"),
         # Its calls were written beforehand: only a monitor was asked.
         ([ended("stop", "org/watcher")], None),
-        # A call that is in the messages is the attempt's, whoever made it.
+        # A call that is in the messages is the attempt's, any model may have made it.
         (
             [ended("length", "org/weak", "c1"), ended("stop"), ended("stop", "org/watcher")],
             "length",
@@ -821,6 +821,32 @@ def test_every_score_is_reported(tmp_path: Path) -> None:
     text = (results.path.parent / "report.md").read_text(encoding="utf-8")
     assert "The score is `useful`; rows record `attack` too." in text
     assert "| `attack` | 2 | 2 | 0.5 | 0 | 1 |" in text
+
+
+@pytest.mark.slow
+def test_what_a_grader_says_of_several_attempts(tmp_path: Path) -> None:
+    """How its words begin is counted, unless they put the verdict; details behind it differ."""
+    logs = {}
+    for model in ("one", "two", "three"):
+        head = header(*range(8))
+        head["eval"] |= {"model": f"org/{model}", "task_id": model}
+        samples = []
+        for task in range(8):
+            is_lost = model != "three"
+            words = f"Failed to set up tests: no image {task}" if is_lost else "The tests ran"
+            value = "C" if task % 2 and not is_lost else "I"
+            scores = {"match": {"value": value, "explanation": words}}
+            samples.append(sample(task, scores=scores))
+        logs[f"{model}.eval"] = archive(log(*samples, head=head))
+    results = analyzed(tmp_path, logs)
+    assert results.rows("""
+        select mode, n_failures, n_failures_observed, n_passes, look_at
+        from failure_modes
+        where run_id is null and kind = 'explanation'
+    """) == [("explanation begins with Failed to set up tests", 16, 20, 0, "verifier")]
+    assert results.column(
+        "select distinct sign from signs where kind = 'explanation' order by all"
+    ) == ["explanation begins with Failed to set up tests", "explanation begins with The tests ran"]
 
 
 @pytest.mark.slow

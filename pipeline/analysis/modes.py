@@ -73,14 +73,14 @@ def same_as_score(signs: Sequence[Sign], attempts: Attempts) -> set[tuple[str, s
     values: dict[str, set[str]] = defaultdict(set)
     of_passing: dict[str, int] = defaultdict(int)
     for sign in signs:
-        if sign.kind == "field":
+        if sign.kind in ("field", "explanation"):
             values[sign.name].add(sign.value.lower())
             of_passing[sign.name] += sign.bears.count(attempts.passes)
     has_passes = attempts.n_passes >= 3
     fields = set()
     n_of_runs: dict[Subset, int] = {}
     for sign in signs:
-        if sign.kind not in ("field", "check"):
+        if sign.kind not in ("field", "check", "explanation"):
             continue
         if sign.known not in n_of_runs:
             runs = np.unique(attempts.run[sign.known.places])
@@ -422,7 +422,7 @@ def _descriptions(signs: Sequence[Sign], attempts: Attempts, before: Sequence[Mo
         sign
         for sign in signs
         if sign.scope == "run"
-        and sign.kind in ("answer", "error")
+        and sign.kind in ("answer", "error", "explanation")
         # What all attempts state is listed by its field.
         and not any(mode.sign.name == sign.name for mode in before if mode.reason == "recorded")
         # One attempt alone is a run, too.
@@ -436,7 +436,8 @@ def _descriptions(signs: Sequence[Sign], attempts: Attempts, before: Sequence[Mo
         )
     ]
     is_few = attempts.has_few_failures
-    kinds = (*DESCRIPTIONS, "call") if is_few else DESCRIPTIONS
+    # The words for few failures are soon those of all.
+    kinds = (*DESCRIPTIONS, "call" if is_few else "explanation")
     described = candidates(signs, attempts, kinds)
     p_values: dict[Sign, float] = {}
     if is_few:

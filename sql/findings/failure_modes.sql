@@ -405,6 +405,7 @@ select
         when kind = 'answer' and value = 'was not extracted' then 'prompt, training or verifier'
         when kind = 'answer' and regexp_matches(value, '^is (empty|missing|given)') then 'harness, prompt or training'
         when kind in ('expected', 'call', 'answer') then 'prompt or training'
+        when kind = 'explanation' then 'verifier'
         when kind = 'profile' then 'profile'
     end as look_at,
     coalesce(members, []) as members,

@@ -207,8 +207,8 @@ def _is_of_other(answered: Any, log: Log) -> bool:
 def _stop_reason(sample: dict[str, Any], log: Log) -> str | None:
     """Why the model stopped last; None if Inspect recorded `unknown`.
 
-    Where its output does not say so, the last call whose answer is a message does, whatever model
-    was called, else the last call of the evaluated model.
+    Where its output does not say so, the last call of any model whose answer is a message does,
+    else the last call of the evaluated model.
     """
     answers = [one for one in items(sample.get("messages")) if get(one, "role") == "assistant"]
     turns = {name for answer in answers for name in _ids(answer)}
