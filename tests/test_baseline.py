@@ -222,8 +222,13 @@ def test_parts_of_one_run_are_named(tmp_path: Path) -> None:
             ("b", "m", (2, 3)),
             ("other", "n", (0, 1)),
             ("same", "n", (1, 2)),
+            # They were set up differently.
+            ("slow/c", "o", (0, 1)),
+            ("fast/c", "o", (2, 3)),
         )
     }
+    for folder, limit in (("slow", 9), ("fast", 3)):
+        files[f"{folder}/config.yaml"] = f"max_turns: {limit}\n"
     query = "select subject, message, hint from assertions.warn where check_name = 'warn_parts'"
     ((subject, message, hint),) = analyzed(
         tmp_path / "parts", files, needs=CHECKED, benchmark="x"

@@ -166,6 +166,9 @@ test_figures_of_trials_that_are_not_here = pytest.mark.slow(
 )
 
 
+KWARGS = {"plan": False, "tools": ["web"], "api_key": "s", "memory": None}
+
+
 def stopped_jobs() -> dict[str, Any]:
     """Two jobs that were stopped: of one the config names all tasks, of the other too many."""
     inputs: dict[str, Any] = {}
@@ -180,6 +183,7 @@ def stopped_jobs() -> dict[str, Any]:
                     "job_name": job,
                     "n_attempts": 2,
                     "n_concurrent_trials": 3,
+                    "agents": [{"name": "solver", "kwargs": KWARGS if job == "all" else {}}],
                     "datasets": [{"name": "deeds", "task_names": names}],
                 }
             ],

@@ -142,6 +142,17 @@ def test_scores_as_numbers(value: Any, number: float | None, tmp_path: Path) -> 
     assert row.get("grade") == ("who knows" if value == "who knows" else None)
 
 
+@pytest.mark.parametrize(
+    ("words", "reward"),
+    [("Grade not found in model output: hm", None), ("The grade was not found", 0.0)],
+)
+def test_a_judge_that_gave_no_grade(words: str, reward: float | None, tmp_path: Path) -> None:
+    """Inspect writes an I for it, and why: its own figures count a 0, no verdict was given."""
+    graded = {"model_graded_qa": {"value": "I", "explanation": words}}
+    (row,) = rows(read(tmp_path, archive(log(sample(1, scores=graded)))))
+    assert (row["reward"], row["score"][0]["score"]) == (reward, 0.0)
+
+
 def test_what_users_say_besides_the_input(tmp_path: Path) -> None:
     """A second question before the first answer is part of the transcript."""
     users = [{"role": "user", "content": words} for words in ("question 1", "and why?")]
@@ -273,6 +284,65 @@ def test_two_logs_of_one_second_are_two_runs(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(archive(log(sample("a"), head=head)))
         actual.append(formats.ListedFile(tmp_path / name, name))
     assert len({(claim.stem, claim.mark) for claim in inspect_ai.claims(actual)}) == 2
+
+
+def of_one_run(**members: Any) -> dict[str, Any]:
+    """The header of a log that names its run."""
+    head = header("a", "b", **members)
+    head["eval"]["run_id"] = "r1"
+    return head
+
+
+WHOLE = archive(log(sample("a"), sample("b", value="I"), head=of_one_run()))
+COPIES = {
+    "its samples in another order": (
+        "x.eval",
+        archive(log(sample("b", value="I"), sample("a"), head=of_one_run())),
+        "holds the same as whole.eval",
+    ),
+    "an earlier state of it": (
+        "x.eval",
+        archive(log(sample("b", value="I"), head=of_one_run(status="started"))),
+        "holds a part of whole.eval",
+    ),
+    "its header": (
+        "x.json",
+        json.dumps(of_one_run()).encode(),
+        "is the header of whole.eval, without its samples",
+    ),
+    "the same as a document": (
+        "x.json",
+        json.dumps({**of_one_run(), "samples": [sample("b", value="I"), sample("a")]}).encode(),
+        "holds the same as whole.eval",
+    ),
+    "other scores of its samples": (
+        "scored-again.eval",
+        archive(log(sample("a"), sample("b", value="C"), head=of_one_run())),
+        None,
+    ),
+    "a document of other scores": (
+        "scored-again.json",
+        json.dumps({**of_one_run(), "samples": [sample("a"), sample("b")]}).encode(),
+        None,
+    ),
+    "another run at the same second": (
+        "other.json",
+        json.dumps(header("a", "b")).encode(),
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", COPIES)
+def test_copies_of_a_log(case: str, tmp_path: Path) -> None:
+    """Of one run and task the log with all samples is read, and its name is that of the run."""
+    name, content, reason = COPIES[case]
+    for file, written in ((name, content), ("whole.eval", WHOLE)):
+        (tmp_path / file).write_bytes(written)
+    files = [formats.ListedFile(tmp_path / file, file) for file in (name, "whole.eval")]
+    other, whole = inspect_ai.claims(files)
+    assert (other.skipped, whole.skipped) == (reason, None)
+    assert ("whole.eval" in whole.mark) == (reason is None)
 
 
 def claimed(tmp_path: Path, **documents: Any) -> list[str]:
@@ -453,6 +523,61 @@ def test_how_a_sample_ended_is_in_its_events(tmp_path: Path) -> None:
     bare = {"messages": request, "output": {"choices": []}, "total_time": None, "events": events}
     (row,) = rows(read(tmp_path, archive(log(sample(1, **bare)))))
     assert (row["stop_reason"], row["total_run_time"]) == ("max_tokens", 8.0)
+
+
+def ended(reason: str, model: str = "org/m", call: str = "") -> dict[str, Any]:
+    """An event of a model that stopped for a reason, as Inspect writes it."""
+    message = {"role": "assistant", "content": "7", "tool_calls": [{"id": call}]}
+    choice = {"message": message, "stop_reason": reason}
+    return {"event": "model", "model": model, "output": {"choices": [choice]}}
+
+
+@pytest.mark.parametrize(
+    ("events", "reason"),
+    [
+        ([ended("tool_calls"), ended("max_tokens"), ended("stop", "org/watcher")], "max_tokens"),
+        # Its calls were written beforehand: only a monitor was asked.
+        ([ended("stop", "org/watcher")], None),
+        # A call that is in the messages is the attempt's, any model may have made it.
+        (
+            [ended("length", "org/weak", "c1"), ended("stop"), ended("stop", "org/watcher")],
+            "length",
+        ),
+    ],
+)
+def test_why_a_model_stopped_beside_its_messages(
+    events: list[Any], reason: str | None, tmp_path: Path
+) -> None:
+    """A sample whose messages have the answer may have an output without a choice."""
+    request = {"role": "user", "content": "question 1", "source": "input"}
+    answer = {"role": "assistant", "content": "7", "tool_calls": [{"id": "c1", "function": "f"}]}
+    silent = {
+        "messages": [request, answer],
+        "output": {"choices": []},
+        "events": events,
+        "model_usage": {"org/m": {"output_tokens": 2}},
+    }
+    (row,) = rows(read(tmp_path, archive(log(sample(1, **silent)))))
+    assert row["stop_reason"] == reason
+
+
+@pytest.mark.slow
+def test_how_answers_usually_end_is_no_field(tmp_path: Path) -> None:
+    """A stop and a call are ends of any answer; a filter and a limit are what rows differ in."""
+    reasons = ("stop", "tool_calls", "content_filter", "max_tokens")
+    samples = [
+        sample(task, output={"choices": [{"stop_reason": reasons[task % 4]}]}) for task in range(8)
+    ]
+    results = analyzed(tmp_path, {"one.eval": archive(log(*samples))})
+    assert results.rows(
+        "select finish_reason, count(*) from rollouts group by all order by all"
+    ) == [(reason, 2) for reason in sorted(reasons)]
+    assert results.column(
+        "select distinct value from signs where name = 'stop_reason' order by all"
+    ) == ["content_filter", "max_tokens"]
+    assert results.rows("select n_at_limit, limit_kinds from report.looked") == [
+        (2, ["message", "token"])
+    ]
 
 
 def test_an_answer_outside_the_messages(tmp_path: Path) -> None:
@@ -696,6 +821,32 @@ def test_every_score_is_reported(tmp_path: Path) -> None:
     text = (results.path.parent / "report.md").read_text(encoding="utf-8")
     assert "The score is `useful`; rows record `attack` too." in text
     assert "| `attack` | 2 | 2 | 0.5 | 0 | 1 |" in text
+
+
+@pytest.mark.slow
+def test_what_a_grader_says_of_several_attempts(tmp_path: Path) -> None:
+    """How its words begin is counted, unless they put the verdict; details behind it differ."""
+    logs = {}
+    for model in ("one", "two", "three"):
+        head = header(*range(8))
+        head["eval"] |= {"model": f"org/{model}", "task_id": model}
+        samples = []
+        for task in range(8):
+            is_lost = model != "three"
+            words = f"Failed to set up tests: no image {task}" if is_lost else "The tests ran"
+            value = "C" if task % 2 and not is_lost else "I"
+            scores = {"match": {"value": value, "explanation": words}}
+            samples.append(sample(task, scores=scores))
+        logs[f"{model}.eval"] = archive(log(*samples, head=head))
+    results = analyzed(tmp_path, logs)
+    assert results.rows("""
+        select mode, n_failures, n_failures_observed, n_passes, look_at
+        from failure_modes
+        where run_id is null and kind = 'explanation'
+    """) == [("explanation begins with Failed to set up tests", 16, 20, 0, "verifier")]
+    assert results.column(
+        "select distinct sign from signs where kind = 'explanation' order by all"
+    ) == ["explanation begins with Failed to set up tests", "explanation begins with The tests ran"]
 
 
 @pytest.mark.slow

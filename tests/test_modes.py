@@ -663,6 +663,38 @@ def test_recorded_errors_are_listed_untested() -> None:
         assert "recorded" not in [mode.reason for mode in modes(fields("x", bearing), attempts())]
 
 
+def test_errors_of_graded_attempts_beside_those_that_ended_others() -> None:
+    """A field that most failures fill lists the errors that no grade and no limit says already."""
+
+    def error(value: str, bearing: Sequence[int], name: str = "exception") -> Sign:
+        text = f"{name} has an error" if value == "recorded" else f"error: {value}"
+        return replace(sign(text, bearing, kind="error"), name=name, value=value)
+
+    ungraded = sign("grade is not recorded", range(8), kind="ungraded")
+    limit = sign("recorded limit = late", range(8, 12), kind="limit")
+    field = error("recorded", [*FAILURES, PASSES[0]])
+    kinds = [
+        error("Cancelled", range(8)),
+        error("late", range(8, 12)),
+        error("exit code", [*range(12, 18), PASSES[0]]),
+        error("alone", [18]),
+    ]
+    said_again = [error("recorded", FAILURES, "message"), error("exit code", range(8), "message")]
+    listed = modes([ungraded, limit, field, *kinds, *said_again], attempts())
+    assert [(mode.sign.text, mode.reason) for mode in listed] == [
+        ("grade is not recorded", "ungraded"),
+        ("recorded limit = late", "limit"),
+        ("error: exit code", "recorded"),
+    ]
+    # Where nothing else ended, an error in every failure is how the verdict is put.
+    assert "recorded" not in [mode.reason for mode in modes([field, *kinds], attempts())]
+    # Passes have it as often.
+    usual = error("exit code", [*range(12, 18), *PASSES[:6]])
+    assert "error: exit code" not in texts(
+        modes([ungraded, limit, field, *kinds[:2], usual], attempts())
+    )
+
+
 def test_a_run_of_one_attempt_is_no_pattern() -> None:
     """An error that a run of one attempt records is of that attempt alone."""
     alone = sign("error: no module", [0], kind="error", scope="run", n=12)

@@ -73,14 +73,14 @@ def same_as_score(signs: Sequence[Sign], attempts: Attempts) -> set[tuple[str, s
     values: dict[str, set[str]] = defaultdict(set)
     of_passing: dict[str, int] = defaultdict(int)
     for sign in signs:
-        if sign.kind == "field":
+        if sign.kind in ("field", "explanation"):
             values[sign.name].add(sign.value.lower())
             of_passing[sign.name] += sign.bears.count(attempts.passes)
     has_passes = attempts.n_passes >= 3
     fields = set()
     n_of_runs: dict[Subset, int] = {}
     for sign in signs:
-        if sign.kind not in ("field", "check"):
+        if sign.kind not in ("field", "check", "explanation"):
             continue
         if sign.known not in n_of_runs:
             runs = np.unique(attempts.run[sign.known.places])
@@ -342,14 +342,52 @@ def _recorded_errors(
     for sign, members in groups(recorded):
         if any(is_nested(sign, mode.sign, 0.7) for mode in listed):
             continue
-        parts = [
-            other
-            for other in signs
-            if other.kind == "error" and other.name == sign.name and not _is_recorded_error(other)
-        ]
-        parts.sort(key=lambda other: (-n_failing(other, attempts), other.text))
+        parts = _kinds_of_error(sign, signs, attempts)
         listed.append(Mode(sign, "recorded", members))
         listed += [Mode(other, "part", parent=sign.text) for other in parts[:3]]
+    return listed + _rest_of_ends(signs, attempts, [*before, *listed])
+
+
+def _kinds_of_error(field: Sign, signs: Sequence[Sign], attempts: Attempts) -> list[Sign]:
+    """The errors of a field, the most frequent first."""
+    kinds = [
+        sign
+        for sign in signs
+        if sign.kind == "error" and sign.name == field.name and not _is_recorded_error(sign)
+    ]
+    return sorted(kinds, key=lambda sign: (-n_failing(sign, attempts), sign.text))
+
+
+def _rest_of_ends(signs: Sequence[Sign], attempts: Attempts, before: Sequence[Mode]) -> list[Mode]:
+    """Errors of graded attempts in a field that holds the ends of those listed already.
+
+    A field with the error of attempts that have no grade, or met a limit, is where a harness says
+    what ended them: its other errors are such ends as well.
+    """
+    ended = [mode.sign.bears for mode in before if mode.reason in ("ungraded", "limit")]
+    if not ended:
+        return []
+    is_ended = union(ended).flags
+    others: list[Sign] = []
+    for field in signs:
+        kinds = _kinds_of_error(field, signs, attempts) if _is_recorded_error(field) else []
+        if any(sign.bears.count(is_ended) >= 0.9 * sign.bears.size for sign in kinds):
+            others += kinds
+    others.sort(key=lambda sign: (-n_failing(sign, attempts), sign.text))
+    listed: list[Mode] = []
+    for sign in others:
+        # Two fields may name one error.
+        is_listed = any(
+            sign.text == mode.sign.text or is_nested(sign, mode.sign, 0.7)
+            for mode in (*before, *listed)
+        )
+        if (
+            n_failing(sign, attempts) >= 2
+            and of_failures(sign, attempts) < 0.8
+            and contrast(sign, attempts) >= 0.5
+            and not is_listed
+        ):
+            listed.append(Mode(sign, "recorded"))
     return listed
 
 
@@ -383,7 +421,7 @@ def _descriptions(signs: Sequence[Sign], attempts: Attempts, before: Sequence[Mo
         sign
         for sign in signs
         if sign.scope == "run"
-        and sign.kind in ("answer", "error")
+        and sign.kind in ("answer", "error", "explanation")
         # What all attempts state is listed by its field.
         and not any(mode.sign.name == sign.name for mode in before if mode.reason == "recorded")
         # One attempt alone is a run, too.
@@ -397,7 +435,8 @@ def _descriptions(signs: Sequence[Sign], attempts: Attempts, before: Sequence[Mo
         )
     ]
     is_few = attempts.has_few_failures
-    kinds = (*DESCRIPTIONS, "call") if is_few else DESCRIPTIONS
+    # The words for few failures are soon those of all.
+    kinds = (*DESCRIPTIONS, "call" if is_few else "explanation")
     described = candidates(signs, attempts, kinds)
     p_values: dict[Sign, float] = {}
     if is_few:

@@ -26,6 +26,7 @@ MOST_SPECIFIC = (
     "profile",
     "expected",
     "error",
+    "explanation",
     "check",
     "answer",
     "limit",

@@ -324,7 +324,7 @@ group by sha256
 -- Attempts of one run may have the same outcome.
 having count(distinct run_ids) > 1
 union all by name
--- Runs of one model and agent that share no task may be parts of one run.
+-- Runs of one model and agent, set up alike, that share no task may be parts of one run.
 select
     'warn_parts' as check_name,
     names[1] as subject,
@@ -342,8 +342,16 @@ from (
         count(distinct (run_id, task_id)) as n_run_tasks
     from main.rollouts
     inner join staging.run_benchmarks using (run_id)
+    left join (
+        select
+            run_id,
+            list((name, value) order by name) as settings
+        from staging.run_settings
+        where not regexp_matches(name, '^(log_|notes$|n(um)?_repeats$)')
+        group by run_id
+    ) as recorded using (run_id)
     where model is not null
-    group by all
+    group by benchmark, model, agent, settings
 )
 where n_runs > 1 and n_run_tasks = n_tasks
 union all by name

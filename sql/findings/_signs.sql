@@ -236,6 +236,20 @@ checks as (
     inner join rollouts using (run_id, task_id, rollout_index)
     where n_failed = 1 and n_checks > 1
 ),
+-- How the grader's words begin, where several attempts share several words: the first line, up to a colon.
+explained as (
+    select distinct
+        record_id,
+        'explanation' as kind,
+        'explanation' as name,
+        trim(regexp_extract(left(message, 61), '^\s*([^:\r\n]*)', 1)) as value
+    from main.checks
+    inner join rollouts using (run_id, task_id, rollout_index)
+    where source = 'score' and length(value) <= 60 and contains(value, ' ')
+    qualify
+        count(*) over (partition by benchmark, value) >= 3
+        and min(task_id) over (partition by benchmark, value) <> max(task_id) over (partition by benchmark, value)
+),
 expected as (
     select distinct
         record_id,
@@ -659,6 +673,8 @@ every as (
     union all by name
     from checks
     union all by name
+    from explained
+    union all by name
     from expected
     union all by name
     from errors
@@ -771,6 +787,7 @@ select
         when kind = 'profile' then name
         when kind = 'check' and value = 'fails' then 'check ' || regexp_replace(name, '^[^:]*: ', '') || ' fails'
         when kind = 'call' then 'calls ' || name
+        when kind = 'explanation' then 'explanation begins with ' || value
         when value in ('is null', 'is empty', 'is absent', 'is not recorded') or kind in ('expected', 'answer', 'check') or starts_with(value, 'has ') or starts_with(value, 'at ') and kind = 'limit'
             then name || ' ' || value
         else name || ' = ' || value

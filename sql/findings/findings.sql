@@ -117,7 +117,7 @@ ended as (
         'ended' as kind,
         mode,
         arg_min(run_id, (n_recorded - n_expected, run_id)) as run_id,
-        list(run_id order by n_recorded - n_expected, run_id)[2:4] as other_runs,
+        list(run_id order by n_recorded - n_expected, run_id)[2:] as other_runs,
         arg_min(n_recorded, (n_recorded - n_expected, run_id)) as n_attempts,
         arg_min(n_expected, (n_recorded - n_expected, run_id)) as n_all_attempts,
         -- An error comes before what is counted of the attempts that it left.

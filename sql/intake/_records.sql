@@ -82,7 +82,8 @@ select
     coalesce(
         json_as_text(records.incomplete_reason),
         json_field(records.verifier, 'finish_reason'),
-        json_field(records.verifier, 'stop_reason')
+        json_field(records.verifier, 'stop_reason'),
+        case when files.format is not null then json_as_text(records.usual_end) end
     ) as finish_reason,
     -- The cap that ended the attempt: a reader of another harness says it, else the response does.
     -- A response that a filter ended reached no cap.

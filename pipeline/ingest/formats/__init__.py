@@ -39,7 +39,8 @@ leave `_ng_rollout_index` out: they are ranked by `Row.order` as text (a time, f
 without it by a hash of the row, so that the order of lines and files does not matter. Where the
 place in the file is the repeat, count it yourself (`evalplus.py`). `Row.question` identifies the
 question if its words differ between attempts. `Row.limit_reached` is the cap that ended the
-attempt, in the word of the harness; set it only if the format calls it a cap.
+attempt, in the word of the harness; set it only if the format calls it a cap. `Row.usual_end` is
+why the model stopped where nothing is unusual in it (`stop`): a `finish_reason` that is no field.
 """
 
 from __future__ import annotations
@@ -117,6 +118,7 @@ class Row:
     order: str | None = None
     question: str | None = None
     limit_reached: str | None = None
+    usual_end: str | None = None
 
     @property
     def transcript(self) -> str:

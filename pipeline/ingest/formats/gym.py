@@ -24,7 +24,15 @@ class Column:
 
 # Values that readers of other formats add to a row; no file contains this field.
 ADDED_FIELD = "_blade"
-ADDED_NAMES = ("variant", "benchmark", "order", "question", "transcript", "limit_reached")
+ADDED_NAMES = (
+    "variant",
+    "benchmark",
+    "order",
+    "question",
+    "transcript",
+    "limit_reached",
+    "usual_end",
+)
 
 # Fields that Gym itself adds to a row begin with `_ng_`.
 # Scalars are read as JSON and typed in staging: a type that disagrees never fails a load.

@@ -33,6 +33,7 @@ from . import (
     home,
     items,
     number,
+    recorded,
     scores_of,
     settings,
     text,
@@ -318,6 +319,10 @@ def _requested(artifact: Artifact) -> Iterator[Reading]:
     n_attempts = n_attempts if isinstance(n_attempts, int) and n_attempts > 0 else 1
     yield Setting("num_repeats", str(n_attempts))
     yield from settings({name: config.get(name) for name in OF_JOBS})
+    agents = items(config.get("agents"))
+    if len(agents) == 1:
+        kwargs = recorded(get(agents, 0, "kwargs"), "agent.kwargs.")
+        yield from (Setting(*each) for each in kwargs)
     of_job = {path.name: path for path in artifact.beside if path.parent == artifact.path.parent}
     locks = [of_job["lock.json"]] if "lock.json" in of_job else []
     result = _job_result(of_job["result.json"]) if "result.json" in of_job else {}
@@ -377,11 +382,7 @@ def _published(artifact: Artifact) -> Iterator[Reading]:
     result = fields(document(artifact.path))
     stats = fields(result.get("stats"))
     if _is_unfinished(result):
-        n_begun = sum(path.name != "lock.json" for path in artifact.beside)
-        n_planned = result.get("n_total_trials")
-        is_counted = isinstance(n_planned, int)
-        begun = f", {n_begun} of {n_planned} trials are here" if is_counted else ""
-        yield Setting("log_status", f"not finished{begun}")
+        yield Setting("log_status", "not finished")
     groups = fields(stats.get("evals"))
     variants = _variants(artifact, groups.keys())
     is_partial = _is_unfinished(result) or any(number(stats.get(name)) for name in ONGOING)

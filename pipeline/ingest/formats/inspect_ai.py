@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +18,7 @@ from . import (
     Figure,
     Reading,
     Reject,
+    as_json,
     counted,
     expected,
     fields,
@@ -40,14 +41,15 @@ FILES = "`*.eval` (zip of deflate or zstd members, finished or not), `*.json` an
 GIVES = "checks transcript tokens durations"
 SCORE = (
     "the headline score, else the first one published: C 1, P 0.5, I and N 0, yes/true 1, no/false "
-    "0, numbers and numbers in words as they are; NaN and all else unscored"
+    "0, numbers and numbers in words as they are; NaN, an I where the judge gave no grade and all "
+    "else unscored"
 )
 NOTES = (
     "One run per log, one benchmark per task, epochs are repeats. A sample without scores (an "
-    "error, a cancelled run) is unscored. Of a task that was retried only the latest log counts. "
-    "Answers and tokens are those of the evaluated model, without judges, monitors and other "
-    "roles; cached input is included. `grader`: the model of a scorer, of the role, else the "
-    "evaluated one."
+    "error, a cancelled run) is unscored. Of a task that was retried only the latest log counts; "
+    "of copies, parts and headers of a log the one with most samples. Answers and tokens are those "
+    "of the evaluated model, without judges, monitors and other roles; cached input is included. "
+    "`grader`: the model of a scorer, of the role, else the evaluated one."
 )
 NAMES = re.compile(r"\.(eval|json|txt)$", re.IGNORECASE)
 # A version, which some leave out, how it ended, and what was evaluated; nothing else before that.
@@ -65,6 +67,7 @@ GRADED_BY_MODEL = ("model_graded_qa", "model_graded_fact")
 def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
     """Logs, recognised by their header; of several retries of one task only the latest is read."""
     claimed, latest = [], dict[tuple[str | None, ...], Claim]()
+    logs: dict[Any, list[ListedFile]] = defaultdict(list)
     for file in files:
         evaluation = _evaluation(file)
         if evaluation is None:
@@ -81,18 +84,26 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
             else (file.name,)
         )
         claimed.append((task, claim))
+        logs[task, claim.mark, text(evaluation.get("run_id"))].append(file)
         if claim.mark > latest.setdefault(task, claim).mark:
             latest[task] = claim
-    shared = Counter((claim.folder, claim.stem, claim.mark) for _, claim in claimed)
-    first: dict[Any, Claim] = {}
+    skipped: dict[str, str] = {}
+    for same in logs.values():
+        skipped |= _copies(same) if len(same) > 1 else {}
     for task, claim in claimed:
         other = latest[task]
-        original = first.setdefault((task, claim.mark, _contents(claim.file)), claim)
         if claim.mark < other.mark:
-            reason = f"superseded by {other.file.name}, a later log of the same task"
+            skipped[claim.file.name] = (
+                f"superseded by {other.file.name}, a later log of the same task"
+            )
+    shared = Counter(
+        (claim.folder, claim.stem, claim.mark)
+        for _, claim in claimed
+        if claim.file.name not in skipped
+    )
+    for _, claim in claimed:
+        if reason := skipped.get(claim.file.name):
             yield replace(claim, skipped=reason)
-        elif original is not claim:
-            yield replace(claim, skipped=f"holds the same as {original.file.name}")
         elif shared[claim.folder, claim.stem, claim.mark] > 1:
             # Two runs that started in the same second.
             yield replace(claim, mark=f"{claim.mark}-{claim.file.base}")
@@ -100,20 +111,68 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
             yield claim
 
 
-def _contents(file: ListedFile) -> object:
-    """The checksums of the members of an archive; a copy may be compressed differently."""
+def _copies(logs: Sequence[ListedFile]) -> dict[str, str]:
+    """Of logs of one run and task, by name, those whose samples another one has, and which one."""
+    samples = {file.name: _scored_samples(file) for file in logs if not _is_archive(file)}
+    # Checksums of members are compared with each other only.
+    of_archive = _scored_samples if any(samples.values()) else _checksums
+    samples |= {file.name: of_archive(file) for file in logs if _is_archive(file)}
+    reasons: dict[str, str] = {}
+    wholes: list[str] = []
+    for name in sorted(samples, key=lambda name: (-len(samples[name]), name)):
+        whole = next((whole for whole in wholes if samples[name] <= samples[whole]), None)
+        if whole is None:
+            wholes.append(name)
+        elif samples[name] == samples[whole]:
+            reasons[name] = f"holds the same as {whole}"
+        elif samples[name]:
+            reasons[name] = f"holds a part of {whole}"
+        else:
+            reasons[name] = f"is the header of {whole}, without its samples"
+    return reasons
+
+
+def _is_archive(file: ListedFile) -> bool:
+    return file.base.lower().endswith(".eval")
+
+
+def _checksums(file: ListedFile) -> frozenset[Any]:
+    """The samples of an archive in any order; a copy may be compressed differently."""
     try:
         with file.path.open("rb") as archive:
-            members = _directory(archive)[0] if file.base.lower().endswith(".eval") else []
-            return tuple(sorted((one.name, one.checksum) for one in members)) or file.name
+            members = _directory(archive)[0]
     except (OSError, ValueError):
-        return file.name
+        return frozenset([file.name])
+    return frozenset((one.name, one.checksum) for one in members if SAMPLE.fullmatch(one.name))
+
+
+def _scored_samples(file: ListedFile) -> frozenset[Any]:
+    """The samples of a log with their scores; what is damaged is like nothing else."""
+    try:
+        return frozenset(
+            as_json([get(one, name) for name in ("id", "epoch", "uuid", "scores")])
+            for one in _samples(file)
+        )
+    except (OSError, ValueError):
+        return frozenset([file.name])
+
+
+def _samples(file: ListedFile) -> Iterator[Any]:
+    if _is_archive(file):
+        with file.path.open("rb") as archive:
+            for member in _directory(archive)[0]:
+                if SAMPLE.fullmatch(member.name):
+                    yield parsed(packed.content(archive, member))
+        return
+    for name, value in packed.fields(file.path, "samples"):
+        if name == "samples" and value is not None:
+            yield value
 
 
 def _evaluation(file: ListedFile) -> dict[str, Any] | None:
     """The `eval` section of a log; None if the file is no log."""
     first_bytes = head(file.path, 4096)
-    if file.base.lower().endswith(".eval"):
+    if _is_archive(file):
         if not first_bytes.startswith(b"PK"):
             return None
         try:

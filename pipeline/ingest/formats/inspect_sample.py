@@ -1,8 +1,8 @@
 """A sample of Inspect AI as a row: an attempt is one sample at one epoch.
 
 The transcript is `messages`; `events`, most bytes of a sample, are read only if an agent did not
-record its conversation there. What a grader, a monitor or another role of the log answers is never
-the answer of the attempt.
+record its conversation there, or its `output` does not say why the model stopped. What a grader, a
+monitor or another role of the log answers is never the answer of the attempt.
 """
 
 from __future__ import annotations
@@ -37,6 +37,10 @@ MEDIA = ("image", "audio")
 LONGEST_MEDIA = 1_500_000
 # Of the results of all tools of one sample.
 MOST_MEDIA = 3_000_000
+# How the explanation begins that Inspect writes beside an I where its judge gave no grade.
+NO_GRADE = "Grade not found in model output"
+# How answers and calls end; all other reasons are the attempt's own.
+USUAL_ENDS = ("stop", "tool_calls")
 # Spans of the events of scorers.
 SCORING = ("scorers", "scorer")
 COUNTED = ("input_tokens", "input_tokens_cache_read", "input_tokens_cache_write")
@@ -71,7 +75,8 @@ def sample(content: bytes, log: Log) -> Any:
     if 0 < start < end and before.endswith(b","):
         try:
             first = json.loads(before[:-1] + b"}", parse_constant=lambda _: None)
-            if first.keys() >= BEFORE_EVENTS and _has_answer(first["messages"], log):
+            is_ended = first.keys() >= BEFORE_EVENTS and _reason(first["output"])
+            if is_ended and _has_answer(first["messages"], log):
                 rest = json.loads(b"{" + content[end:], parse_constant=lambda _: None)
                 return {**rest, **first}
         except (ValueError, RecursionError):
@@ -97,17 +102,18 @@ def row(sample: Any, log: Log) -> Row:
     scores, output = _scores(sample, log), _output(sample, attachments, log)
     chosen = _chosen(scores, log.scores)
     error = text(get(sample, "error", "message"))
+    ended = _stop_reason(sample, log)
     value = {
         "_ng_task_index": task,
         "_ng_rollout_index": epoch - 1,
-        "reward": chosen["score"] if chosen else None,
+        "reward": chosen["score"] if chosen and _is_graded(chosen) else None,
         "responses_create_params": {**log.request, "input": _question(sample, attachments)},
         "response": without_empty({"model": log.model, "usage": _usage(sample, log)})
         | ({"output": output} if output or sample.get("messages") else {}),
         "target": sample.get("target"),
         "metadata": fields(sample.get("metadata")),
         **scores_of(scores, chosen["name"] if chosen else None),
-        "stop_reason": _stop_reason(sample, log),
+        **({} if ended in USUAL_ENDS else {"stop_reason": ended}),
         "termination_reason": _limit(sample.get("limit")),
         "error_message": error,
         "exception_type": _exception(error),
@@ -124,8 +130,16 @@ def row(sample: Any, log: Log) -> Row:
     if chosen and chosen["name"] in _unanswered(sample) and any(_own_texts(output)):
         details["extracted_answer"] = ""
     return Row(
-        {**value, **details}, benchmark=log.task, limit_reached=_limit_type(sample.get("limit"))
+        {**value, **details},
+        benchmark=log.task,
+        limit_reached=_limit_type(sample.get("limit")),
+        usual_end=ended if ended in USUAL_ENDS else None,
     )
+
+
+def _is_graded(score: dict[str, Any]) -> bool:
+    """Whether a judge gave the verdict; Inspect counts a 0 where its answer had none."""
+    return not score.get("explanation", "").startswith(NO_GRADE)
 
 
 def _is_of_grader(answer: str | None, score: dict[str, Any], output: list[dict[str, Any]]) -> bool:
@@ -155,6 +169,15 @@ def _own_events(sample: dict[str, Any], log: Log) -> list[Any]:
     A log without calls of the model that it names evaluates its roles: then all are read that are
     no grader's.
     """
+    events = _solver_events(sample)
+    own = [one for one in events if get(one, "event") == "tool" or _is_of_evaluated(one, log)]
+    if any(get(one, "event") == "model" for one in own):
+        return own
+    return [one for one in events if get(one, "role") != "grader"]
+
+
+def _solver_events(sample: dict[str, Any]) -> list[Any]:
+    """The events of models and tools before anything is scored."""
     scoring: set[str | None] = set()
     depth = 0  # of steps, which older logs have for spans
     events = []
@@ -167,10 +190,7 @@ def _own_events(sample: dict[str, Any], log: Log) -> list[Any]:
             depth += 1 if get(event, "action") == "begin" else -1
         elif kind in ("model", "tool") and not depth and text(get(event, "span_id")) not in scoring:
             events.append(event)
-    own = [one for one in events if get(one, "event") == "tool" or _is_of_evaluated(one, log)]
-    if any(get(one, "event") == "model" for one in own):
-        return own
-    return [one for one in events if get(one, "role") != "grader"]
+    return events
 
 
 def _is_of_evaluated(event: Any, log: Log) -> bool:
@@ -185,13 +205,37 @@ def _is_of_other(answered: Any, log: Log) -> bool:
 
 
 def _stop_reason(sample: dict[str, Any], log: Log) -> str | None:
-    """Why the model stopped last; None if Inspect recorded `unknown`."""
-    calls = [one for one in _own_events(sample, log) if get(one, "event") == "model"]
-    outputs = [get(calls, -1, "output")]
+    """Why the model stopped last; None if Inspect recorded `unknown`.
+
+    Where its output does not say so, the last call of any model whose answer is a message does,
+    else the last call of the evaluated model.
+    """
+    answers = [one for one in items(sample.get("messages")) if get(one, "role") == "assistant"]
+    turns = {name for answer in answers for name in _ids(answer)}
+    calls = [one for one in _solver_events(sample) if get(one, "event") == "model"]
+    answered = [
+        one
+        for one in calls
+        if not turns.isdisjoint(_ids(get(one, "output", "choices", 0, "message")))
+    ]
+    own = [one for one in _own_events(sample, log) if get(one, "event") == "model"]
+    if answers and not any(_is_of_evaluated(one, log) for one in own):
+        own = []
+    outputs = [get(answered or own, -1, "output")]
     if not _is_of_other(sample.get("output"), log):
         outputs.insert(0, sample.get("output"))
-    reasons = (text(get(output, "choices", 0, "stop_reason")) for output in outputs)
+    reasons = map(_reason, outputs)
     return next((reason for reason in reasons if reason and reason != "unknown"), None)
+
+
+def _ids(answer: Any) -> set[str]:
+    """The ids of a message and of its calls; old messages have none."""
+    of_calls = (text(get(one, "id")) for one in items(get(answer, "tool_calls")))
+    return {name for name in (text(get(answer, "id")), *of_calls) if name}
+
+
+def _reason(output: Any) -> str | None:
+    return text(get(output, "choices", 0, "stop_reason"))
 
 
 def _seconds(sample: dict[str, Any]) -> float | None:
