@@ -1,5 +1,4 @@
--- What sorts the tasks of a benchmark into a few groups: fields that are constant in a task, pieces of ids, and
--- whether a change is expected.
+-- What sorts tasks into a few groups: fields that are constant in a task, pieces of ids, whether a change is expected.
 -- grain: benchmark, task_id, name
 -- looks at: run
 -- kind: table
