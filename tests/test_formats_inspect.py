@@ -151,6 +151,8 @@ def test_a_judge_that_gave_no_grade(words: str, reward: float | None, tmp_path: 
     graded = {"model_graded_qa": {"value": "I", "explanation": words}}
     (row,) = rows(read(tmp_path, archive(log(sample(1, scores=graded)))))
     assert (row["reward"], row["score"][0]["score"]) == (reward, 0.0)
+    reason = None if reward is not None else "Grade not found in model output"
+    assert row.get("explanation") == reason
 
 
 def test_what_users_say_besides_the_input(tmp_path: Path) -> None:

@@ -126,6 +126,9 @@ def row(sample: Any, log: Log) -> Row:
     details = {named: chosen.pop(name) for name, named in own.items() if chosen and name in chosen}
     if chosen and _is_of_grader(details.get("extracted_answer"), chosen, output):
         del details["extracted_answer"]
+    # Why it has no grade, before any limit that it reached.
+    if chosen and not _is_graded(chosen):
+        details["explanation"] = NO_GRADE
     # A scorer that found no answer writes an empty one; an attempt without words has none to find.
     if chosen and chosen["name"] in _unanswered(sample) and any(_own_texts(output)):
         details["extracted_answer"] = ""
