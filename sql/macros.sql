@@ -58,6 +58,19 @@ create or replace macro json_field_number(value, name) as
 create or replace macro json_field_count(value, name) as
     json_as_index(json_extract(value, '$."' || name || '"'));
 
+-- The first of some fields that is a number, or a text: to take them all from one object reads it once.
+create or replace macro first_number(found) as
+    list_filter(
+        list_transform(found, lambda value: json_as_number(value)),
+        lambda number: number is not null
+    )[1];
+
+create or replace macro first_text(found) as
+    list_filter(
+        list_transform(found, lambda value: json_as_text(value)),
+        lambda text: text is not null
+    )[1];
+
 -- The field that says how an attempt fared where its row has no `reward`: a number called `score`,
 -- else a boolean.
 create or replace macro outcome_field(verifier) as
@@ -327,14 +340,14 @@ create or replace macro extracted_answer(verifier) as
             when
                 contains(verifier, 'predicted') or contains(verifier, 'parsed')
                 or contains(verifier, 'extracted')
-                then coalesce(
-                    json_field(verifier, 'predicted_answer'),
-                    json_field(verifier, 'parsed_answer'),
-                    json_field(verifier, 'extracted_label'),
-                    json_field(verifier, 'predicted_label'),
-                    json_field(verifier, 'extracted'),
-                    json_field(verifier, 'predicted')
-                )
+                then first_text(json_extract(verifier, [
+                    '$."predicted_answer"',
+                    '$."parsed_answer"',
+                    '$."extracted_label"',
+                    '$."predicted_label"',
+                    '$."extracted"',
+                    '$."predicted"'
+                ]))
         end
     );
 
