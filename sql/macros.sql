@@ -12,10 +12,12 @@ create or replace macro json_as_text(value) as
 -- A JSON number; null for anything else, true and "1.0" included, and for what measures nothing: not
 -- finite, or beyond 1e50, whose fourth power and the sums of it are still finite. Below 1e-50 it is 0.
 create or replace macro json_as_number(value) as
-    case
-        when not regexp_matches(value, '^-?[0-9]') then null
-        when abs(try_cast(value::varchar as double)) < 1e-50 then 0
-        when abs(try_cast(value::varchar as double)) <= 1e50 then try_cast(value::varchar as double)
+    -- A digit or a minus comes first: no other JSON is between these.
+    case when value::varchar between '-' and ':' then
+        case
+            when abs(try_cast(value::varchar as double)) < 1e-50 then 0
+            when abs(try_cast(value::varchar as double)) <= 1e50 then try_cast(value::varchar as double)
+        end
     end;
 
 -- A JSON number, or true and false as 1 and 0: what a verifier may have measured.
@@ -55,6 +57,19 @@ create or replace macro json_field_number(value, name) as
 -- The count in one field of a JSON object.
 create or replace macro json_field_count(value, name) as
     json_as_index(json_extract(value, '$."' || name || '"'));
+
+-- The first of some fields that is a number, or a text: to take them all from one object reads it once.
+create or replace macro first_number(found) as
+    list_filter(
+        list_transform(found, lambda value: json_as_number(value)),
+        lambda number: number is not null
+    )[1];
+
+create or replace macro first_text(found) as
+    list_filter(
+        list_transform(found, lambda value: json_as_text(value)),
+        lambda text: text is not null
+    )[1];
 
 -- The field that says how an attempt fared where its row has no `reward`: a number called `score`,
 -- else a boolean.
@@ -325,14 +340,14 @@ create or replace macro extracted_answer(verifier) as
             when
                 contains(verifier, 'predicted') or contains(verifier, 'parsed')
                 or contains(verifier, 'extracted')
-                then coalesce(
-                    json_field(verifier, 'predicted_answer'),
-                    json_field(verifier, 'parsed_answer'),
-                    json_field(verifier, 'extracted_label'),
-                    json_field(verifier, 'predicted_label'),
-                    json_field(verifier, 'extracted'),
-                    json_field(verifier, 'predicted')
-                )
+                then first_text(json_extract(verifier, [
+                    '$."predicted_answer"',
+                    '$."parsed_answer"',
+                    '$."extracted_label"',
+                    '$."predicted_label"',
+                    '$."extracted"',
+                    '$."predicted"'
+                ]))
         end
     );
 
@@ -453,7 +468,8 @@ create or replace macro error_message(text) as
 
 -- A message without what differs from one time to the next but its numbers, which are addresses, quoted
 -- words, paths and ids. Names of JSON fields stay, in quotes that no text holds until the end, so that
--- what is left are words of the message.
+-- what is left are words of the message. Straight quotes far apart are no pair; curved ones always are, and
+-- a bound takes long to compile.
 create or replace macro error_excerpt(message) as
     trim(translate(regexp_replace(
         regexp_replace(
@@ -472,7 +488,7 @@ create or replace macro error_excerpt(message) as
                         ),
                         '[\w.+-]+@[\w-]+(?:\.[\w-]+)+', '<address>', 'g'
                     ),
-                    '(^|[\s(\[{=:,])(?:"[^"\n]{1,200}"|''[^''\n]{1,200}''|`[^`\n]{1,200}`|‘[^’\n]{1,200}’|“[^”\n]{1,200}”)',
+                    '(^|[\s(\[{=:,])(?:"[^"\n]{1,200}"|''[^''\n]{1,200}''|`[^`\n]{1,200}`|‘[^’\n]+’|“[^”\n]+”)',
                     '\1<text>', 'g'
                 ),
                 '(?:\b[A-Za-z]:|[\w.@~+*-]+)?(?:[/\\][\w.@~+*-]+){2,}[/\\]?', '<path>', 'g'
@@ -622,8 +638,10 @@ create or replace macro question_parts(prompt) as
 create or replace macro own_question(prompt, task_id, task) as
     list_transform(
         [case
-            when contains(bare_text(left(prompt, 400)), bare_text(task_id))
-                and length(bare_text(left(prompt, 400))) <= length(bare_text(task_id)) + 20
+            when list_transform(
+                [list_transform([left(prompt, 400), task_id], lambda part: bare_text(part))],
+                lambda bare: contains(bare[1], bare[2]) and length(bare[1]) <= length(bare[2]) + 20
+            )[1]
                 then null
             when contains(prompt, task.question) then if(starts_with(prompt, task.question), '', '…') || task.question
             when task.own_start <= 60 then prompt
@@ -760,13 +778,15 @@ create or replace macro name_words(name, known) as
                     'g'
                 ) || '-'
             ),
-            '-([\p{L}\p{N}]*\p{L}[\p{L}\p{N}]*(?:-\d{1,5}\b)*)',
+            -- Letters, digits and hyphens are all that is left: to name their classes again takes long to compile.
+            '-([^-]*\p{L}[^-]*(?:-\d{1,5}\b)*)',
             1
         ),
         lambda word: not regexp_matches(
             word,
-            '^(run|seed|trial|rep|repeat|attempt|try|sample|round|job|shard|part|r|s)s?-?[\d-]*$|^[\p{L}\p{N}]{20,}$'
+            '^(run|seed|trial|rep|repeat|attempt|try|sample|round|job|shard|part|r|s)s?-?[\d-]*$'
         )
+        and not (length(word) >= 20 and not contains(word, '-'))
         and not (regexp_matches(word, '^[0-9a-f]{6,}$') and regexp_matches(word, '\d'))
     );
 
@@ -793,7 +813,7 @@ create or replace macro json_of_python(text) as
 create or replace macro json_of(text) as
     case
         when json_valid(text) then text::json
-        when json_valid(json_of_python(text)) then json_of_python(text)::json
+        else try_cast(json_of_python(text) as json)
     end;
 
 -- Arguments of a call for comparing: keys in order on every level, nothing for null; text as it is where

@@ -643,7 +643,10 @@ shapes as (
                     then 'was not extracted'
             end,
             case
-                when key <> compared and bare_text(key) = bare_text(compared) and bare_text(key) <> ''
+                when key <> compared and list_transform(
+                    [list_transform([key, compared], lambda text: bare_text(text))],
+                    lambda bare: bare[1] = bare[2] and bare[1] <> ''
+                )[1]
                     then 'equals the key but for case, white space or punctuation'
             end
         ], lambda value: value is not null)) as value

@@ -79,14 +79,10 @@ read as (
         ) as output_tokens,
         -- Plain `cost` of a row may be what its task minimizes; that of its usage is money.
         coalesce(
-            json_field_number(usage, 'cost'),
-            json_field_number(usage, 'total_cost'),
-            case when contains(verifier, 'cost') then coalesce(
-                json_field_number(verifier, 'total_cost_usd'),
-                json_field_number(verifier, 'cost_usd'),
-                json_field_number(verifier, 'total_cost'),
-                json_field_number(verifier, 'response_cost')
-            ) end
+            first_number(json_extract(usage, ['$."cost"', '$."total_cost"'])),
+            case when contains(verifier, 'cost') then first_number(json_extract(verifier, [
+                '$."total_cost_usd"', '$."cost_usd"', '$."total_cost"', '$."response_cost"'
+            ])) end
         ) as cost
     from staging.rollout_keys as keys
     inner join staging.records using (record_id)
@@ -117,13 +113,18 @@ measured as (
                 else json_field_count(perf, 'completion_tokens')
             end as output_tokens
         ),
+        coalesce(output_tokens, json_field_count(perf, 'completion_tokens'), 0) > 0 as has_output_tokens,
         coalesce(
-            json_field_number(verifier, 'total_run_time'),
-            json_field_number(verifier, 'agent_run_time'),
+            first_number(json_extract(verifier, ['$."total_run_time"', '$."agent_run_time"'])),
             json_field_number(perf, 'total_latency_ms') / 1000,
             agent_duration_s,
             case when created_at > 0 and completed_at >= created_at then completed_at - created_at end
-        ) as duration_s,
+        ) as duration_s
+    from read
+),
+seen as (
+    select
+        *,
         -- What an attempt did is known where items were recorded, or where nothing at all happened;
         -- other harnesses say whether they recorded it.
         coalesce(
@@ -131,12 +132,12 @@ measured as (
             coalesce(outline <> '', false)
                 or outline = '' and has_items
                     and not (
-                        coalesce(read.output_tokens, json_field_count(perf, 'completion_tokens'), 0) > 0
+                        has_output_tokens
                         or coalesce(duration_s, 0) > 0
                         or record_id in (select record_id from staging.entries where item_no > 0)
                     )
         ) as is_observed
-    from read
+    from measured
 ),
 observed as (
     select
@@ -151,7 +152,7 @@ observed as (
                 and min(duration_s) over (partition by run_id) = max(duration_s) over (partition by run_id)
                 then duration_s
         end as constant_duration_s
-    from measured
+    from seen
 )
 select
     run_id,

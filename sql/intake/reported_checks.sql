@@ -473,9 +473,7 @@ valued as (
             -- A pass figure of one task is none of ours: it is about the whole run.
             when figures.task_id is null and passes.is_answered
                 then 100 * (list_aggregate(passes.shares, 'fsum') / len(passes.shares))
-        end as ours,
-        abs(figures.reported - ours)
-            <= figures.rounding + 1e-9 * greatest(1.0, abs(figures.reported), abs(ours)) as is_equal
+        end as ours
     from figures
     left join counts
         on counts.scope = figures.scope
@@ -520,6 +518,8 @@ rejected as (
 )
 select
     valued.* exclude (scope, seed, chunk, field, rounding) replace (ours::double as ours),
+    abs(valued.reported - valued.ours)
+        <= valued.rounding + 1e-9 * greatest(1.0, abs(valued.reported), abs(valued.ours)) as is_equal,
     runs.pass_threshold,
     coalesce(rejected.n_rejects, 0) as n_rejects
 from valued

@@ -203,34 +203,41 @@ taken as (
     group by all
 ),
 -- Where no row says its cost, what the model's tokens cost by the profile.
-spent as (
+costs as (
     select
-        run_id,
-        runs.benchmark,
-        figures.first_try.value as pass_at_1,
-        taken.n_with_tokens,
-        tokens / nullif(taken.n_with_tokens, 0) as tokens_per_rollout,
-        tokens / nullif(n_passed_with_tokens, 0) as tokens_per_pass,
         taken.n_with_cost = 0 and prices.model is not null as is_priced,
-        if(is_priced, taken.n_with_tokens, taken.n_with_cost) as n_with_cost,
-        if(
-            is_priced,
-            (coalesce(input_tokens * input_price, 0) + coalesce(output_tokens * output_price, 0)) / 1e6,
-            cost
-        ) as total_cost,
-        total_cost / nullif(if(is_priced, taken.n_with_tokens, taken.n_with_cost), 0)
-            as cost_per_rollout,
-        total_cost / nullif(if(is_priced, n_passed_with_tokens, n_passed_with_cost), 0)
-            as cost_per_pass,
-        -- Of a benchmark whose runs do not all have a cost, tokens are what they have in common.
-        if(
-            bool_and(cost_per_rollout is not null) over (partition by runs.benchmark),
-            cost_per_rollout,
-            tokens_per_rollout
-        ) as price
+        taken.* replace (
+            if(is_priced, n_with_tokens, n_with_cost) as n_with_cost,
+            if(is_priced, n_passed_with_tokens, n_passed_with_cost) as n_passed_with_cost,
+            if(
+                is_priced,
+                (coalesce(input_tokens * input_price, 0) + coalesce(output_tokens * output_price, 0)) / 1e6,
+                cost
+            ) as cost
+        ),
+        runs.benchmark
     from taken
     inner join main.runs using (run_id)
     left join raw.prices on prices.model = coalesce(runs.model, runs.run_id)
+),
+spent as (
+    select
+        run_id,
+        benchmark,
+        figures.first_try.value as pass_at_1,
+        n_with_tokens,
+        tokens / nullif(n_with_tokens, 0) as tokens_per_rollout,
+        tokens / nullif(n_passed_with_tokens, 0) as tokens_per_pass,
+        n_with_cost,
+        cost / nullif(n_with_cost, 0) as cost_per_rollout,
+        cost / nullif(n_passed_with_cost, 0) as cost_per_pass,
+        -- Of a benchmark whose runs do not all have a cost, tokens are what they have in common.
+        if(
+            bool_and(cost_per_rollout is not null) over (partition by benchmark),
+            cost_per_rollout,
+            tokens_per_rollout
+        ) as price
+    from costs
     left join figures using (run_id)
 ),
 -- No other run is at least as good for less, nor better for as much.
