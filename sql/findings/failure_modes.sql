@@ -75,10 +75,17 @@ totals as (
         benchmark,
         run_id,
         count(*) filter (where is_failure) as n_failed,
-        count(*) filter (where is_failure and is_seen) as n_failed_seen,
+        -- Of few that show nothing all failures are counted.
+        if(
+            2 * sum(count(*) filter (where is_failure and is_seen)) over of_benchmark
+            < sum(count(*) filter (where is_failure)) over of_benchmark,
+            count(*) filter (where is_failure and is_seen),
+            n_failed
+        ) as n_failed_seen,
         count(*) filter (where is_pass) as n_passed
     from attempts
-    group by all
+    group by benchmark, run_id
+    window of_benchmark as (partition by benchmark)
 ),
 -- Attempts with a mode, and with a part of one.
 bearing as (
