@@ -9,14 +9,14 @@ with runs as (
         baselines.run_id is not null as is_baseline,
         max(baselines.run_id is not null) over (partition by runs.benchmark) as is_named,
         run_order.place,
-        run_order.place = min(run_order.place) over (partition by runs.benchmark) as is_first,
+        row_number() over (partition by runs.benchmark order by runs.n_scored desc, run_order.place) = 1 as is_largest,
         count(*) over (partition by runs.benchmark) as n_runs
     from main.runs
     inner join staging.run_order using (run_id)
     left join raw.baselines using (run_id)
     where runs.n_scored > 0
 )
--- Of very many runs without a baseline each is compared with the first alone.
+-- Of very many runs without a baseline each is compared with the one of most attempts alone.
 select
     bases.benchmark,
     bases.run_id as base,
@@ -35,7 +35,6 @@ inner join runs as candidates
         bases.is_baseline
         or (
             not bases.is_named
-            and bases.place < candidates.place
-            and (bases.n_runs <= most_paired_runs() or bases.is_first)
+            and if(bases.n_runs <= most_paired_runs(), bases.place < candidates.place, bases.is_largest)
         )
     )

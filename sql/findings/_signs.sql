@@ -593,7 +593,8 @@ short_answers as (
         coalesce(nullif(trim(words.answer), ''), final_text) as short_answer
     from words
     inner join rollouts using (record_id, benchmark)
-    where length(short_answer) between 1 and 19
+    -- A verifier may keep its own summary as the answer.
+    where length(short_answer) between 1 and 19 and contains(coalesce(final_text, short_answer), short_answer)
 ),
 same_answers as (
     select
