@@ -525,4 +525,4 @@ def test_of_many_runs_the_best_are_listed_first(tmp_path: Path) -> None:
     }
     text = plain(analyzed(tmp_path, files).path.parent / "report.md")
     assert re.findall(r"^- `desk_(\w)` passes", text, re.MULTILINE) == ["c", "e"]
-    assert "Highest, runs of few tasks apart; all 5 are under Aggregate Results." in text
+    assert "The highest of the larger runs; all 5 are under Aggregate Results." in text

@@ -185,8 +185,8 @@ settings as (
             'num_repeats', 'n_repeats', 'pass_threshold',
             -- Read out of what defines the tools, and of a log without rows.
             'write_tools', 'log_benchmark',
-            -- How it ended is no setting.
-            'log_status', 'log_error'
+            -- When it was made and how it ended is no setting.
+            'date', 'log_status', 'log_error'
         )
     ) as named
     union all

@@ -245,7 +245,8 @@ explained as (
         trim(regexp_extract(left(message, 61), '^\s*([^:\r\n]*)', 1)) as value
     from main.checks
     inner join rollouts using (run_id, task_id, rollout_index)
-    where source = 'score' and length(value) <= 60 and contains(value, ' ')
+    -- Which tests fail are checks.
+    where source = 'score' and length(value) <= 60 and contains(value, ' ') and not starts_with(value, 'fails ')
     qualify
         count(*) over (partition by benchmark, value) >= 3
         and min(task_id) over (partition by benchmark, value) <> max(task_id) over (partition by benchmark, value)

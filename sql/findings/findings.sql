@@ -26,7 +26,7 @@ with modes as (
         -- A few attempts without a grade do not lead.
         case
             when reason = 'behaviour' then 30
-            when reason = 'ungraded' and 50 * n_failures < n_all_failures then 23
+            when reason in ('ungraded', 'recorded') and 50 * n_failures < n_all_failures then 23
             else 0
         end + nth as place
     from main.failure_modes

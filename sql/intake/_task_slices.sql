@@ -56,7 +56,8 @@ rows_read as (
         run_id,
         task_id,
         verifier,
-        count(*) over (partition by benchmark, run_id, task_id) as n_rows
+        count(*) over (partition by benchmark, run_id, task_id) as n_rows,
+        count(*) over (partition by benchmark, task_id) as n_task_rows
     from sampled
     inner join raw.texts using (record_id)
 ),
@@ -67,6 +68,7 @@ entries as (
         run_id,
         task_id,
         n_rows,
+        n_task_rows,
         '' as parent,
         {'key': key, 'value': value} as entry
     from (
@@ -75,6 +77,7 @@ entries as (
             run_id,
             task_id,
             n_rows,
+            n_task_rows,
             unnest(json_keys(verifier)) as key,
             unnest(json_extract(verifier, '$.*')) as value
         from rows_read
@@ -85,6 +88,7 @@ entries as (
         run_id,
         task_id,
         n_rows,
+        n_task_rows,
         parent,
         unnest(map_entries(json_fields(fields))) as entry
     from (
@@ -93,6 +97,7 @@ entries as (
             run_id,
             task_id,
             n_rows,
+            n_task_rows,
             unnest(['verifier_metadata.', 'metadata.']) as parent,
             unnest(json_extract(verifier, ['$.verifier_metadata', '$.metadata'])) as fields
         from rows_read
@@ -104,6 +109,7 @@ scalars as materialized (
         run_id,
         task_id,
         n_rows,
+        n_task_rows,
         parent || entry.key as name,
         json_as_text(entry.value) as value
     from entries
@@ -145,8 +151,9 @@ per_task as (
         task_id,
         name,
         min(value) as value,
-        -- What some attempts leave out differs, too.
-        count(distinct value) + max(n_rows - n_values) as n_values
+        -- What some attempts leave out differs, too; a yes or no that other runs leave out may be of the attempt.
+        count(distinct value)
+        + if(bool_or(value in ('true', 'false')), max(n_task_rows) - count(*), max(n_rows - n_values)) as n_values
     from (
         select
             *,
