@@ -8,7 +8,7 @@ with texts (gap_no, gap, unit, missing, claims, collect) as (
         'a list of the tasks and repeats that were to run, or `[expected]` in blade.toml'),
     (2, 'failures', 'rollout', 'any trace of some expected attempts', 'why some attempts are missing',
         'the failures file of the run, or these attempts again'),
-    (3, 'repeats', 'task', 'more than one scored attempt per task', 'how consistent a task is',
+    (3, 'repeats', 'task', 'more than one scored attempt per task', 'how often a run passes a task again',
         'four or more attempts per task'),
     (4, 'model', 'rollout', 'the model', 'which model was run', 'rows whose response names the model'),
     (5, 'tokens', 'rollout', 'token counts', 'what an attempt costs', 'rows with the usage of their response'),
