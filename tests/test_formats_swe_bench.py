@@ -315,6 +315,14 @@ LAYOUTS: dict[str, tuple[Mapping[str, Any], list[str]]] = {
         },
         [],
     ),
+    "a report elsewhere that lists nothing": (
+        {
+            "trajs/preds.json": PREDICTED,
+            **{f"trajs/{name}": chat for name, chat in CHATS.items()},
+            "trajs/reports/verified__test__m.json": json.dumps(report()),
+        },
+        ["trajs/reports/verified__test__m.json"],
+    ),
     "repeats": (
         {f"preds_{n}.jsonl": [prediction(one) for one in IDS] for n in (1, 2)},
         ["preds_2.jsonl"],

@@ -370,7 +370,11 @@ def _join_only(groups: dict[tuple[str, str], list[ListedFile]], roles: Mapping[s
     ids = _ids(groups[predicted[0]], roles)
     for role in ("report", "graded"):
         others = [at for at, has in here.items() if role in has and at in groups]
-        if len(others) == 1 and others != predicted and _ids(groups[others[0]], roles) <= ids:
+        if len(others) != 1 or others == predicted:
+            continue
+        # Of a damaged one it is not known which instances it is of.
+        theirs = _ids(groups[others[0]], roles)
+        if theirs and theirs <= ids:
             groups[predicted[0]] += groups.pop(others[0])
 
 
