@@ -140,6 +140,8 @@ def more_files() -> dict[str, Any]:
     metrics = {"avg_reward": 0.5, "pass_hat_ks": {"1": 0.5}}
     listed = {"metrics": metrics, "results": [attempt(0, 0, 1.0), attempt(1, 0, 0.0)]}
     broken = [{**attempt(task, 0, 0.0), "info": {"error": "No connection."}} for task in range(3)]
+    begun = attempt(0, 0, 1.0)
+    begun["traj"][0]["content"] = "# Retail agent policy\n\nBe kind."
     names = (
         "act-org-x-0.0_range_0--1_user-gpt-4o-llm_0921131646",
         "own-agent-none-0.1_range_0-100_6_18_2025",
@@ -150,6 +152,9 @@ def more_files() -> dict[str, Any]:
         **{f"{name}.json": json.dumps([attempt(0, 0, 1.0)]) for name in names},
         "figures.json": json.dumps(listed, indent=2),
         "broken.json": json.dumps([attempt(3, 0, 1.0), *broken]),
+        "shop/begun.json": json.dumps([begun]),
+        "shop/never.json": json.dumps([{**broken[0], "traj": []}]),
+        "shop/elsewhere.json": json.dumps([{**broken[1], "traj": []}]),
     }
 
 

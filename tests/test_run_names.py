@@ -100,6 +100,10 @@ def test_models_are_not_cut_and_times_are_short() -> None:
         "gpt-4o-mini-2025-05-12T20-28",
     ]
     assert alias_of("anthropic/claude-sonnet-4-5", web=[web])[web] == "claude-sonnet-4-5"
+    # Another model's name in a run's is cut as any other words are.
+    tried = "tool-calling-{0}-0.0_range_0--1_user-{0}-llm_110{1}"
+    tries = [tried.format(model, day) for day in (1, 2) for model in ("gpt-4o", "gpt-4o-mini")]
+    assert alias_of("gpt-4o-mini", retail=tries)[tries[3]] == "gpt-4o-mini-0.0-mini_1102"
     within = [f"popularity-gpt-4o-mini-2025-02-11T15-17-0{second}-05-00" for second in (1, 2)]
     assert sorted(alias_of("gpt-4o-mini", popularity=[*logs[:1], *within]).values()) == [
         "gpt-4o-mini-02-11T15-17-01",

@@ -26,6 +26,11 @@ ENDING = re.compile(r"(?:_|[./ -](?![0-9])).*")
 # times, numbers, hashes.
 GAP = re.compile(r"([_/ ]+|-+(?!\d{1,3}(?!\d)))")
 UNSPOKEN = re.compile(r"\d[\dT:.+-]*Z?|(?=.*\d)(?=.*[a-zA-Z])[0-9a-zA-Z.]{16,}")
+# The name of a model is one word: its gaps stand for themselves until names are chosen.
+GAPS = "_/ -"
+HELD = "\ue000\ue001\ue002\ue003"
+HOLD = str.maketrans(GAPS, HELD)
+RELEASE = str.maketrans(HELD, GAPS)
 
 
 def aliases(runs: pa.Table) -> pa.Table:
@@ -36,10 +41,10 @@ def aliases(runs: pa.Table) -> pa.Table:
     benchmarks = runs["benchmark"].to_pylist()
     for _, own in groupby(zip(benchmarks, names, models, strict=True), itemgetter(0)):
         _, own_names, own_models = zip(*own, strict=True)
-        shown += worded(own_names, distinguished(own_names, own_models))
+        shown += worded(own_names, distinguished(own_names, own_models), own_models)
     # Names that are alike in several benchmarks, or the only one of theirs: as all runs differ.
     uses = Counter(map(str.lower, shown))
-    of_all = worded(names, distinguished(names, models))
+    of_all = worded(names, distinguished(names, models), models)
     wanted = [
         other if uses[alias.lower()] > 1 or len(alias) > LONGEST else alias
         for alias, other in zip(shown, of_all, strict=True)
@@ -99,10 +104,17 @@ def _model_place(name: str, model: str | None) -> tuple[int, int]:
     return (0, 0) if first < 0 else (first, first + len(own))
 
 
-def worded(names: Sequence[str], shown: Sequence[str]) -> list[str]:
+def _held(name: str, model: str | None) -> str:
+    """A name in which that of its model is one word."""
+    first, last = _model_place(name, model)
+    return name[:first] + name[first:last].translate(HOLD) + name[last:]
+
+
+def worded(names: Sequence[str], shown: Sequence[str], models: Sequence[str | None]) -> list[str]:
     """The shown names; of those that are too long the words that distinguish them, if these do."""
     parts = {
-        name: GAP.split(re.sub(f"[-_ ]*{TIME.pattern}", r"_\2", f"_{name}"))[1:] for name in names
+        name: GAP.split(re.sub(f"[-_ ]*{TIME.pattern}", r"_\2", f"_{_held(name, model)}"))[1:]
+        for name, model in zip(names, models, strict=True)
     }
     too_long = [name for name, alias in zip(names, shown, strict=True) if len(alias) > LONGEST]
     if len(too_long) < 2:
@@ -119,7 +131,7 @@ def worded(names: Sequence[str], shown: Sequence[str]) -> list[str]:
         same = set.intersection(*(set(parts[name][1::2]) for name in group))
         if len(group) > 1:
             brief |= {name: _brief(parts[name], common, shared, same) for name in group}
-    brief = _evened(brief, parts)
+    brief = {name: alias.translate(RELEASE) for name, alias in _evened(brief, parts).items()}
     uses = Counter(brief.get(name, alias).lower() for name, alias in zip(names, shown, strict=True))
     wanted = [brief.get(name) or alias for name, alias in zip(names, shown, strict=True)]
     return [

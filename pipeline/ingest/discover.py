@@ -8,7 +8,7 @@ import os
 import re
 import stat
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -82,6 +82,11 @@ SHARD = re.compile(
     re.DOTALL,  # file names may contain newlines
 )
 RUN_KINDS = ROW_KINDS | METRIC_KINDS | {Kind.STAGE_JOURNAL}
+# When a file was written, as names have it.
+TIME = re.compile(
+    r"[-_.]?(?<!\d)(?:\d{4}-\d\d-\d\d(?:[T_-]\d\d[-:]\d\d(?:[-:]\d\d)?(?:[-+]\d\d[-:]?\d\d|Z)?)?"
+    r"|\d{6}|\d{8}[T_-]?\d{6}|\d{8}|\d{10,14})(?!\d)"
+)
 UNSAFE_IN_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 # A time with seconds, which two runs are unlikely to share.
 CLOCK = re.compile(rb"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d|\d{8}@\d{6}")
@@ -551,10 +556,12 @@ def _unique_names(families: set[Family], fixed: dict[Family, str], root: str) ->
     """Short names, extended by folders only if two would be the same."""
     names = dict(fixed)
     waiting = sorted(families - set(fixed), key=astuple)
+    telling = _telling_folders(waiting)
     for depth in range(1, 2 + max((f.folder.count("/") + 1 for f in waiting), default=0)):
         wanted = defaultdict(list)
         for family in waiting:
-            wanted[_name(family, depth, root).casefold()].append(family)
+            if depth > 1 or family.folder not in telling:
+                wanted[_name(family, depth, root).casefold()].append(family)
         taken = {name.casefold() for name in names.values()}
         for key, sharing in wanted.items():
             if len(sharing) == 1 and key not in taken:
@@ -566,6 +573,19 @@ def _unique_names(families: set[Family], fixed: dict[Family, str], root: str) ->
         number = next(n for n in range(2, 10**9) if f"{name}-{n}".casefold() not in taken)
         names[family] = _safe_name(f"{name}-{number}")
     return names
+
+
+def _telling_folders(families: Sequence[Family]) -> set[str]:
+    """The folders that distinguish their runs, since the files differ in their times alone."""
+    alike: dict[str, set[str]] = defaultdict(set)
+    folders: dict[str, set[str]] = defaultdict(set)
+    for family in families:
+        stem = _short(family.stem).casefold()
+        untimed = TIME.sub("", stem)
+        alike[untimed].add(stem)
+        folders[untimed].add(family.folder)
+    timed = [stem for stem, names in alike.items() if len(names) > 1 < len(folders[stem])]
+    return set().union(*(folders[stem] for stem in timed))
 
 
 def _name(family: Family, depth: int, root: str) -> str:

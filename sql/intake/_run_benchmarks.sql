@@ -11,6 +11,7 @@ with recursive run_questions as materialized (
         records.is_only_numbered,
         coalesce(same.question, records.prompt_sha) as question,
         records.ids,
+        records.outline,
         records.said_benchmark
     from staging.recorded_keys as keys
     inner join staging.records using (record_id)
@@ -165,8 +166,41 @@ related as (
     from named
     where package is not null
 ),
+-- A run of which no attempt began says nothing of its tasks: it is of the only benchmark that is named
+-- in its folder, if its ids are ids of that.
+silent as (
+    select
+        quiet.run_id,
+        min(others.run_id) as other_run
+    from (
+        select
+            run_id,
+            list_sort(list(distinct task_id)) as ids
+        from run_questions
+        group by run_id
+        having not bool_or(has_prompt or outline <> '')
+    ) as quiet
+    inner join named using (run_id)
+    inner join named as others using (folder)
+    inner join (select run_id, list(distinct task_id) as ids from run_questions group by run_id) as spoken
+        on spoken.run_id = others.run_id
+    where
+        named.package is null
+        and others.package is not null
+    group by quiet.run_id, quiet.ids
+    having
+        count(distinct others.package) = 1
+        and list_has_all(flatten(list(spoken.ids)), quiet.ids)
+),
 links as (
     from related
+    union all
+    from silent
+    union all
+    select
+        other_run as run_id,
+        run_id as other_run
+    from silent
     union all
     select
         other_run as run_id,

@@ -229,11 +229,19 @@ found as (
     union all by name
     select * from none_pass
 ),
+-- Runs beside one with ten times as many rollouts: tries, of which nothing leads.
+tries as (
+    select run_id
+    from report.headlines
+    where n_rollouts > 0
+    qualify 10 * n_rollouts < max(n_rollouts) over (partition by benchmark)
+),
 -- Doubt that could overturn the rest comes first, then what changed, or could by five points.
 weighed as (
     select
         found.* exclude (is_decided, is_overturning),
         case
+            when tries.run_id is not null then 3
             when found.is_overturning then 1
             when found.is_decided or (found.kind = 'missing' and found.stake >= 0.05) then 2
             else 3
@@ -248,6 +256,7 @@ weighed as (
     from found
     inner join main.runs using (run_id)
     inner join staging.run_order using (run_id)
+    left join tries using (run_id)
     where found.is_overturning or found.verdict is not null or round(found.stake, 9) > 0
 )
 select

@@ -9,8 +9,9 @@ with questions as (
         run_id,
         -- The question that most of the run's rows hold.
         arg_min(prompt_sha, (-n_rows, prompt_sha)) as prompt_sha,
-        -- Of several that one run asks for a task none can be compared with another run's.
-        case when count(distinct question) = 1 then min(question) end as question
+        -- Of several that one run asks for a task none can be compared with another run's, and nor can one
+        -- that is not recorded.
+        case when count(distinct question) = 1 and bool_and(has_prompt) then min(question) end as question
     from staging.task_prompts
     group by all
 ),

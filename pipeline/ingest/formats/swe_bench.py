@@ -50,8 +50,8 @@ GIVES = "checks transcript tokens durations"
 SCORE = (
     "`resolved` of the instance's report, else the list of the run's report: `resolved_ids` 1, "
     "`unresolved_ids` and `empty_patch_ids` 0. Without either, 0 if the patch is empty, which the "
-    "harness does not run, or if its log says that the patch does not apply; unscored if the "
-    "evaluation broke down (`error_ids`) or nothing says how it ended. Tests are checks"
+    "harness does not run. 0, too, if its log says that the patch does not apply; else unscored if "
+    "the evaluation broke down (`error_ids`) or nothing says how it ended. Tests are checks"
 )
 NOTES = (
     "One run per file of predictions, with the evaluation of its instances beside it, the only one "
@@ -626,11 +626,20 @@ class Known:
         """The verdict on a patch that was evaluated without a report: unresolved in SWE-bench."""
         if is_empty and self.is_evaluated:
             return 0.0, "empty_patch"
-        for folder in self.folders:
-            log = folder / instance / LOG
-            if not log.is_symlink() and log.is_file() and NOT_APPLIED in _end(log):
-                return 0.0, "no_apply"
-        return None
+        return (0.0, "no_apply") if self.is_not_applied(instance) else None
+
+    def listed(self, instance: str) -> Verdict | None:
+        """The verdict of the run's report. What its log says of an error is the patch's fault."""
+        verdict = self.verdicts.get(instance)
+        is_error = verdict is not None and verdict[1] == "error"
+        return (0.0, "no_apply") if is_error and self.is_not_applied(instance) else verdict
+
+    def is_not_applied(self, instance: str) -> bool:
+        """Whether the log of the instance says that its patch does not apply."""
+        logs = [folder / instance / LOG for folder in self.folders]
+        return any(
+            not log.is_symlink() and log.is_file() and NOT_APPLIED in _end(log) for log in logs
+        )
 
     def attempt(self, instance: str, prediction: dict[str, Any], benchmark: str) -> Row:
         """The row of an instance; a trajectory that cannot be read is a fault."""
@@ -651,7 +660,7 @@ class Known:
         is_empty = has_patch and not (text(patch) or "").strip()
         reward, status = (
             _verdict(graded)
-            or self.verdicts.get(instance)
+            or self.listed(instance)
             or _own_verdict(prediction)
             or self.ended(instance, is_empty=is_empty)
             or self.unlisted
