@@ -390,3 +390,20 @@ def test_what_runs_lack_is_a_range_and_comes_last(tmp_path: Path) -> None:
         f"select {columns} from report.findings where kind = 'unknown' order by run_id"
     )
     assert found == [("b", 3, 1, 10, 2, 3, 1, 4), ("c", 3, 4, 10, 2, 3, 1, 4)]
+
+
+@pytest.mark.slow
+def test_a_run_of_a_tenth_of_the_rollouts_leads_nothing(tmp_path: Path) -> None:
+    """What two runs lack weighs as much, but one of them is only a try."""
+    asked = [{"_ng_task_index": task, "_ng_rollout_index": 0} for task in range(40)]
+    files = {
+        "all_rollouts.jsonl": [rollout(task, 0, reward=float(task % 2)) for task in range(22)],
+        "all_rollouts_materialized_inputs.jsonl": asked,
+        "try_rollouts.jsonl": [rollout(task, 0, reward=float(task % 2)) for task in range(2)],
+        "try_rollouts_materialized_inputs.jsonl": asked[:3],
+    }
+    with only("report.findings"):
+        run(Settings(results=(write(tmp_path / "results", files),), out=tmp_path / "out"))
+    found = Results(tmp_path / "out").rows("select run_id, kind, tier from report.findings")
+    assert ("all", "missing", 2) in found
+    assert ("try", "missing", 3) in found

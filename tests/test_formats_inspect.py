@@ -909,6 +909,8 @@ def more_logs() -> dict[str, bytes]:
     head = header(1)
     arguments = {"shots": 5, "level": "007", "api_key": "s", "seed": None}
     head["eval"] |= {"task": "arguments", "task_id": "own", "task_args": arguments}
+    head["eval"]["revision"] = {"type": "git", "origin": "o", "commit": "1a2b3c4", "dirty": True}
+    head["eval"]["packages"] = {"inspect_ai": "0.3.150"}
     logs = {"args.eval": archive(log(sample(1), head=head))}
     for day, model in enumerate(("m/one", "m/two"), start=1):
         head = header("a")

@@ -138,7 +138,9 @@ settings as (
         and name not in (
             'notes', 'policy_model_name', 'model_name', 'model', 'model_id', 'write_tools', 'pass_threshold',
             'checkpoint', 'checkpoint_path', 'ckpt', 'ckpt_path', 'step', 'global_step',
-            'temperature', 'top_p', 'top_k', 'max_output_tokens', 'max_tokens'
+            'temperature', 'top_p', 'top_k', 'max_output_tokens', 'max_tokens',
+            -- Evaluations of one model may be of several days.
+            'commit', 'inspect_ai'
         )
     union all
     select

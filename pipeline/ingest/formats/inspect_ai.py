@@ -283,6 +283,7 @@ def _log(header: Any, *, is_empty: bool = False) -> Generator[Reading, None, Log
     yield from settings({"model": model, **sampling, **limits, **repeats})
     yield from settings({"grader": _grader(evaluation)})
     yield from settings(task_args(evaluation.get("task_args")))
+    yield from settings(_code(evaluation))
     if is_empty:
         # No row names the benchmark.
         yield from settings({"log_benchmark": task})
@@ -302,6 +303,14 @@ def _log(header: Any, *, is_empty: bool = False) -> Generator[Reading, None, Log
         }
     )
     return Log(task, model, request, _headline(header), _others(evaluation))
+
+
+def _code(evaluation: dict[str, Any]) -> dict[str, str | None]:
+    """The commit of the evaluation's code, and the version of Inspect."""
+    commit = text(get(evaluation, "revision", "commit"))
+    if commit and get(evaluation, "revision", "dirty") is True:
+        commit += " with uncommitted changes"
+    return {"commit": commit, "inspect_ai": text(get(evaluation, "packages", "inspect_ai"))}
 
 
 def _others(evaluation: dict[str, Any]) -> frozenset[str]:
