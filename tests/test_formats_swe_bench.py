@@ -397,9 +397,8 @@ def graded_apart() -> dict[str, Any]:
         files[f"{evaluated}/{one}/patch.diff"] = fixes
     log = "INFO - >>>>> Patch Apply Failed:\nHunk #2 FAILED at 239.\n"
     # What the report of a run lists as errors may be such, too.
-    files["erred/m.r.json"] = json.dumps(
-        {**report(submitted=["a", "b", "c"], completed=["a"], resolved=["a"]), "error_ids": ["b", "c"]}
-    )
+    listed = report(submitted=["a", "b", "c"], completed=["a"], resolved=["a"])
+    files["erred/m.r.json"] = json.dumps({**listed, "error_ids": ["b", "c"]})
     files["erred/run_evaluation/a/report.json"] = json.dumps(graded("a", is_resolved=True))
     files["erred/run_evaluation/b/run_instance.log"] = log
     files["erred/run_evaluation/c/run_instance.log"] = "INFO - no space left on device"

@@ -55,7 +55,7 @@ def test_nothing_else_is_read() -> None:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_needs_name_relations(path: Path) -> None:
     """The first line names what is needed, and relations that exist."""
-    (needs,) = re.findall(r"\A\{# Needs: (.*) #\}\n", path.read_text(encoding="utf-8"))
+    (needs,) = re.findall(r"(?s)\A\{# Needs: (.*?) #\}\n", path.read_text(encoding="utf-8"))
     for relation in re.findall(r"report\.(\w+)", needs):
         assert relation in EVERY or (SQL_DIR / "report" / f"{relation}.sql").is_file()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import jinja2
 import pytest
 from jinja2 import nodes
@@ -55,3 +57,19 @@ def test_every_figure_of_a_page_is_declared() -> None:
         for name in table.columns:
             is_figure = name.startswith(("n_", "ci_", "se_", "p_"))
             assert not is_figure or name in METRICS, f"{where}: declare [figure.{name}]"
+
+
+@pytest.mark.parametrize("path", sorted(templates.OURS.glob("*/*.j2")), ids=lambda path: path.name)
+def test_lines_are_short(path: Path) -> None:
+    """A line that is too long goes on in the next one, after a backslash."""
+    lines = enumerate(path.read_text(encoding="utf-8").split("\n"), start=1)
+    assert [f"{path.name}:{number}" for number, line in lines if len(line) > 120] == []
+
+
+def test_a_continued_line() -> None:
+    """No white space comes of the end of the line, and a mistake has the line where it is."""
+    made = markdown.environment().from_string("a \\\n    b\\\n{% if 1 %}\\\n    c{% endif %} d")
+    assert made.render() == "a bc d"
+    with pytest.raises(jinja2.TemplateSyntaxError) as caught:
+        markdown.environment().from_string("a \\\nb\\\n{{ | }}")
+    assert caught.value.lineno == 3

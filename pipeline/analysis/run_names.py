@@ -28,9 +28,9 @@ GAP = re.compile(r"([_/ ]+|-+(?!\d{1,3}(?!\d)))")
 UNSPOKEN = re.compile(r"\d[\dT:.+-]*Z?|(?=.*\d)(?=.*[a-zA-Z])[0-9a-zA-Z.]{16,}")
 # The name of a model is one word: its gaps stand for themselves until names are chosen.
 GAPS = "_/ -"
-HELD = "\ue000\ue001\ue002\ue003"
-HOLD = str.maketrans(GAPS, HELD)
-RELEASE = str.maketrans(HELD, GAPS)
+PLACEHOLDERS = "\ue000\ue001\ue002\ue003"
+HIDDEN_GAPS = str.maketrans(GAPS, PLACEHOLDERS)
+SHOWN_GAPS = str.maketrans(PLACEHOLDERS, GAPS)
 
 
 def aliases(runs: pa.Table) -> pa.Table:
@@ -104,17 +104,19 @@ def _model_place(name: str, model: str | None) -> tuple[int, int]:
     return (0, 0) if first < 0 else (first, first + len(own))
 
 
-def _held(name: str, model: str | None) -> str:
+def _with_whole_model(name: str, model: str | None) -> str:
     """A name in which that of its model is one word."""
     first, last = _model_place(name, model)
-    return name[:first] + name[first:last].translate(HOLD) + name[last:]
+    return name[:first] + name[first:last].translate(HIDDEN_GAPS) + name[last:]
 
 
 def worded(names: Sequence[str], shown: Sequence[str], models: Sequence[str | None]) -> list[str]:
     """The shown names; of those that are too long the words that distinguish them, if these do."""
+    pairs = zip(names, models, strict=True)
+    whole = {name: f"_{_with_whole_model(name, model)}" for name, model in pairs}
     parts = {
-        name: GAP.split(re.sub(f"[-_ ]*{TIME.pattern}", r"_\2", f"_{_held(name, model)}"))[1:]
-        for name, model in zip(names, models, strict=True)
+        name: GAP.split(re.sub(f"[-_ ]*{TIME.pattern}", r"_\2", marked))[1:]
+        for name, marked in whole.items()
     }
     too_long = [name for name, alias in zip(names, shown, strict=True) if len(alias) > LONGEST]
     if len(too_long) < 2:
@@ -131,7 +133,7 @@ def worded(names: Sequence[str], shown: Sequence[str], models: Sequence[str | No
         same = set.intersection(*(set(parts[name][1::2]) for name in group))
         if len(group) > 1:
             brief |= {name: _brief(parts[name], common, shared, same) for name in group}
-    brief = {name: alias.translate(RELEASE) for name, alias in _evened(brief, parts).items()}
+    brief = {name: alias.translate(SHOWN_GAPS) for name, alias in _evened(brief, parts).items()}
     uses = Counter(brief.get(name, alias).lower() for name, alias in zip(names, shown, strict=True))
     wanted = [brief.get(name) or alias for name, alias in zip(names, shown, strict=True)]
     return [

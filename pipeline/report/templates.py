@@ -15,6 +15,7 @@ from typing import Any
 
 import jinja2
 from jinja2.bccache import Bucket
+from jinja2.ext import Extension
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from .. import files
@@ -48,6 +49,14 @@ class CompiledTemplates(jinja2.FileSystemBytecodeCache):
 COMPILED = CompiledTemplates(str(OURS / "__pycache__"))
 
 
+class ContinuedLines(Extension):
+    """A line that ends in a backslash goes on in the next, without the white space before it."""
+
+    def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:
+        """An empty comment takes the place of the backslash, so that lines keep their numbers."""
+        return source.replace("\\\n", "{# -#}\n")
+
+
 class Ours(jinja2.Environment):
     """Hands each page one dictionary of globals: jinja2's own chain is copied name by name."""
 
@@ -68,6 +77,7 @@ def environment(kind: str, folder: Path | None, *, autoescape: bool) -> jinja2.E
         auto_reload=False,
         autoescape=autoescape,
         finalize=_refuse_figures,
+        extensions=[ContinuedLines],
         bytecode_cache=None if folder else COMPILED,
     )
 

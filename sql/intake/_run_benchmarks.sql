@@ -182,15 +182,15 @@ silent as (
     ) as quiet
     inner join named using (run_id)
     inner join named as others using (folder)
-    inner join (select run_id, list(distinct task_id) as ids from run_questions group by run_id) as spoken
-        on spoken.run_id = others.run_id
+    inner join (select run_id, list(distinct task_id) as ids from run_questions group by run_id) as asked_tasks
+        on asked_tasks.run_id = others.run_id
     where
         named.package is null
         and others.package is not null
     group by quiet.run_id, quiet.ids
     having
         count(distinct others.package) = 1
-        and list_has_all(flatten(list(spoken.ids)), quiet.ids)
+        and list_has_all(flatten(list(asked_tasks.ids)), quiet.ids)
 ),
 links as (
     from related
