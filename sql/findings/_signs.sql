@@ -27,7 +27,8 @@ shown as (
             when item_no > 0 then if(kind = 'VARCHAR' and n_characters <= 40, 'has ' || value, null)
             when kind = 'BOOLEAN' then value
             -- A time is of the attempt alone.
-            when kind = 'VARCHAR' then if(n_characters <= 60 and not regexp_matches(value, '^\d{4}-\d\d-\d\d[T ]\d\d:\d\d'), value, '')
+            when kind = 'VARCHAR'
+                and (n_characters > 60 or regexp_matches(value, '^\d{4}-\d\d-\d\d[T ]\d\d:\d\d')) then ''
             else value
         end as value,
         item_no = 0 and kind not in ('BOOLEAN', 'VARCHAR', 'NULL', 'EMPTY', 'OBJECT', 'ARRAY') as is_number,
@@ -74,7 +75,9 @@ field_paths as (
         -- Of few attempts a word each says something, an id does not.
         n_rows < 20 and bool_and(
             value in ('is null', 'is empty')
-            or length(value) <= 20 and regexp_matches(value, '^[^\s\d]\S*$') and not regexp_matches(value, '[0-9a-f]{6}')
+            or length(value) <= 20
+            and regexp_matches(value, '^[^\s\d]\S*$')
+            and not regexp_matches(value, '[0-9a-f]{6}')
         ) as has_words,
         -- The answer itself is compared with its key; of its field counts only that it is null or empty.
         count(*) filter (where value = answer)
@@ -190,8 +193,11 @@ stated as (
         'field' as kind,
         path as name,
         -- Of a text that holds other numbers in each attempt, what they share.
-        if(bool_and(coalesce(traceback, entries.value) = alike.value) over (partition by benchmark, path), left(alike.value, 160), alike.signature)
-            as value
+        if(
+            bool_and(coalesce(traceback, entries.value) = alike.value) over (partition by benchmark, path),
+            left(alike.value, 160),
+            alike.signature
+        ) as value
     from staging.entries
     inner join rollouts using (record_id)
     inner join alike using (benchmark, path)
@@ -624,7 +630,10 @@ shapes as (
         'answer' as kind,
         'answer' as name,
         unnest(list_filter([
-            case when is_observed and coalesce(final_text, '') = '' and not coalesce(ends_on_tool, false) then 'is empty' end,
+            case
+                when is_observed and coalesce(final_text, '') = '' and not coalesce(ends_on_tool, false)
+                    then 'is empty'
+            end,
             -- A call that nothing follows is the answer itself. What a limit cut off had no time to answer.
             case
                 when ends_on_tool
@@ -793,7 +802,10 @@ select
         when kind = 'check' and value = 'fails' then 'check ' || regexp_replace(name, '^[^:]*: ', '') || ' fails'
         when kind = 'call' then 'calls ' || name
         when kind = 'explanation' then 'explanation begins with ' || value
-        when value in ('is null', 'is empty', 'is absent', 'is not recorded') or kind in ('expected', 'answer', 'check') or starts_with(value, 'has ') or starts_with(value, 'at ') and kind = 'limit'
+        when value in ('is null', 'is empty', 'is absent', 'is not recorded')
+            or kind in ('expected', 'answer', 'check')
+            or starts_with(value, 'has ')
+            or starts_with(value, 'at ') and kind = 'limit'
             then name || ' ' || value
         else name || ' = ' || value
     end as sign,

@@ -492,7 +492,15 @@ reasons as (
         6 as priority,
         -- From the error on, where one is named and more follows.
         path || ': ' || left(regexp_replace(
-            regexp_replace(arg_min(coalesce(traceback, value), (item_no, value)), '^.*?((?:\S+\s)?error\b.{100})', '…\1', 's'), '\s+', ' ', 'g'
+            regexp_replace(
+                arg_min(coalesce(traceback, value), (item_no, value)),
+                '^.*?((?:\S+\s)?error\b.{100})',
+                '…\1',
+                's'
+            ),
+            '\s+',
+            ' ',
+            'g'
         ), 200) as note
     from staging.entries
     inner join failing using (record_id)
@@ -625,7 +633,15 @@ graded as (
             rollout_index,
             -- Of a text that was cut what follows the cut.
             regexp_replace(
-                regexp_replace(arg_min(message, (not coalesce(is_of_reward, true), source, check_name)), '^.* … \S*\s*', '…', 's'), '\s+', ' ', 'g'
+                regexp_replace(
+                    arg_min(message, (not coalesce(is_of_reward, true), source, check_name)),
+                    '^.* … \S*\s*',
+                    '…',
+                    's'
+                ),
+                '\s+',
+                ' ',
+                'g'
             ) as message
         from main.checks
         -- Data is no explanation.

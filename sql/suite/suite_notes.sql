@@ -54,8 +54,14 @@ notes as (
         'pooled' as kind,
         entrant,
         benchmark,
-        n_runs || ' runs are pooled (' || if(pooling = 'equal settings', 'no recorded setting differs', pooling) || '): ' || array_to_string(run_ids, ', ')
-            || coalesce('; alone they score ' || format('{:.1f}% to {:.1f}%', 100 * lowest_run_value, 100 * highest_run_value), '')
+        n_runs || ' runs are pooled ('
+            || if(pooling = 'equal settings', 'no recorded setting differs', pooling)
+            || '): ' || array_to_string(run_ids, ', ')
+            || coalesce(
+                '; alone they score '
+                || format('{:.1f}% to {:.1f}%', 100 * lowest_run_value, 100 * highest_run_value),
+                ''
+            )
             as message
     from main.suite_cells
     where n_runs > 1 and pooling <> 'refused'
@@ -64,7 +70,8 @@ notes as (
         'unequal tasks' as kind,
         entrant,
         benchmark,
-        'scored ' || n_tasks || ' of the ' || n_benchmark_tasks || ' tasks that entrants have; pairs are compared on the tasks of both'
+        'scored ' || n_tasks || ' of the ' || n_benchmark_tasks
+            || ' tasks that entrants have; pairs are compared on the tasks of both'
             as message
     from main.suite_cells
     where n_tasks > 0 and n_tasks < n_benchmark_tasks
