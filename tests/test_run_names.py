@@ -57,7 +57,10 @@ def alias_of(model: str | None = None, **benchmarks: list[str]) -> dict[str, str
             ["retries", "retries_two"],
         ),
         (["x" * 20 + "y" * 20], ["x" * 13 + ".." + "y" * 13]),
-        (["short", "a_long_name_of_a_run_that_goes_on"], ["short", "a_long_name_o.._that_goes_on"]),
+        (
+            ["short", "a_long_name_of_a_run_that_goes_on_and_on"],
+            ["short", "a_long_name_o..oes_on_and_on"],
+        ),
     ],
 )
 def test_what_distinguishes_runs_is_kept(names: list[str], expected: list[str] | None) -> None:
@@ -104,6 +107,10 @@ def test_models_are_not_cut_and_times_are_short() -> None:
     tried = "tool-calling-{0}-0.0_range_0--1_user-{0}-llm_110{1}"
     tries = [tried.format(model, day) for day in (1, 2) for model in ("gpt-4o", "gpt-4o-mini")]
     assert alias_of("gpt-4o-mini", retail=tries)[tries[3]] == "gpt-4o-mini-0.0-mini_1102"
+    # A time does not take the place of the model.
+    sonnet = [f"search_and_answer-claude-sonnet-4-6-2026-0{day}-02T15-17-00" for day in (1, 2)]
+    chosen = alias_of("anthropic/claude-sonnet-4-6", search=[*sonnet, "other"])
+    assert chosen[sonnet[0]] == "search-claude-sonnet-4-6_01-02T15-17"
     within = [f"popularity-gpt-4o-mini-2025-02-11T15-17-0{second}-05-00" for second in (1, 2)]
     assert sorted(alias_of("gpt-4o-mini", popularity=[*logs[:1], *within]).values()) == [
         "gpt-4o-mini-02-11T15-17-01",

@@ -12,6 +12,8 @@ from operator import itemgetter
 import pyarrow as pa
 
 LONGEST = 28
+# A model beside a time.
+LONGEST_OF_TWO_WORDS = 36
 HASH = 8
 BORDERS = tuple("_./ -")
 # Up to a word that does not begin with a digit: step_100 is called so, not 100.
@@ -46,7 +48,7 @@ def aliases(runs: pa.Table) -> pa.Table:
     uses = Counter(map(str.lower, shown))
     of_all = worded(names, distinguished(names, models), models)
     wanted = [
-        other if uses[alias.lower()] > 1 or len(alias) > LONGEST else alias
+        other if uses[alias.lower()] > 1 or len(alias) > LONGEST_OF_TWO_WORDS else alias
         for alias, other in zip(shown, of_all, strict=True)
     ]
     taken = {name.lower() for name in names if len(name) <= LONGEST}
@@ -169,13 +171,21 @@ def _brief(
 ) -> str:
     """The words of a name that not all share, as many as fit: the rarest first.
 
-    Names that are alike without them have times and numbers that are not the `same` before others.
+    Names that are alike without them have times and numbers that are not the `same` before others,
+    then the model.
     """
     pairs = list(zip(parts[::2], parts[1::2], strict=True))
 
-    def rank(place: int) -> tuple[bool, bool, int, int]:
+    def rank(place: int) -> tuple[bool, bool, bool, int, int]:
         word = pairs[place][1]
-        return same is None or word in same, not is_spoken(word), common[word], place
+        is_model = same is not None and not set(PLACEHOLDERS).isdisjoint(word)
+        return (
+            same is None or word in same,
+            not is_spoken(word),
+            not is_model,
+            common[word],
+            place,
+        )
 
     def is_spoken(word: str) -> bool:
         return UNSPOKEN.fullmatch(word) is None
@@ -185,15 +195,14 @@ def _brief(
         for place, (_, word) in enumerate(pairs)
         if word not in shared and (is_spoken(word) or (same is not None and word not in same))
     ]
+    room = LONGEST if same is None else LONGEST_OF_TWO_WORDS
     chosen: list[int] = []
     n_numbers = 0
     for place in sorted(own, key=rank):
         # One number is enough to distinguish a name.
         n_numbers += not is_spoken(pairs[place][1])
         several = sorted([*chosen, place])
-        if len(_joined(pairs, several)) <= LONGEST and (
-            is_spoken(pairs[place][1]) or n_numbers == 1
-        ):
+        if len(_joined(pairs, several)) <= room and (is_spoken(pairs[place][1]) or n_numbers == 1):
             chosen = several
     return _joined(pairs, chosen)
 
@@ -209,8 +218,8 @@ def _joined(pairs: Sequence[tuple[str, str]], places: Sequence[int]) -> str:
 
 def shortened(name: str, number: str) -> str:
     """At most so many characters with the number: of a longer name both ends."""
-    room = LONGEST - len(number)
-    end = (room - 2) // 2
+    room = LONGEST_OF_TWO_WORDS - len(number)
+    end = (LONGEST - len(number) - 2) // 2
     return (name if len(name) <= room else f"{name[:end]}..{name[-end:]}") + number
 
 
