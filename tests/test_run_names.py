@@ -56,10 +56,10 @@ def alias_of(model: str | None = None, **benchmarks: list[str]) -> dict[str, str
             ["agent_of_many_words_and_more_retries", "agent_of_many_words_and_more_retries_two"],
             ["retries", "retries_two"],
         ),
-        (["x" * 20 + "y" * 20], ["x" * 13 + ".." + "y" * 13]),
+        (["x" * 21 + "y" * 20], ["x" * 13 + ".." + "y" * 13]),
         (
-            ["short", "a_long_name_of_a_run_that_goes_on_and_on"],
-            ["short", "a_long_name_o..oes_on_and_on"],
+            ["short", "a_long_name_of_a_run_that_goes_on_and_then"],
+            ["short", "a_long_name_o..s_on_and_then"],
         ),
     ],
 )
@@ -110,7 +110,7 @@ def test_models_are_not_cut_and_times_are_short() -> None:
     # A time does not take the place of the model.
     sonnet = [f"search_and_answer-claude-sonnet-4-6-2026-0{day}-02T15-17-00" for day in (1, 2)]
     chosen = alias_of("anthropic/claude-sonnet-4-6", search=[*sonnet, "other"])
-    assert chosen[sonnet[0]] == "search-claude-sonnet-4-6_01-02T15-17"
+    assert chosen[sonnet[0]] == "search_and-claude-sonnet-4-6_01-02T15-17"
     within = [f"popularity-gpt-4o-mini-2025-02-11T15-17-0{second}-05-00" for second in (1, 2)]
     assert sorted(alias_of("gpt-4o-mini", popularity=[*logs[:1], *within]).values()) == [
         "gpt-4o-mini-02-11T15-17-01",
@@ -137,10 +137,20 @@ def test_words_in_the_middle_are_kept() -> None:
 
 
 def test_benchmarks_may_share_what_distinguishes_their_runs() -> None:
-    """Then what distinguishes all runs is kept."""
+    """Then a name says which benchmark it is of."""
     runs = {name: [f"results_for_{name}_model_one_trial{n}" for n in (1, 2)] for name in ("a", "b")}
     assert sorted(alias_of(**runs).values()) == [
-        f"{name}_model_one_trial{n}" for name in ("a", "b") for n in (1, 2)
+        f"trial{n}_{name}" for n in (1, 2) for name in ("a", "b")
+    ]
+    dated = ("2025-11-12-fixes-2", "v0.10.2")
+    runs = {
+        name: [f"{run}-openai_gpt-oss-120b--{name}" for run in dated] for name in ("java", "live_java")
+    }
+    assert list(alias_of("openai_gpt-oss-120b", **runs).values()) == [
+        "fixes-2_java",
+        "v0.10.2_java",
+        "fixes-2_live_java",
+        "v0.10.2_live_java",
     ]
 
 

@@ -12,8 +12,8 @@ from operator import itemgetter
 import pyarrow as pa
 
 LONGEST = 28
-# A model beside a time.
-LONGEST_OF_TWO_WORDS = 36
+# A model beside a time, or what distinguishes runs of a benchmark beside the benchmark.
+LONGEST_OF_TWO_WORDS = 40
 HASH = 8
 BORDERS = tuple("_./ -")
 # Up to a word that does not begin with a digit: step_100 is called so, not 100.
@@ -22,6 +22,7 @@ BEGINNING = re.compile(r".*[_./ -](?=[^_./ 0-9-])")
 TIME = re.compile(r"(\d{4}-)(\d\d-\d\d[T_]\d\d[-:]\d\d)([-:]\d\d)([-+]\d\d[-:]?\d\d|Z)?(?!\d)")
 # Ways to write it, until it fits and all names are still unlike.
 TIMES = (r"\g<0>", r"\1\2\3", r"\1\2", r"\2", r"\2\3")
+DATE = re.compile(r"^\d{4}-\d\d-\d\d[-_]")
 # From a word on; neither a version nor a date is cut.
 ENDING = re.compile(r"(?:_|[./ -](?![0-9])).*")
 # Between words of a name, where neither a version nor a time is cut; and words that say least:
@@ -44,7 +45,12 @@ def aliases(runs: pa.Table) -> pa.Table:
     for _, own in groupby(zip(benchmarks, names, models, strict=True), itemgetter(0)):
         _, own_names, own_models = zip(*own, strict=True)
         shown += worded(own_names, distinguished(own_names, own_models), own_models)
-    # Names that are alike in several benchmarks, or the only one of theirs: as all runs differ.
+    # Names that are alike in several benchmarks say which, if the runs do; or differ as all runs do.
+    uses = Counter(map(str.lower, shown))
+    shown = [
+        _of_benchmark(name, alias, benchmark) if uses[alias.lower()] > 1 else alias
+        for name, alias, benchmark in zip(names, shown, benchmarks, strict=True)
+    ]
     uses = Counter(map(str.lower, shown))
     of_all = worded(names, distinguished(names, models), models)
     wanted = [
@@ -62,6 +68,14 @@ def aliases(runs: pa.Table) -> pa.Table:
         chosen.append(name if len(name) <= LONGEST else next(free))
         taken.add(chosen[-1].lower())
     return runs.append_column("alias", pa.array(chosen, pa.string()))
+
+
+def _of_benchmark(name: str, alias: str, benchmark: str) -> str:
+    """An alias with the benchmark that the name has and the alias has not, without a date."""
+    word = re.compile(rf"(?<![A-Za-z0-9]){re.escape(benchmark)}(?![A-Za-z0-9])")
+    if not word.search(name) or word.search(alias):
+        return alias
+    return f"{DATE.sub('', alias)}_{benchmark}"
 
 
 def distinguished(names: Sequence[str], models: Sequence[str | None]) -> list[str]:
