@@ -480,7 +480,8 @@ create or replace macro error_excerpt(message) as
                             regexp_replace(
                                 regexp_replace(
                                     regexp_replace(
-                                        left(message, 1000),
+                                        -- What an argument holds is of the call.
+                                        regexp_replace(left(message, 1000), '=(?:\{[^{}\n]*\}|\[[^\[\]\n]*\])', '=<value>', 'g'),
                                         '([{,]\s*)"([^"''\n]{1,80})"(\s*:)', '\1' || chr(64976) || '\2' || chr(64976) || '\3', 'g'
                                     ),
                                     '([{,]\s*)''([^"''\n]{1,80})''(\s*:)', '\1' || chr(64977) || '\2' || chr(64977) || '\3', 'g'

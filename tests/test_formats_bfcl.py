@@ -133,3 +133,16 @@ def test_an_error_of_the_harness_comes_before_modes(tmp_path: Path) -> None:
     assert "Error during inference: Error code" in (actual.path.parent / "report.md").read_text(
         encoding="utf-8"
     )
+
+
+def test_no_call_is_an_answer_where_none_is_asked_for(tmp_path: Path) -> None:
+    """What is right there is no sign of an attempt that went wrong; elsewhere an empty answer is."""
+    files: dict[str, Content] = {}
+    for category in ("live_irrelevance", "simple"):
+        name = f"{category}_0"
+        files[f"result/m/BFCL_v4_{category}_result.json"] = [attempt(name, [])]
+        files[f"score/m/BFCL_v4_{category}_score.json"] = [header(1, 1)]
+    results = analyzed(tmp_path, files, needs=["health_findings"])
+    assert results.rows("select task_id, check_id from health_findings") == [
+        ("simple_0", "response_no_output")
+    ]

@@ -433,9 +433,19 @@ group_states as (
     from main.checks
     inner join staging.run_benchmarks using (run_id)
     inner join staging.rollouts using (run_id, task_id, rollout_index)
+    -- Of a few dimensions, which are the score's own parts, there are better findings than how many are met.
+    inner join (
+        select
+            benchmark,
+            source
+        from main.checks
+        inner join staging.run_benchmarks using (run_id)
+        group by all
+        having count(distinct check_name) > 5
+    ) as many_named using (benchmark, source)
     where
         not is_pass
-        and checks.source <> ''
+        and source <> ''
     group by all
 ),
 group_counts as (
@@ -467,13 +477,6 @@ check_groups as (
         15 as place
     from group_counts
     inner join attempts using (benchmark)
-    where benchmark in (
-        select run_benchmarks.benchmark
-        from main.checks
-        inner join staging.run_benchmarks using (run_id)
-        group by all
-        having count(distinct (source, check_name)) >= 5 * count(distinct source)
-    )
     group by benchmark, attempts.n_failures_observed
     having
         count(*) > 1

@@ -143,8 +143,11 @@ def _row(
     question, output = _turns(row)
     wrong = get(failure, "error", "error_message") or failure.get("error")
     broken = _broken(row.get("result"), wrong)
-    # An empty list says that no call was made; an error says nothing of what was done before.
-    is_recorded = bool(output) or isinstance(row.get("result"), list)
+    # An empty list says that no call was made, which is nothing missing where none is asked for; an
+    # error says nothing of what was done before.
+    is_recorded = bool(output) or (
+        isinstance(row.get("result"), list) and "irrelevance" not in category
+    )
     value = attempt(
         task,
         question or [*_messages(get(failure, "prompt", "question", 0))],
