@@ -423,6 +423,14 @@ create or replace macro first_telling(found) as
             )
     )[1];
 
+-- The line of a traceback that says what was raised, wherever it is in a text; none where nothing shows
+-- where it was raised.
+create or replace macro raised_error(text) as
+    case
+        when contains(text, ', line ')
+            then nullif(regexp_extract(text, '(?m)(?:^| … )([A-Za-z_][\w.]*(?:Error|Exception)\b.*)$', 1), '')
+    end;
+
 -- Text for comparing answers: case, the width of spaces and a closing point do not count.
 create or replace macro comparable(text) as
     regexp_replace(lower(trim(regexp_replace(text, '\s+', ' ', 'g'))), '\s*[.]$', '');

@@ -383,6 +383,43 @@ def test_the_same_words_at_several_tasks() -> Batch:
     assert found.rows(query) == [(str(task), sign) for task in range(5)]
 
 
+@together
+def test_the_same_words_with_other_numbers() -> Batch:
+    """Long texts of several tasks that differ in numbers alone are one sign; short ones answer."""
+    silence = "Nothing came back from the server within"
+    texts = [f"{silence} {30 * (1 + task // 3)} s" for task in range(6)]
+    texts += [f"The final answer is {task // 3}." for task in range(6, 12)]
+    found = yield [rollout(task, 0, output=wrote(text)) for task, text in enumerate(texts)]
+    query = "select value, count(*) from signs where kind = 'answer' group by all order by all"
+    assert found.rows(query) == [
+        (f"is given at several tasks: {silence} <n> s", 6),
+        ("is given at several tasks: The final answer is 2.", 3),
+        ("is given at several tasks: The final answer is 3.", 3),
+    ]
+
+
+@together
+def test_what_a_test_raised() -> Batch:
+    """The last line of a traceback in a check's message is an error; a judge's words are none."""
+    frame = 'a.py", line 187, in check\n    raise other\n' + "    deep in the code\n" * 30
+
+    def checks(task: int) -> list[Row]:
+        raised = f"{frame}lib.MissingKeyError: no key {task}\n" + "and more of the log\n" * 30
+        words = "The answer raises a ValueError: it is wrong, on line 3."
+        messages = {0: raised, 1: raised, 2: words}
+        return [{"name": "runs", "passed": task > 2, "message": messages.get(task, "")}]
+
+    found = yield tried(5, lambda task: task > 2, test_results=checks)
+    query = "select task_id, value from signs where kind = 'error' order by all"
+    assert found.rows(query) == [
+        (task, value)
+        for task in ("0", "1")
+        for value in ("lib.MissingKeyError", "lib.MissingKeyError: no key <n>")
+    ]
+    (message,) = found.column("select message from checks where task_id = '0'")
+    assert message.startswith("a.py") and message.endswith("lib.MissingKeyError: no key 0")
+
+
 @together.each(
     # Free answers, of which one comes three times; few letters to choose from; many letters.
     (["unknown"] * 3 + [str(task) for task in range(9)], ["unknown"] * 3),

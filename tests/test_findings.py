@@ -184,6 +184,7 @@ def test_a_change_between_graders_says_so(content: report.Content) -> None:
     (pair,) = content.of_benchmark("office_desk").comparisons
     values = {"setting": "grader", "base_value": "x", "candidate_value": "y", "n_tasks": None}
     values["gives_rewards"] = True
+    values["is_only"] = False
     key = ("base", "candidate", "setting")
     for unrecorded_by, words in ((None, " (different graders)"), (pair.base, "")):
         setting = Row("comparison_settings", key, {**values, "unrecorded_by": unrecorded_by})

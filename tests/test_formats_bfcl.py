@@ -136,7 +136,7 @@ def test_an_error_of_the_harness_comes_before_modes(tmp_path: Path) -> None:
 
 
 def test_no_call_is_an_answer_where_none_is_asked_for(tmp_path: Path) -> None:
-    """What is right there is no sign of an attempt that went wrong; elsewhere an empty answer is."""
+    """What is right there is no sign of a broken attempt; elsewhere an empty answer is."""
     files: dict[str, Content] = {}
     for category in ("live_irrelevance", "simple"):
         name = f"{category}_0"

@@ -143,10 +143,9 @@ def test_benchmarks_may_share_what_distinguishes_their_runs() -> None:
         f"trial{n}_{name}" for n in (1, 2) for name in ("a", "b")
     ]
     dated = ("2025-11-12-fixes-2", "v0.10.2")
-    runs = {
-        name: [f"{run}-openai_gpt-oss-120b--{name}" for run in dated] for name in ("java", "live_java")
-    }
-    assert list(alias_of("openai_gpt-oss-120b", **runs).values()) == [
+    model = "openai_gpt-oss-120b"
+    runs = {name: [f"{run}-{model}--{name}" for run in dated] for name in ("java", "live_java")}
+    assert list(alias_of(model, **runs).values()) == [
         "fixes-2_java",
         "v0.10.2_java",
         "fixes-2_live_java",

@@ -45,7 +45,8 @@ def aliases(runs: pa.Table) -> pa.Table:
     for _, own in groupby(zip(benchmarks, names, models, strict=True), itemgetter(0)):
         _, own_names, own_models = zip(*own, strict=True)
         shown += worded(own_names, distinguished(own_names, own_models), own_models)
-    # Names that are alike in several benchmarks say which, if the runs do; or differ as all runs do.
+    # Names that are alike in several benchmarks say which, if the runs do; else they differ as all
+    # runs do.
     uses = Counter(map(str.lower, shown))
     shown = [
         _of_benchmark(name, alias, benchmark) if uses[alias.lower()] > 1 else alias

@@ -105,6 +105,11 @@ class Comparison:
         return sorted(row.setting for row in self.differing if row.values["gives_rewards"])
 
     @property
+    def only_setting(self) -> Row | None:
+        """The one setting that differs, if the runs are neither called by it nor scored with it."""
+        return next((row for row in self.settings if row.values["is_only"]), None)
+
+    @property
     def unrecorded(self) -> dict[str, list[Row]]:
         """By run the settings that the other run alone records."""
         return grouped([row for row in self.settings if row.unrecorded_by], "unrecorded_by")

@@ -338,13 +338,29 @@ every as (
 )
 select
     *,
-    -- One value alone shows no difference, unless both runs define tools.
-    case
-        when setting = 'tools' and base in (select run_id from offered) and candidate in (select run_id from offered)
-            then null
-        when base_value is null and candidate_value is not null then base
-        when candidate_value is null and base_value is not null then candidate
-    end as unrecorded_by,
-    -- Who grades, which of several scores is the reward, and what a verifier compares with.
-    setting in ('grader', 'score') or starts_with(setting, 'values of ') as gives_rewards
-from every
+    -- What runs are called by, and what gives their rewards, is in their names or said first.
+    setting not in ('model', 'checkpoint')
+    and not gives_rewards
+    and coalesce(greatest(length(base_value), length(candidate_value)) <= 40, false)
+    and base_value is not null
+    and candidate_value is not null
+    and unrecorded_by is null
+    and count(*) filter (
+        where unrecorded_by is null and coalesce(base_value, candidate_value, n_tasks::varchar) is not null
+    ) over (partition by base, candidate) = 1 as is_only
+from (
+    select
+        *,
+        -- One value alone shows no difference, unless both runs define tools.
+        case
+            when setting = 'tools'
+                and base in (select run_id from offered)
+                and candidate in (select run_id from offered)
+                then null
+            when base_value is null and candidate_value is not null then base
+            when candidate_value is null and base_value is not null then candidate
+        end as unrecorded_by,
+        -- Who grades, which of several scores is the reward, and what a verifier compares with.
+        setting in ('grader', 'score') or starts_with(setting, 'values of ') as gives_rewards
+    from every
+)

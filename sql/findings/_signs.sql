@@ -351,6 +351,19 @@ errors as (
                 -- Readers of other formats put the harness's own error there, in any words.
                 or path = 'error_message' and record_id in (select record_id from rollouts where is_foreign)
             )
+        union all by name
+        -- What a test raised, in the words of its verifier.
+        select
+            record_id,
+            source as name,
+            common_signature(
+                benchmark,
+                error_signature(raised_error(message)),
+                error_excerpt(raised_error(message))
+            ) as signature
+        from main.checks
+        inner join rollouts using (run_id, task_id, rollout_index)
+        where not is_passed and raised_error(message) is not null
     )
     union all by name
     -- Any error in a field of the row itself.
@@ -579,17 +592,31 @@ beginnings as (
 repeated as (
     select
         record_id,
-        trim(regexp_replace(final_text, '\s+', ' ', 'g')) as spaced
-    from beginnings
-    semi join (
+        -- Long ones that differ in numbers alone are one; a short one may be an answer with a number.
+        if(
+            length(spaced) >= 40 and min(spaced) over same_words < max(spaced) over same_words,
+            unnumbered,
+            spaced
+        ) as words
+    from (
         select
+            record_id,
+            task_id,
             benchmark,
-            first_words
+            trim(regexp_replace(final_text, '\s+', ' ', 'g')) as spaced,
+            regexp_replace(spaced, '\d+', '<n>', 'g') as unnumbered
         from beginnings
-        group by all
-        having count(distinct task_id) >= 3
-    ) using (benchmark, first_words)
-    qualify count(distinct task_id) over (partition by benchmark, md5(spaced)) >= 3
+        semi join (
+            select
+                benchmark,
+                first_words
+            from beginnings
+            group by all
+            having count(distinct task_id) >= 3
+        ) using (benchmark, first_words)
+        qualify count(distinct task_id) over (partition by benchmark, md5(spaced)) >= 3
+    )
+    window same_words as (partition by benchmark, md5(unnumbered))
 ),
 -- Short ones are recognised by their words, unless they are a few letters to choose from: of few attempts two are soon the same.
 short_answers as (
@@ -641,7 +668,7 @@ shapes as (
                     and record_id not in (select record_id from limits)
                     then 'is missing after the last tool call'
             end,
-            'is given at several tasks: ' || left(spaced, 80),
+            'is given at several tasks: ' || left(repeated.words, 80),
             'is ' || short_answer,
             case
                 when record_id in (from written_calls) then 'has a call written as text, not made'

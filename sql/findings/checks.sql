@@ -449,8 +449,11 @@ select
     if(nth = 1, bounded, bounded || ' (' || nth || ')') as check_name,
     if(measures.check_name is null, is_passed, null) as is_passed,
     score,
-    -- Who explains a verdict ends with it.
-    if(length(message) > 400, left(message, 190) || ' … ' || right(message, 200), message) as message,
+    -- Who explains a verdict ends with it; a traceback ends with what was raised.
+    case
+        when length(message) <= 400 then message
+        else left(message, 190) || ' … ' || coalesce(left(raised_error(message), 200), right(message, 200))
+    end as message,
     is_passed is not null
         and measures.check_name is null
         -- A number between 0 and 1 is a measure.

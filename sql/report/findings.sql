@@ -40,6 +40,15 @@ graded as (
     where gives_rewards and unrecorded_by is null and base_value is distinct from candidate_value
     group by all
 ),
+-- The one recorded setting that differs.
+single_setting as (
+    select
+        base,
+        candidate,
+        setting || ' (' || base_value || ' and ' || candidate_value || ')' as only_setting
+    from main.comparison_settings
+    where is_only
+),
 -- What changed in each run against its named base; where none is named, the largest settled change.
 changes as (
     select
@@ -59,9 +68,11 @@ changes as (
         comparisons.ci_new_tasks_high as high,
         comparisons.n_common_tasks as n_total,
         examples.candidate_example as example,
-        graded.unlike
+        graded.unlike,
+        single_setting.only_setting
     from comparisons
     left join graded using (base, candidate)
+    left join single_setting using (base, candidate)
     left join examples
         on examples.base = comparisons.base
         and examples.candidate = comparisons.candidate
@@ -294,6 +305,7 @@ select
     fewest_lacking,
     most_lacking,
     coalesce(unlike, []) as unlike,
+    only_setting,
     example
 from weighed
 order by finding_no
