@@ -338,7 +338,7 @@ every as (
 )
 select
     *,
-    -- What runs are called by, and what gives their rewards, is in their names or said first.
+    -- What runs are called by, and what gives their rewards, is in their names or named first.
     setting not in ('model', 'checkpoint')
     and not gives_rewards
     and coalesce(greatest(length(base_value), length(candidate_value)) <= 40, false)
