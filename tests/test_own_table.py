@@ -280,6 +280,34 @@ def test_uneven_values_are_fields(tmp_path: Path) -> None:
     assert set(runs_of(tmp_path)) == {"sums", "facts"}
 
 
+def test_sets_of_settings_are_runs(tmp_path: Path) -> None:
+    """An object of settings says how attempts at the same tasks were made, each alike or not."""
+    configs = [
+        {"search": search, "rerank": rerank, "top_k": 5, "model": "m"}
+        for search in ("web", "wiki")
+        for rerank in (True, False)
+    ]
+    rows = [
+        {"prompt": f"What is {place}?", "passed": place > 2, "run_index": repeat, "config": config}
+        for config in configs
+        for place in range(6)
+        for repeat in (1, 2)
+    ]
+    write_lines(tmp_path / "all.jsonl", rows[:-8])
+    counts = {name: len(attempts) for name, attempts in runs_of(tmp_path).items()}
+    assert counts == {"m web rerank": 12, "m web": 12, "m wiki rerank": 12, "m wiki": 4}
+
+
+def test_settings_of_tasks_are_fields(tmp_path: Path) -> None:
+    """Settings that go with the task distinguish no runs."""
+    rows = [
+        {**flat(place, place > 3), "config": {"level": f"level {place % 2}", "top_k": place}}
+        for place in range(12)
+    ]
+    write_lines(tmp_path / "all.jsonl", rows)
+    assert [len(attempts_of_run) for attempts_of_run in runs_of(tmp_path).values()] == [12]
+
+
 def test_models_are_runs(tmp_path: Path) -> None:
     """Rows of two models are two runs of the same tasks."""
     table = {
@@ -438,6 +466,7 @@ def test_other_spellings(tmp_path: Path) -> None:
             {"output_tokens": 9},
             0.5,
         ),
+        ({"time_taken_seconds": 2.5}, None, 2.5),
         ({"duration_in_s": 1.5}, None, 1.5),
         ({"timeout_sec": 60, "max_output_tokens": 100, "cached_input_tokens": 5}, None, None),
         ({"first_token_latency_ms": 5}, None, None),

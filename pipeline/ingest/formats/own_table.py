@@ -944,7 +944,7 @@ def _attempt(row: dict[str, Any], table: TableColumns, place: int) -> Row:
     request, response_items = _transcript(row, cells)
     reward = score_of(cells["score"], is_word=table.is_word)
     model, agent = text(cells.get("model")), text(cells.get("agent"))
-    of_runs = (text(get(row, *path)) for path in table.of_runs)
+    of_runs = (_condition(row, path) for path in table.of_runs)
     response = {
         "model": model,
         "usage": without_empty({"cost": _cost(row), **_usage(row, cells)}),
@@ -977,6 +977,15 @@ def _attempt(row: dict[str, Any], table: TableColumns, place: int) -> Row:
         # A chat that begins with an answer, or a table without prompts: the id says what was asked.
         question=None if request else text(cells.get("task")),
     )
+
+
+def _condition(row: dict[str, Any], path: tuple[str, ...]) -> str | None:
+    """A value by which runs differ; a number needs its name, a switch that is on has it."""
+    value = get(row, *path)
+    if isinstance(value, bool) and len(path) > 1:
+        return path[-1] if value else None
+    is_named = len(path) == 1 or value is None or isinstance(value, str)
+    return text(value) if is_named else f"{path[-1]}={as_json(value)}"
 
 
 def _transcript(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -53,11 +53,14 @@ LEAST_CROSSED = 5
 # Names of single rows are no benchmarks.
 LEAST_OF_BENCHMARK = 3
 MOST_VALUES = 12
+# Objects that say how attempts were made, and of how many ways they may speak.
+OF_SETTINGS = frozenset("config configuration settings params parameters hyperparameters".split())
+MOST_SETTINGS = 40
 WORD = re.compile(r"[A-Za-z][\w.:/-]*")
 CLOCK = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d")
 DURATION = re.compile(
     r"(^|_)(runtime|time|duration|elapsed|latency|wall|took|seconds)"
-    r"(_(in_)?(clock|time|s|sec|secs|seconds|ms|msec|millis|milliseconds))*$"
+    r"(_(in_)?(clock|taken|time|s|sec|secs|seconds|ms|msec|millis|milliseconds))*$"
 )
 LONGEST_VALUE = 60
 PASSING = frozenset("true yes pass passed correct right success successful solved resolved".split())
@@ -578,8 +581,9 @@ def columns_of_runs(
 
     Rows come with their table and its columns. Under each of its conditions a model has every task
     of a table as often; an outcome has another share in every task. A model may have one condition
-    alone.
+    alone. What an object of settings says of attempts at the same tasks are conditions, too.
     """
+    settings: dict[str, ObjectOfSettings] = {}
     # Of each value how many rows of a model have it, and the sum of the hashes of their tasks:
     # equal for all values only if they are of the same tasks. Whole tables would fill the memory.
     sums: dict[tuple[str, ...], dict[int, dict[str, list[int]]]] = {}
@@ -602,6 +606,9 @@ def columns_of_runs(
         dropped.update(columns.values())
         for name, value in row.items():
             path = (name,)
+            if plain(name) in OF_SETTINGS and isinstance(value, Mapping):
+                taken = {path[1] for path in columns.values() if path[0] == name and path[1:]}
+                settings.setdefault(name, ObjectOfSettings()).add(value, taken, task)
             if path in dropped:
                 continue
             tables_of.setdefault(path, set()).add(table)
@@ -625,7 +632,43 @@ def columns_of_runs(
         if sum(known[0] for values in models.values() for known in values.values())
         == sum(n_rows[table] for table in tables_of[path])
         if _is_condition(models, first_tasks)
+    ] + [
+        (name, setting) for name, one in settings.items() for setting in one.that_differ()
     ]
+
+
+@dataclass
+class ObjectOfSettings:
+    """An object that says how attempts were made: its values, and the tasks of each set of them."""
+
+    values: dict[str, set[str]] = field(default_factory=dict)
+    tasks: dict[str, set[int]] = field(default_factory=dict)
+    n_rows: int = 0
+    is_of_rows: bool = False
+
+    def add(self, settings: Mapping[str, Any], taken: Collection[str], task: int) -> None:
+        """What one row says, but for what has another part in it."""
+        if self.is_of_rows:
+            return
+        known = {name: as_json(value) for name, value in settings.items() if name not in taken}
+        whole = as_json(known)
+        # A set for each row or so says nothing of runs, and would fill the memory.
+        self.is_of_rows = whole not in self.tasks and len(self.tasks) == MOST_SETTINGS
+        self.n_rows += 1
+        for name, value in known.items():
+            self.values.setdefault(name, set()).add(value)
+        tasks = self.tasks.setdefault(whole, set())
+        if len(tasks) < LEAST_CROSSED:
+            tasks.add(task)
+
+    def that_differ(self) -> list[str]:
+        """The settings with several values, if attempts at the same tasks have several sets."""
+        n_of_task = Counter(task for tasks in self.tasks.values() for task in tasks)
+        n_crossed = sum(n_sets > 1 for n_sets in n_of_task.values())
+        n_most = self.n_rows / LEAST_OF_BENCHMARK
+        if self.is_of_rows or n_crossed < LEAST_CROSSED or len(self.tasks) > n_most:
+            return []
+        return [name for name, values in self.values.items() if len(values) > 1]
 
 
 def _values_at(row: Mapping[str, Any], columns: Columns, roles: Sequence[str]) -> str:
