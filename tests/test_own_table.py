@@ -471,7 +471,7 @@ def test_other_spellings(tmp_path: Path) -> None:
         ({"timeout_sec": 60, "max_output_tokens": 100, "cached_input_tokens": 5}, None, None),
         ({"first_token_latency_ms": 5}, None, None),
     ],
-    ids=["parts", "total", "in seconds", "limits", "a part of the time"],
+    ids=["parts", "total", "taken", "in seconds", "limits", "a part of the time"],
 )
 def test_what_is_measured_by_the_last_words_of_names(
     tmp_path: Path, measured: dict[str, Any], usage: dict[str, int] | None, seconds: float | None

@@ -625,16 +625,16 @@ def columns_of_runs(
         for path, counts in benchmarks.items()
         if len(counts) > 1 and counts.total() >= LEAST_OF_BENCHMARK * len(counts)
     ]
-    return of_benchmarks + [
+    conditions = [
         path
         for path, models in sums.items()
         if path not in dropped
         if sum(known[0] for values in models.values() for known in values.values())
         == sum(n_rows[table] for table in tables_of[path])
         if _is_condition(models, first_tasks)
-    ] + [
-        (name, setting) for name, one in settings.items() for setting in one.that_differ()
     ]
+    of_settings = [(name, one) for name, value in settings.items() for one in value.that_differ()]
+    return [*of_benchmarks, *conditions, *of_settings]
 
 
 @dataclass
