@@ -136,6 +136,18 @@ def test_words_in_the_middle_are_kept() -> None:
         assert not any(".." in alias for alias in chosen.values())
 
 
+def test_a_number_below_zero_says_nothing() -> None:
+    """It is a number as others are, which names do without."""
+    ends = "none-0.1_range_0-{0}_user-none-llm_{1}"
+    names = [
+        "tool-calling-l0-4.1",
+        f"assertions-agent-{ends.format(100, 618)}",
+        f"tool-calling-with-subtasks-{ends.format(-1, 716)}",
+    ]
+    chosen = alias_of(retail=names)
+    assert chosen[names[2]] == "tool-calling-with-subtasks"
+
+
 def test_benchmarks_may_share_what_distinguishes_their_runs() -> None:
     """Then a name says which benchmark it is of."""
     runs = {name: [f"results_for_{name}_model_one_trial{n}" for n in (1, 2)] for name in ("a", "b")}

@@ -28,7 +28,7 @@ ENDING = re.compile(r"(?:_|[./ -](?![0-9])).*")
 # Between words of a name, where neither a version nor a time is cut; and words that say least:
 # times, numbers, hashes.
 GAP = re.compile(r"([_/ ]+|-+(?!\d{1,3}(?!\d)))")
-UNSPOKEN = re.compile(r"\d[\dT:.+-]*Z?|(?=.*\d)(?=.*[a-zA-Z])[0-9a-zA-Z.]{16,}")
+UNSPOKEN = re.compile(r"-?\d[\dT:.+-]*Z?|(?=.*\d)(?=.*[a-zA-Z])[0-9a-zA-Z.]{16,}")
 # The name of a model is one word: its gaps stand for themselves until names are chosen.
 GAPS = "_/ -"
 PLACEHOLDERS = "\ue000\ue001\ue002\ue003"
