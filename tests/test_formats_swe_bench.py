@@ -456,7 +456,10 @@ def measured() -> dict[str, Any]:
     took = {"cost_usd": 0.5, "input_tokens": 0, "output_tokens": 70, "duration_sec": 12.5}
     rows = [{"instance_id": f"o__r-{n}", "metrics": took} for n in (1, 2, 2, 3)]
     plain = [{"instance_id": "o__r-1", "cost": 0.25}]
+    above = [{"instanceId": "o__r-4", "inputTokens": 2, "cacheReadTokens": 98, "durationMs": 1500}]
     return {
+        "c/above.jsonl": above,
+        "c/eval/all_preds.jsonl": [{"instance_id": "o__r-4", **model}],
         "a/all_preds.jsonl": predictions,
         "a/metrics.jsonl": rows,
         "b/x_preds.jsonl": predictions[:2],

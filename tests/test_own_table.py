@@ -467,11 +467,22 @@ def test_other_spellings(tmp_path: Path) -> None:
             0.5,
         ),
         ({"time_taken_seconds": 2.5}, None, 2.5),
+        ({"input_tokens": 2, "cache_read_input_tokens": 5}, {"input_tokens": 7}, None),
+        ({"input_tokens": 9, "cache_read_input_tokens": 5}, {"input_tokens": 9}, None),
         ({"duration_in_s": 1.5}, None, 1.5),
         ({"timeout_sec": 60, "max_output_tokens": 100, "cached_input_tokens": 5}, None, None),
         ({"first_token_latency_ms": 5}, None, None),
     ],
-    ids=["parts", "total", "taken", "in seconds", "limits", "a part of the time"],
+    ids=[
+        "parts",
+        "total",
+        "taken",
+        "beside a cache",
+        "with a cache",
+        "in seconds",
+        "limits",
+        "a part of the time",
+    ],
 )
 def test_what_is_measured_by_the_last_words_of_names(
     tmp_path: Path, measured: dict[str, Any], usage: dict[str, int] | None, seconds: float | None

@@ -133,6 +133,8 @@ INPUT_TOKENS = "input_tokens prompt_tokens tokens_in total_input_tokens total_pr
 OUTPUT_TOKENS = (
     "output_tokens completion_tokens tokens_out total_output_tokens total_completion_tokens".split()
 )
+# Tokens that a provider counts beside those of the input, as Anthropic does.
+CACHED_TOKENS = re.compile(r"cache_(read|creation|write)(_input)?_tokens")
 # Beside tokens a plain `cost` is money; that of a row may be what its task minimizes.
 COSTS = "cost_usd total_cost_usd cost total_cost".split()
 # The last words of times, and how many of each are a second.
@@ -1065,8 +1067,10 @@ def _answer(row: dict[str, Any]) -> dict[str, str | None]:
 def _usage(row: dict[str, Any], cells: dict[str, Any]) -> dict[str, Any]:
     """The tokens of an attempt: of an object, of columns, or of all messages of the model."""
     counts = (("input_tokens", INPUT_TOKENS), ("output_tokens", OUTPUT_TOKENS))
-    of_row = fields(row.get("usage")) or without_empty(
-        {name: _first(row, names) for name, names in counts}
+    of_row = _with_cached(
+        fields(row.get("usage"))
+        or without_empty({name: _first(row, names) for name, names in counts}),
+        row,
     )
     messages = (one for one in messages_of(cells.get("messages")) if one["role"] == "assistant")
     usages = [usage for one in messages if (usage := fields(one.get("usage")))]
@@ -1074,6 +1078,20 @@ def _usage(row: dict[str, Any], cells: dict[str, Any]) -> dict[str, Any]:
         name: sum(_first(usage, names) or 0 for usage in usages) for name, names in counts if usages
     }
     return of_row or of_messages
+
+
+def _with_cached(usage: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
+    """Tokens with those of a cache, where these are more and so not among them."""
+    own = number(usage.get("input_tokens"))
+    cached = next(
+        (
+            sum(number(place[name]) or 0 for name in names)
+            for place in _with_objects(row)
+            if (names := [name for name in place if CACHED_TOKENS.fullmatch(plain(name))])
+        ),
+        0,
+    )
+    return usage if own is None or cached <= own else {**usage, "input_tokens": own + cached}
 
 
 def _cost(row: dict[str, Any]) -> float | None:

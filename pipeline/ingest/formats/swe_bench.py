@@ -122,7 +122,8 @@ def _role(path: Path) -> str:
     if ".jsonl" in name:
         if has("instance_id", "test_result"):
             return "output"
-        is_measured = has("instance_id") and not is_prediction and bool(_measures(path, 1))
+        is_named = has("instance_id") or has("instanceId")
+        is_measured = is_named and not is_prediction and bool(_measures(path, 1))
         return "predictions" if is_prediction else "measures" * is_measured
     if has("patch_successfully_applied"):
         return "graded"
@@ -184,7 +185,8 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
         runs = [
             inside
             for inside in groups.values()
-            if any(one.folder == file.folder for one in inside) and ids <= _ids(inside, roles)
+            if any(_is_at_or_below(one.folder, file.folder) for one in inside)
+            and ids <= _ids(inside, roles)
         ]
         if len(runs) == 1:
             runs[0].append(file)
@@ -200,6 +202,10 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
         if is_row:
             yield Claim(first, Kind.ROLLOUTS, *run, tuple(file.path for file in inside[1:]))
         yield from _others(inside[is_row:], roles, run, known)
+
+
+def _is_at_or_below(folder: str, above: str) -> bool:
+    return not above or f"{folder}/".startswith(f"{above}/")
 
 
 def _join(groups: dict[tuple[str, str], list[ListedFile]], roles: Mapping[str, str]) -> None:
@@ -501,11 +507,12 @@ def _measures(path: Path, most: int | None = None) -> dict[str, dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     with contextlib.suppress(OSError, ValueError):
         rows += (row for row in itertools.islice(objects(path), most) if isinstance(row, dict))
-    n_rows = Counter(text(row.get("instance_id")) for row in rows)
+    ids = [text(row.get("instance_id")) or text(row.get("instanceId")) for row in rows]
+    n_rows = Counter(ids)
     return {
         instance: spent
-        for row in rows
-        if (instance := text(row.get("instance_id"))) and n_rows[instance] == 1
+        for instance, row in zip(ids, rows, strict=True)
+        if instance and n_rows[instance] == 1
         if (spent := own_table.measures(row))
     }
 
