@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 MOST_BYTES = 64 << 20  # unpacked
 LEADS_OUT = "is a link that leads out of the results; --follow-links reads it"
 TOO_LARGE = f"has more than {MOST_BYTES >> 20} MB"
+QUERIES_DIR = Path(__file__).resolve().parent.with_name("sql") / "queries"
 
 
 class UnreadableError(Exception):
@@ -36,8 +37,9 @@ def content(path: Path, *, most: int = MOST_BYTES) -> bytes:
     return data
 
 
-def read_queries(path: Path) -> dict[str, str]:
-    """The queries of a module's file by name: each begins with a line `-- name: purpose`."""
+def read_queries(module: str) -> dict[str, str]:
+    """The queries of a module by name: in its file each begins with a line `-- name: purpose`."""
+    path = QUERIES_DIR / f"{module}.sql"
     _, *parts = re.split(r"(?m)^-- (\w+): ", path.read_text(encoding="utf-8"))
     # The rest of that line is a comment of the query.
     queries = (f"-- {text.strip().removesuffix(';')}" for text in parts[1::2])

@@ -212,9 +212,7 @@ def test_weight() -> None:
 @pytest.mark.slow
 def test_steps_have_several_readers() -> None:
     """What one relation reads is a CTE of it; a query or a switch of Python is a reader, too."""
-    code_files = [
-        path for path in (ROOT / "pipeline").rglob("*.*") if path.suffix in (".py", ".sql")
-    ]
+    code_files = [*(ROOT / "pipeline").rglob("*.py"), *(SQL_DIR / "queries").rglob("*.sql")]
     texts = [path.read_text(encoding="utf-8") for path in code_files]
     for relation in (each for each in EVERY if each.name.startswith("staging.")):
         n_relations = sum(relation.name in other.reads for other in EVERY)
@@ -358,19 +356,23 @@ def test_computed_columns(relation: Relation, empty: duckdb.DuckDBPyConnection) 
 
 
 QUERY_FILES = sorted(
-    path for path in (ROOT / "pipeline").rglob("*.sql") if not {"package", "load"} & set(path.parts)
+    path
+    for path in (SQL_DIR / "queries").rglob("*.sql")
+    if not {"package", "ingest"} & set(path.parts)
 )
 
 
 @pytest.mark.parametrize("path", QUERY_FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_queries_of_modules(path: Path, whole: Path) -> None:
     """Each query of a module binds on a warehouse, is used, and has one column per line."""
-    code = "".join(each.read_text(encoding="utf-8") for each in path.parent.glob("*.py"))
+    module = path.relative_to(SQL_DIR / "queries").with_suffix("")
+    folder = ROOT / "pipeline" / module.parent
+    code = "".join(each.read_text(encoding="utf-8") for each in folder.glob("*.py"))
     code += "".join(
         each.read_text(encoding="utf-8") for each in (ROOT / "pipeline/cli").glob("*.py")
     )
     declared = (ROOT / "pipeline/report/declared.toml").read_text(encoding="utf-8")
-    queries = read_queries(path)
+    queries = read_queries(module.as_posix())
     assert queries
     with duckdb.connect(str(whole), read_only=True) as db:
         for name, query in queries.items():

@@ -26,7 +26,7 @@ from . import recomputed
 from .names import Row, find_run, grouped, run_names
 from .recomputed import Pair
 
-QUERIES = read_queries(Path(__file__).with_suffix(".sql"))
+QUERIES = read_queries("answers/comparisons")
 FEWEST_CHECKPOINTS = 3
 MARGIN = 0.02
 OTHERS = "select run_id from staging.run_order where benchmark = ? and run_id <> ? order by place"

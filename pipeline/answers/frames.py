@@ -13,7 +13,7 @@ from .names import find_run
 if TYPE_CHECKING:
     import polars
 
-QUERIES = read_queries(Path(__file__).with_suffix(".sql"))
+QUERIES = read_queries("answers/frames")
 
 
 def frame(path: str | Path, name: str) -> polars.DataFrame:

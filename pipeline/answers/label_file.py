@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..warehouse import Warehouse
 
 NAME = "labels.jsonl"
-QUERIES = files.read_queries(Path(__file__).with_suffix(".sql"))
+QUERIES = files.read_queries("answers/label_file")
 # Columns of labels under the names that a line has for them.
 FIELDS = {"run_id": "run", "task_id": "task", "rollout_index": "rollout", "said_by": "by"}
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 
 from ..analysis import planning
@@ -11,7 +9,7 @@ from ..files import read_queries
 from ..warehouse import Warehouse
 from .names import Row
 
-QUERIES = read_queries(Path(__file__).with_suffix(".sql"))
+QUERIES = read_queries("answers/plans")
 # By the number of runs, and whether a task has several repeats, so that its rate is measured.
 ASSUMPTIONS = {
     (1, True): "a candidate whose tasks pass as often as this run's, but for the change",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..warehouse import Warehouse
 
 
-SCHEMA_QUERY = read_queries(Path(__file__).with_suffix(".sql"))["schema"]
+SCHEMA_QUERY = read_queries("answers/queries")["schema"]
 RELATIONS_QUERY = f"select distinct relation from ({SCHEMA_QUERY}) order by all"
 
 

@@ -14,7 +14,7 @@ from ..warehouse import Warehouse, of_this_version, open_warehouse
 from .names import Row, full_name, run_names
 from .tasks import task_story
 
-QUERIES = read_queries(Path(__file__).with_suffix(".sql"))
+QUERIES = read_queries("answers/reading")
 READ = tuple(f"main.{name}" for name in "runs rollout_labels reading_plan read_shares".split())
 MOST_WORDS = 400
 # Words of each part; together fewer than all, since the names of the parts count too.

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from ..files import read_queries
 from ..report import TABLES
 from ..report.comparisons import FEWEST_TASKS, hides_small
 from ..warehouse import Warehouse
 from .names import Row, find_run, grouped
 
-QUERIES = read_queries(Path(__file__).with_suffix(".sql"))
+QUERIES = read_queries("answers/runs")
 MOST_ERRORS = 5
 EXPECTED_TOOLS = "from expected_tools order by benchmark, rank"
 LOOKED = "from report.looked order by benchmark"

@@ -15,7 +15,7 @@ from ..warehouse import Warehouse, open_warehouse
 from . import recomputed
 from .names import Row, grouped
 
-QUERIES = read_queries(Path(__file__).with_suffix(".sql"))
+QUERIES = read_queries("answers/suites")
 RELATIONS = tuple(
     f"main.suite_{name}" for name in ("cells", "standings", "comparisons", "notes", "modes")
 )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from ..citation import SHAPE, Citation, bounded_name, parse
 from ..errors import UsageError, listed
 from ..files import read_queries
@@ -19,7 +17,7 @@ from .names import (
     task_names,
 )
 
-QUERIES = read_queries(Path(__file__).with_suffix(".sql"))
+QUERIES = read_queries("answers/tasks")
 MOST_ATTEMPTS = 32
 MOST_RUNS = 40
 MOST_CALLS = 20

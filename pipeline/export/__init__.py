@@ -42,7 +42,7 @@ COPIED = {
     "parquet": "format parquet, compression zstd, row_group_size 16384",
     "csv": "format csv, header true",
 }
-QUERIES = read_queries(Path(__file__).with_name("tables.sql"))
+QUERIES = read_queries("export/tables")
 
 
 def tables(

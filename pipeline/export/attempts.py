@@ -17,7 +17,7 @@ Row = dict[str, Any]
 Written = Iterator[tuple[str, int]]
 Note = Callable[[str], None]
 
-QUERIES = read_queries(Path(__file__).with_suffix(".sql"))
+QUERIES = read_queries("export/attempts")
 AT_ONCE = 50
 
 

@@ -18,7 +18,7 @@ from ..report.registers import registers
 from ..warehouse import Warehouse
 from .attempts import Note, Row, Written, folder_name, index, safe, write_json
 
-QUERIES = read_queries(Path(__file__).with_suffix(".sql"))
+QUERIES = read_queries("export/gym")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 HEALTH = ("healthy", "unhealthy", "unobserved")
 # The checks of Gym: of rollouts, of tasks, of lines.

@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from .. import citation
@@ -66,7 +65,7 @@ EDGES = " .,;:!?"
 SHORTEST = 12
 
 Key = tuple[str, str, int]
-QUERIES = read_queries(Path(__file__).with_suffix(".sql"))
+QUERIES = read_queries("package/evidence")
 
 
 @dataclass(frozen=True, eq=False)

@@ -75,7 +75,7 @@ RULES = {
     for part, rules in TABLE["rules"].items()
     for name, row in rules.items()
 }
-QUERIES = read_queries(Path(__file__).with_suffix(".sql"))
+QUERIES = read_queries("package/validate")
 # What the queries of rules read, each after those before it.
 RELATIONS = ", ".join(
     f"{name} as ({QUERIES[name]})" for name in ("files", "scored", "copies", "pairs")

@@ -17,7 +17,7 @@ RELATION = re.compile(r"\b(?:from|join) ((?:staging|main|report)\.\w+)")
 # Words of a query whose rows are not all of its relation.
 PART = re.compile(r"\b(?:where|join|qualify)\b")
 HERE = Path(__file__)
-QUERIES = read_queries(HERE.with_name("tables.sql"))
+QUERIES = read_queries("report/tables")
 
 
 @dataclass(frozen=True)

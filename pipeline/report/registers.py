@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from itertools import groupby
 from operator import itemgetter
-from pathlib import Path
 from typing import Any
 
 from ..files import read_queries
@@ -20,7 +19,7 @@ FAILED, STATISTICS, REPORT = REGISTERS = (
     "model_comparison_statistics.json",
     "model_comparison_report.md",
 )
-QUERIES = read_queries(Path(__file__).with_suffix(".sql"))
+QUERIES = read_queries("report/registers")
 DEFINITION = (
     "Tasks that at least one scored attempt of a run fails, with the failure to open first. "
     "is_shared_never_pass: scored in every run and passed in none. A queue for review: that all "

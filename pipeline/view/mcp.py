@@ -21,7 +21,7 @@ from ..warehouse import Warehouse, of_this_version, open_warehouse, shared_memor
 from . import protocol
 from .protocol import AnswerError, Server
 
-QUERIES = read_queries(Path(__file__).with_name("mcp.sql"))
+QUERIES = read_queries("view/mcp")
 # The largest answer, in characters of JSON; clients cut longer ones.
 MOST_CHARACTERS = 40_000
 # Rows, items of lists and characters of texts, in the order tried until an answer fits.

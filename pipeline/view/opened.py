@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 Page = dict[str, Any]
 Value = TypeVar("Value")
-QUERIES = read_queries(Path(__file__).with_name("queries.sql"))
+QUERIES = read_queries("view/explorer")
 LARGEST_PAGE = 1_000_000
 MOST_ROWS = 500
 MOST_CACHED = 40
@@ -40,7 +40,7 @@ class Opened:
         self._cache = cache
 
     def rows(self, name: str, **values: Any) -> list[Row]:
-        """The rows of a query of queries.sql, as dicts."""
+        """The rows of a query of sql/queries/view/explorer.sql, as dicts."""
         return self.warehouse.rows(QUERIES[name], **values)
 
     def table(self, name: str, **values: Any) -> pa.Table:

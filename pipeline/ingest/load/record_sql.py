@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from pathlib import Path
 
+from ...settings import SQL_DIR
 from ..formats import gym
 
 NO_TYPE = "?"
@@ -61,7 +61,7 @@ EVENTS = """
     )
 """
 
-MATCH_QUESTIONS = Path(__file__).with_name("match_questions.sql").read_text(encoding="utf-8")
+MATCH_QUESTIONS = (SQL_DIR / "queries/ingest/match_questions.sql").read_text(encoding="utf-8")
 
 
 def create_records() -> str:

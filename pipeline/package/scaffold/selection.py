@@ -15,7 +15,7 @@ from ...text import one_line
 from ..layout import UNSAFE
 from .skill import lines, rows_of
 
-QUERIES = read_queries(Path(__file__).with_suffix(".sql"))
+QUERIES = read_queries("package/scaffold/selection")
 # Files that belong to a run by their rows or by their names.
 OF_RUNS = frozenset(
     "rollouts inputs failures reward_profile aggregate_metrics agent_metrics stage_journal".split()

@@ -20,8 +20,8 @@ from ...text import counted, one_line
 Rows = list[dict[str, Any]]
 
 WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-QUERIES = read_queries(Path(__file__).with_suffix(".sql"))
-PROFILE_QUERIES = read_queries(Path(__file__).with_name("profile.sql"))
+QUERIES = read_queries("package/scaffold/skill")
+PROFILE_QUERIES = read_queries("package/scaffold/profile")
 LONGEST_NAME = 60
 # A generated part of a skill: its name, and its text.
 PART = re.compile(r"<!-- generated: (?P<name>\w+) -->\n(?P<text>.*?)<!-- end -->", re.DOTALL)
