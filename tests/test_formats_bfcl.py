@@ -108,6 +108,21 @@ def test_other_attempts_were_scored(tmp_path: Path) -> None:
     ]
 
 
+def test_failures_are_named_by_their_questions(tmp_path: Path) -> None:
+    """The id of a failure may be a number where the question has the one of the attempt."""
+    asked = {"id": 2, "prompt": {"id": "simple_1", "question": [[]]}}
+    files = {
+        "result/m/BFCL_v3_simple_result.json": [attempt(f"simple_{n}", "f()") for n in range(3)],
+        "score/m/BFCL_v3_simple_score.json": [header(2, 3), {**failure("simple_1"), **asked}],
+    }
+    results = analyzed(tmp_path, files, needs=["rollouts"])
+    assert results.rows("select task_id, reward from rollouts order by all") == [
+        ("simple_0", 1.0),
+        ("simple_1", 0.0),
+        ("simple_2", 1.0),
+    ]
+
+
 @pytest.mark.slow
 def test_an_error_of_the_harness_comes_before_modes(tmp_path: Path) -> None:
     """Its text is listed first, however few failures it explains, and the report shows it."""
@@ -138,11 +153,12 @@ def test_an_error_of_the_harness_comes_before_modes(tmp_path: Path) -> None:
 def test_no_call_is_an_answer_where_none_is_asked_for(tmp_path: Path) -> None:
     """What is right there is no sign of a broken attempt; elsewhere an empty answer is."""
     files: dict[str, Content] = {}
-    for category in ("live_irrelevance", "simple"):
+    for category, answer in (("live_irrelevance", []), ("simple", []), ("java", "")):
         name = f"{category}_0"
-        files[f"result/m/BFCL_v4_{category}_result.json"] = [attempt(name, [])]
+        files[f"result/m/BFCL_v4_{category}_result.json"] = [attempt(name, answer)]
         files[f"score/m/BFCL_v4_{category}_score.json"] = [header(1, 1)]
     results = analyzed(tmp_path, files, needs=["health_findings"])
-    assert results.rows("select task_id, check_id from health_findings") == [
-        ("simple_0", "response_no_output")
+    assert results.rows("select task_id, check_id from health_findings order by all") == [
+        ("java_0", "response_no_output"),
+        ("simple_0", "response_no_output"),
     ]

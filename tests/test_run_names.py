@@ -56,10 +56,10 @@ def alias_of(model: str | None = None, **benchmarks: list[str]) -> dict[str, str
             ["agent_of_many_words_and_more_retries", "agent_of_many_words_and_more_retries_two"],
             ["retries", "retries_two"],
         ),
-        (["x" * 21 + "y" * 20], ["x" * 13 + ".." + "y" * 13]),
+        (["x" * 24 + "y" * 24], ["x" * 13 + ".." + "y" * 13]),
         (
-            ["short", "a_long_name_of_a_run_that_goes_on_and_then"],
-            ["short", "a_long_name_o..s_on_and_then"],
+            ["short", "a_long_name_of_a_run_that_goes_on_and_on_and_then"],
+            ["short", "a_long_name_o..d_on_and_then"],
         ),
     ],
 )
@@ -134,6 +134,16 @@ def test_words_in_the_middle_are_kept() -> None:
         assert "mini" in chosen[names[1]]
         assert [chosen[name][-10:] for name in names[2:]] == ["0605165341", "0605165116"]
         assert not any(".." in alias for alias in chosen.values())
+
+
+def test_a_long_benchmark_is_cut_and_no_model() -> None:
+    """Where a run's name has both, what distinguishes it from others stays whole."""
+    models = ("meta_Llama-3.1-8B-Instruct", "Qwen_Qwen2.5-Coder-7B-It")
+    benchmarks = ("java", "parallel_multiple_functions")
+    names = {one: [f"{model}--{one}" for model in models] for one in benchmarks}
+    for run, alias in alias_of(**names).items():
+        model, _, benchmark = run.partition("--")
+        assert alias == f"{model}_{benchmark}"[:46]
 
 
 def test_a_number_below_zero_says_nothing() -> None:

@@ -13,7 +13,8 @@ import pyarrow as pa
 
 LONGEST = 28
 # A model beside a time, or what distinguishes runs of a benchmark beside the benchmark.
-LONGEST_OF_TWO_WORDS = 40
+LONGEST_OF_TWO_WORDS = 46
+LEAST_OF_BENCHMARK = 8
 HASH = 8
 BORDERS = tuple("_./ -")
 # Up to a word that does not begin with a digit: step_100 is called so, not 100.
@@ -72,11 +73,16 @@ def aliases(runs: pa.Table) -> pa.Table:
 
 
 def _of_benchmark(name: str, alias: str, benchmark: str) -> str:
-    """An alias with the benchmark that the name has and the alias has not, without a date."""
+    """An alias with the benchmark that the name has and the alias has not, without a date.
+
+    Of a long benchmark it has the beginning.
+    """
     word = re.compile(rf"(?<![A-Za-z0-9]){re.escape(benchmark)}(?![A-Za-z0-9])")
     if not word.search(name) or word.search(alias):
         return alias
-    return f"{DATE.sub('', alias)}_{benchmark}"
+    undated = DATE.sub("", alias)
+    room = max(LONGEST_OF_TWO_WORDS - len(undated) - 1, LEAST_OF_BENCHMARK)
+    return f"{undated}_{benchmark[:room]}"
 
 
 def distinguished(names: Sequence[str], models: Sequence[str | None]) -> list[str]:

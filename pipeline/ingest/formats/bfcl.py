@@ -103,7 +103,7 @@ def read(artifact: Artifact) -> Iterator[Reading]:
     for entry in lines if is_alone else ():
         if not isinstance(entry, dict):
             yield entry
-        elif (task := text(entry.get("id"))) is None or entry.get("valid") is not False:
+        elif (task := _failed(entry)) is None or entry.get("valid") is not False:
             yield Reject("not an attempt that failed: no id, or valid is not false")
         else:
             answer = entry.get("model_result_raw", entry.get("model_result"))
@@ -117,7 +117,7 @@ def _attempts(artifact: Artifact, model: str, category: str) -> Iterator[Reading
     for entry in (one for path in artifact.beside for one in objects(path)):
         if isinstance(entry, dict) and entry.get("valid") is False:
             names = ("error", "error_type", "possible_answer", "prompt")
-            failures[text(entry.get("id"))] = {name: entry.get(name) for name in names}
+            failures[_failed(entry)] = {name: entry.get(name) for name in names}
         elif isinstance(entry, dict) and not counts:
             counts = [entry.get("total_count"), entry.get("correct_count")]
     # Otherwise one that is no failure may not have been scored.
@@ -132,6 +132,11 @@ def _attempts(artifact: Artifact, model: str, category: str) -> Iterator[Reading
             yield _row(task, row, model, category, failures.get(task, {}), reward)
 
 
+def _failed(entry: Mapping[str, Any]) -> str | None:
+    """The id of an attempt that failed; beside its question it may be no more than a number."""
+    return text(get(entry, "prompt", "id")) or text(entry.get("id"))
+
+
 def _row(
     task: str,
     row: Mapping[str, Any],
@@ -143,10 +148,10 @@ def _row(
     question, output = _turns(row)
     wrong = get(failure, "error", "error_message") or failure.get("error")
     broken = _broken(row.get("result"), wrong)
-    # An empty list says that no call was made, which is nothing missing where none is asked for; an
-    # error says nothing of what was done before.
+    # An empty answer is one, and nothing missing where no call is asked for; an error says nothing of
+    # what was done before.
     is_recorded = bool(output) or (
-        isinstance(row.get("result"), list) and "irrelevance" not in category
+        isinstance(row.get("result"), list | str) and "irrelevance" not in category
     )
     value = attempt(
         task,
