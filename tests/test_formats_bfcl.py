@@ -110,10 +110,10 @@ def test_other_attempts_were_scored(tmp_path: Path) -> None:
 
 def test_failures_are_named_by_their_questions(tmp_path: Path) -> None:
     """The id of a failure may be a number where the question has the one of the attempt."""
-    asked = {"id": 2, "prompt": {"id": "simple_1", "question": [[]]}}
+    numbered = {"id": 2, "prompt": {"id": "simple_1", "question": [[]]}}
     files = {
         "result/m/BFCL_v3_simple_result.json": [attempt(f"simple_{n}", "f()") for n in range(3)],
-        "score/m/BFCL_v3_simple_score.json": [header(2, 3), {**failure("simple_1"), **asked}],
+        "score/m/BFCL_v3_simple_score.json": [header(2, 3), {**failure("simple_1"), **numbered}],
     }
     results = analyzed(tmp_path, files, needs=["rollouts"])
     assert results.rows("select task_id, reward from rollouts order by all") == [

@@ -360,7 +360,7 @@ every as (
         end as detail
     from matched
     left join closest using (record_id, expected_no)
-    left join (select distinct record_id, tool from done where not is_error) as called
+    left join (select distinct record_id, tool from done) as called
         on called.record_id = matched.record_id and called.tool = matched.tool
     union all by name
     -- A call that failed changed nothing.

@@ -66,6 +66,8 @@ counted as (
         count(distinct attempt) filter (where is_not_met and is_pass) as n_passes_not_met,
         count(distinct attempt) filter (where status = 'never' and not is_pass) as n_failures_never,
         count(distinct attempt) filter (where status = 'never' and is_pass) as n_passes_never,
+        count(distinct attempt) filter (where status in ('fewer', 'refused') and not is_pass) as n_failures_fewer,
+        count(distinct attempt) filter (where status in ('fewer', 'refused') and is_pass) as n_passes_fewer,
         count(distinct attempt) filter (where status = 'differs' and not is_pass) as n_failures_differs,
         count(distinct attempt) filter (where status = 'differs' and is_pass) as n_passes_differs,
         count(distinct attempt) filter (where status = 'unasked' and not is_pass) as n_failures_unasked,

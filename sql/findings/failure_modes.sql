@@ -75,17 +75,10 @@ totals as (
         benchmark,
         run_id,
         count(*) filter (where is_failure) as n_failed,
-        -- Of few that show nothing all failures are counted.
-        if(
-            2 * sum(count(*) filter (where is_failure and is_seen)) over of_benchmark
-            < sum(count(*) filter (where is_failure)) over of_benchmark,
-            count(*) filter (where is_failure and is_seen),
-            n_failed
-        ) as n_failed_seen,
+        count(*) filter (where is_failure and is_seen) as n_failed_seen,
         count(*) filter (where is_pass) as n_passed
     from attempts
     group by benchmark, run_id
-    window of_benchmark as (partition by benchmark)
 ),
 -- Attempts with a mode, and with a part of one.
 bearing as (
@@ -226,7 +219,8 @@ counted as (
             when listed.kind = 'check' then coalesce(known_checks.n_failed, 0)
             when listed.kind in ('field', 'expected', 'call') and known_attempts.run_id is null then 0
             when known_attempts.is_of_attempts and listed.reason <> 'terminal' then known_attempts.n_failed
-            when listed.kind in ('limit', 'answer', 'call', 'expected') then totals.n_failed_seen
+            -- A limit is recorded, also of attempts that show nothing of what they did.
+            when listed.kind in ('answer', 'call', 'expected') then totals.n_failed_seen
             else totals.n_failed
         end as n_failures_observed,
         case
@@ -237,7 +231,11 @@ counted as (
         end as n_passes_observed,
         totals.n_failed as n_all_failures,
         totals.n_passed as n_all_passes,
-        coalesce(not known_attempts.is_of_attempts, false) as is_of_runs
+        coalesce(
+            not known_attempts.is_of_attempts
+            and (listed.kind = 'field' or totals.n_failed_seen = totals.n_failed),
+            false
+        ) as is_of_runs
     from listed
     inner join totals using (benchmark)
     left join known_checks

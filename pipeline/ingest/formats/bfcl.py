@@ -148,8 +148,8 @@ def _row(
     question, output = _turns(row)
     wrong = get(failure, "error", "error_message") or failure.get("error")
     broken = _broken(row.get("result"), wrong)
-    # An empty answer is one, and nothing missing where no call is asked for; an error says nothing of
-    # what was done before.
+    # An empty answer is one, and nothing is missing where no call is asked for; an error says
+    # nothing of what was done before.
     is_recorded = bool(output) or (
         isinstance(row.get("result"), list | str) and "irrelevance" not in category
     )
