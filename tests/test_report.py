@@ -504,7 +504,9 @@ def test_runs_that_are_equal_are_not_ranked(tmp_path: Path) -> None:
     )
     apart = plain(out / "benchmarks" / "apart" / "report.md")
     # 5 and 9 and 1 are all of the 15.
-    assert "Over all runs, 5 of 15 tasks always pass, 0 sometimes, 9 never; 1 has no scored" in apart
+    assert (
+        "Over all runs, 5 of 15 tasks always pass, 0 sometimes, 9 never; 1 has no scored" in apart
+    )
     assert "attempt. Of all 15 tasks, 2 have no scored attempt in some run." in apart
 
 
