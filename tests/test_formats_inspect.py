@@ -932,12 +932,12 @@ def test_asked_instead_of_the_input(tmp_path: Path) -> None:
     for run in ("a", "b"):
         samples = []
         for task in range(6):
-            asked = [
+            messages = [
                 {"role": "user", "content": f"Find the flag of machine {task}.", "id": "u1"},
                 {"role": "assistant", "content": "done", "source": "generate", "id": "a1"},
             ]
             value = "C" if task % 2 else "I"
-            samples.append(sample(f"t{task}", value=value, input="placeholder", messages=asked))
+            samples.append(sample(f"t{task}", value=value, input="placeholder", messages=messages))
         head = header(*(one["id"] for one in samples), epochs=1)
         head["eval"]["model"] = f"openai/{run}"
         files[f"{run}.eval"] = archive(log(*samples, head=head))

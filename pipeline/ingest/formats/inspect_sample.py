@@ -349,13 +349,13 @@ def _asked_instead(sample: dict[str, Any]) -> dict[str, Any] | None:
     """The first user message, where a solver asked something else than the input, as of a dummy."""
     sample_input = sample.get("input")
     messages = items(sample.get("messages"))
-    asked = [one for one in messages if get(one, "role") == "user"]
+    questions = [one for one in messages if get(one, "role") == "user"]
     begun = [get(one, "role") for one in messages if get(one, "role") != "system"]
     if not isinstance(sample_input, str) or begun[:1] != ["user"]:
         return None
-    words = " ".join(_texts_of(asked[0]))
-    is_asked = get(asked[0], "source") == "input" or sample_input in words
-    return None if is_asked or not words.strip() else fields(asked[0])
+    words = " ".join(_texts_of(questions[0]))
+    is_asked = get(questions[0], "source") == "input" or sample_input in words
+    return None if is_asked or not words.strip() else fields(questions[0])
 
 
 def _texts_of(one: Any) -> list[str]:
