@@ -924,3 +924,27 @@ def more_logs() -> dict[str, bytes]:
 
 
 test_more_logs = pytest.mark.slow(facts_of(more_logs(), "inspect_more", needs=NEEDS))
+
+
+def test_asked_instead_of_the_input(tmp_path: Path) -> None:
+    """A question that a solver put in place of a dummy input is shown; tasks are paired by id."""
+    files = {}
+    for run in ("a", "b"):
+        samples = []
+        for task in range(6):
+            messages = [
+                {"role": "user", "content": f"Find the flag of machine {task}.", "id": "u1"},
+                {"role": "assistant", "content": "done", "source": "generate", "id": "a1"},
+            ]
+            value = "C" if task % 2 else "I"
+            samples.append(sample(f"t{task}", value=value, input="placeholder", messages=messages))
+        head = header(*(one["id"] for one in samples), epochs=1)
+        head["eval"]["model"] = f"openai/{run}"
+        files[f"{run}.eval"] = archive(log(*samples, head=head))
+    results = analyzed(tmp_path, files, needs=(*NEEDS, "comparisons", "task_prompts"))
+    prompts = results.rows("select distinct task_id, prompt from task_prompts order by all")
+    assert prompts == [(f"t{task}", f"Find the flag of machine {task}.") for task in range(6)]
+    paired = results.rows(
+        "select distinct n_common_tasks, n_verified, n_unverified from comparisons"
+    )
+    assert paired == [(6, 0, 6)]

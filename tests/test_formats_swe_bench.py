@@ -282,6 +282,23 @@ CHATS = {f"{one}/{one}.traj.json": json.dumps(CHAT) for one in IDS}
 STEPS = {f"trajectories/{one}.traj": json.dumps(steps(one, "open")) for one in IDS}
 OWN = {"preds.json": PREDICTED, "org__m.r1.json": REPORT, **CHATS}
 GRADED = {one: json.dumps(graded(one, is_resolved=one == IDS[0])) for one in IDS}
+SIX = [f"c__d-{number}" for number in range(6)]
+GRADED_ALONE = {
+    f"logs/run_evaluation/best/org__m/{one}/report.json": json.dumps(
+        graded(one, is_resolved=one in SIX[:2])
+    )
+    for one in SIX
+}
+
+
+def summed_up(resolved: list[str]) -> str:
+    """A report of the run of six instances."""
+    unresolved = [one for one in SIX if one not in resolved]
+    return json.dumps(
+        report(submitted=SIX, completed=SIX, resolved=resolved, unresolved=unresolved)
+    )
+
+
 LAYOUTS: dict[str, tuple[Mapping[str, Any], list[str]]] = {
     "all in one folder": (OWN, []),
     "lines and a document": ({**OWN, "all_preds.jsonl": [prediction(one) for one in IDS]}, []),
@@ -322,6 +339,14 @@ LAYOUTS: dict[str, tuple[Mapping[str, Any], list[str]]] = {
             "trajs/reports/verified__test__m.json": json.dumps(report()),
         },
         ["trajs/reports/verified__test__m.json"],
+    ),
+    "a report by another name with the verdicts of the run": (
+        {**GRADED_ALONE, "org__m.other.json": summed_up(SIX[:2])},
+        [],
+    ),
+    "a report by another name with other verdicts": (
+        {**GRADED_ALONE, "org__m.other.json": summed_up(SIX[1:3])},
+        ["org__m.other.json"],
     ),
     "repeats": (
         {f"preds_{n}.jsonl": [prediction(one) for one in IDS] for n in (1, 2)},
@@ -468,4 +493,52 @@ def measured() -> dict[str, Any]:
     }
 
 
+def listed_incomplete() -> dict[str, Any]:
+    """Reports that list instances without a prediction, and patches that were never tested."""
+    ids = [f"e__f-{number}" for number in range(6)]
+    chat = {
+        "info": {"submission": "diff"},
+        "messages": [
+            {"role": "user", "content": "Solve.", "timestamp": 1000},
+            {"role": "assistant", "content": "done", "timestamp": 1045},
+        ],
+    }
+    listed = report(
+        submitted=ids[:5],
+        completed=ids[:3],
+        resolved=ids[:2],
+        unresolved=ids[2:3],
+        empty_patch=ids[3:4],
+        error=ids[4:5],
+        incomplete=ids[5:],
+    )
+    evaluated = "few/logs/run_evaluation/r/org__m"
+    predictions = {one: prediction(one, "diff" * (one != ids[3])) for one in ids[:5]}
+    return {
+        "few/preds.json": json.dumps(predictions),
+        "few/org__m.r.json": json.dumps(listed),
+        f"few/{ids[0]}/{ids[0]}.traj.json": json.dumps(chat),
+        **{
+            f"{evaluated}/{one}/report.json": json.dumps(graded(one, is_resolved=one in ids[:2]))
+            for one in ids[:3]
+        },
+        f"{evaluated}/{ids[4]}/run_instance.log": "INFO - >>>>> Patch Apply Failed:\n",
+        # The others show that these two could have been tested.
+        "other/org__m.q.json": json.dumps(
+            report(submitted=ids[:5], completed=ids[:5], resolved=ids[:5], incomplete=SIX)
+        ),
+        **{
+            f"other/logs/run_evaluation/q/org__m/{one}/report.json": json.dumps(
+                graded(one, is_resolved=True)
+            )
+            for one in ids[:5]
+        },
+    }
+
+
+test_incomplete_and_untested = facts_of(
+    listed_incomplete(),
+    "swe_bench_incomplete",
+    needs=(*NEEDS, "failure_modes", "staging.ungraded", "root_causes"),
+)
 test_measures_beside_predictions = facts_of(measured(), "swe_bench_measures", needs=NEEDS)

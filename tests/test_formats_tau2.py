@@ -161,3 +161,41 @@ def more_files() -> dict[str, Any]:
 test_more_files = pytest.mark.slow(
     facts_of(more_files(), "tau2_more", needs=(*RECORDED, "failure_modes"))
 )
+
+
+TRACEBACK = """Traceback (most recent call last):
+  File "run.py", line 1, in <module>
+    solve()
+{raised}
+"""
+
+
+def test_attempts_that_broke_down(tmp_path: Path) -> None:
+    """The last line of a traceback is the error, and the harness is the cause, not the task."""
+    raised = ("KeyError: 'seat'", "KeyError: 'seat'", "litellm.RateLimitError: no quota left")
+    broken = [
+        {
+            **attempt(number, 0, 0.0),
+            "info": {
+                # Without words of its own, as an assertion has none.
+                "error": "" if number == 4 else words.partition(": ")[2],
+                "traceback": TRACEBACK.format(raised=words),
+            },
+        }
+        for number, words in enumerate(raised, start=2)
+    ]
+    graded = [attempt(0, 0, 1.0), attempt(1, 0, 0.0)]
+    files = {"list.json": json.dumps([*graded, *broken])}
+    actual = analyzed(tmp_path, files, needs=(*RECORDED, "root_causes", "signs"))
+    assert actual.rows("select task_id, reward from rollouts order by all") == [
+        ("0", 1.0),
+        ("1", 0.0),
+        *((task, None) for task in "234"),
+    ]
+    signs = actual.rows("select task_id, value from signs where name = 'error_message'")
+    assert {(str(number), error) for number, error in enumerate(raised, start=2)} <= {*signs}
+    causes = "select task_id, cause, source, note from root_causes where cause is not null"
+    notes = ("KeyError: <text>", "KeyError: <text>", raised[2])
+    assert actual.rows(f"{causes} order by all") == [
+        (str(number), "IR", "record", note) for number, note in enumerate(notes, start=2)
+    ]

@@ -474,6 +474,17 @@ def test_runs_that_are_equal_are_not_ranked(tmp_path: Path) -> None:
         for benchmark, runs in scored.items()
         for name, rewards in runs.items()
     }
+    # Two runs with half of their tasks in common; of these one failed to be scored in one of them.
+    for name, start in (("a", 0), ("b", 5)):
+        files[f"apart_{name}_rollouts.jsonl"] = [
+            rollout(
+                task,
+                0,
+                ask=f"apart {task}",
+                reward=None if (name, task) in (("b", 6), ("b", 14)) else float(task % 3 == 0),
+            )
+            for task in range(start, start + 10)
+        ]
     out = analyzed(tmp_path, files).path.parent
 
     def opened(benchmark: str) -> str:
@@ -488,6 +499,15 @@ def test_runs_that_are_equal_are_not_ranked(tmp_path: Path) -> None:
     assert '"scored" loses the most attempts of `small_b`: 4 of 40' in small
     assert opened("two") == "All runs have the same pass@1."
     assert opened("three") == "Too few tasks to rank the runs."
+    assert opened("apart") == (
+        "The runs were given different tasks, so their pass@1 does not rank them."
+    )
+    apart = plain(out / "benchmarks" / "apart" / "report.md")
+    # 5 and 9 and 1 are all of the 15.
+    assert (
+        "Over all runs, 5 of 15 tasks always pass, 0 sometimes, 9 never; 1 has no scored" in apart
+    )
+    assert "attempt. Of all 15 tasks, 2 have no scored attempt in some run." in apart
 
 
 @pytest.mark.slow

@@ -7,12 +7,20 @@ with compared as (select distinct unnest([base, candidate]) as run_id from stagi
 -- Of several questions under one id, or of an empty one, nothing can be verified.
 questions as (
     select
-        run_id,
-        task_id,
-        case when count(distinct question) = 1 and bool_and(has_prompt) then min(question) end as question
-    from staging.task_prompts
-    semi join compared using (run_id)
-    group by all
+        *,
+        -- Words that most tasks of a run share are not what distinguishes them.
+        count(*) over same_question > 1
+            and 2 * count(*) over same_question > count(*) over (partition by run_id) as is_shared_question
+    from (
+        select
+            run_id,
+            task_id,
+            case when count(distinct question) = 1 and bool_and(has_prompt) then min(question) end as question
+        from staging.task_prompts
+        semi join compared using (run_id)
+        group by all
+    )
+    window same_question as (partition by run_id, question)
 ),
 counted as (
     select
@@ -59,6 +67,7 @@ select
     sized.task_id,
     outcomes.benchmark,
     questions.question,
+    coalesce(questions.is_shared_question, false) as is_shared_question,
     groups.task_group,
     sized.n_attempts,
     outcomes.n_scored,

@@ -28,6 +28,7 @@ paired as (
         case
             when candidates.run_id is null then 'base only'
             when bases.run_id is null then 'candidate only'
+            when bases.question = candidates.question and bases.is_shared_question then 'unverified'
             when bases.question = candidates.question then 'verified'
             when bases.question <> candidates.question then 'contradicted'
             else 'unverified'

@@ -349,7 +349,7 @@ errors as (
                 traceback is not null
                 or regexp_matches(value, '^[A-Za-z_.]*(Error|Exception)\b')
                 -- Readers of other formats put the harness's own error there, in any words.
-                or path = 'error_message' and record_id in (select record_id from rollouts where is_foreign)
+                or path in ('error_message', 'patch_error') and record_id in (select record_id from rollouts where is_foreign)
             )
         union all by name
         -- What a test raised, in the words of its verifier.
@@ -378,7 +378,7 @@ errors as (
         and item_no = 0
         and (
             regexp_matches(value, '^[A-Za-z_.]*(Error|Exception)\b')
-            or path = 'error_message' and record_id in (select record_id from rollouts where is_foreign)
+            or path in ('error_message', 'patch_error') and record_id in (select record_id from rollouts where is_foreign)
         )
 ),
 -- Where several attempts end at one and the same number, it is a cap; of one attempt, where it is round.

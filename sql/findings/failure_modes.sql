@@ -418,6 +418,7 @@ select
         when kind = 'error' and name = 'reply' then 'environment, prompt or training'
         -- Readers of other formats put the harness's own error there; any other text may be of the attempt's work.
         when kind = 'error' and name in ('error_message', 'exception_type') then 'harness or verifier'
+        when kind = 'error' and name = 'patch_error' then 'prompt or training'
         when kind = 'error' and name = 'tool result' then 'tool, prompt or training'
         when kind = 'answer' and value = 'was not extracted' then 'prompt, training or verifier'
         when kind = 'answer' and regexp_matches(value, '^is (empty|missing|given)') then 'harness, prompt or training'

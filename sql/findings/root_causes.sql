@@ -3,7 +3,22 @@
 -- looks at: task
 -- kind: table
 -- needs: raw.labels | staging.rule_matches | staging.ungraded | staging.attempts where not is_recorded and is_infrastructure
-with tasks as (
+with
+-- What the harness itself raised.
+raised as (
+    select
+        run_id,
+        task_id,
+        rollout_index,
+        arg_max(value, (length(value), value)) as error
+    from staging.signs
+    where
+        kind = 'error'
+        and name = 'error_message'
+        and value <> 'recorded'
+    group by all
+),
+tasks as (
     select
         run_id,
         task_id,
@@ -20,6 +35,7 @@ attempts as (
         is_infrastructure,
         failure_class,
         ungraded.reason,
+        raised.error,
         exists (
             from staging.signs
             where
@@ -33,6 +49,7 @@ attempts as (
         rules.severity
     from staging.attempts
     left join staging.ungraded using (record_id)
+    left join raised using (run_id, task_id, rollout_index)
     left join staging.rule_matches as matches using (run_id, task_id, rollout_index)
     left join raw.failure_rules as rules on rules.rule_no = matches.rule_no and rules.cause <> 'UNEXPLAINED'
     where coalesce(not is_pass, not is_scored)
@@ -53,9 +70,12 @@ stated as (
             {cause: cause, source: 'profile', note: mode, place: 100 - coalesce(severity, 0)},
             -- An attempt that ran into a limit may have left nothing to grade.
             {
-                cause: if(is_recorded and reason is not null and not is_cut_off, 'TI', null),
+                cause: case
+                    when is_recorded and reason is not null and not is_cut_off
+                        then if(error is null, 'TI', 'IR')
+                end,
                 source: 'record',
-                note: reason,
+                note: coalesce(error, reason),
                 place: 200
             },
             {

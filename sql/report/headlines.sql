@@ -2,6 +2,46 @@
 -- grain: run_id
 -- looks at: run
 -- kind: table
+with tasks as (
+    select
+        run_id,
+        count(*) as n_tasks
+    from main.task_outcomes
+    group by all
+),
+-- The run with most tasks of each benchmark: other runs may have been given its tasks.
+largest as (
+    select
+        metrics.benchmark,
+        metrics.run_id
+    from main.run_metrics as metrics
+    inner join tasks using (run_id)
+    inner join staging.run_order using (run_id)
+    qualify row_number() over (
+        partition by metrics.benchmark
+        order by metrics.n_scored_tasks desc, tasks.n_tasks desc, run_order.place
+    ) = 1
+),
+-- Which runs have nine in ten of their tasks and of its tasks in common with it.
+alike as (
+    select run_id
+    from (
+        select
+            metrics.run_id,
+            count(*) as n_common,
+            any_value(greatest(own.n_tasks, theirs.n_tasks)) as n_most
+        from main.run_metrics as metrics
+        inner join largest using (benchmark)
+        inner join main.task_outcomes as outcomes on outcomes.run_id = metrics.run_id
+        inner join main.task_outcomes as others
+            on others.run_id = largest.run_id
+            and others.task_id = outcomes.task_id
+        inner join tasks as own on own.run_id = metrics.run_id
+        inner join tasks as theirs on theirs.run_id = largest.run_id
+        group by all
+    )
+    where 10 * n_common >= 9 * n_most
+)
 select
     metrics.*,
     run_order.place,
@@ -16,6 +56,7 @@ select
     metrics.n_scored < metrics.n_rollouts
         or coalesce(metrics.coverage < 1, false)
         as is_incomplete,
+    metrics.run_id not in (from alike) as is_of_other_tasks,
     -- Tasks that do not always pass, and those of them that a person has given a cause.
     (
         select count(*)

@@ -17,6 +17,7 @@ counted as (
         count(*) filter (where n_scored > 0 and n_passed = n_scored) as n_always,
         count(*) filter (where n_passed > 0 and n_passed < n_scored) as n_sometimes,
         count(*) filter (where n_scored > 0 and n_passed = 0) as n_never,
+        count(*) filter (where n_scored = 0) as n_unscored,
         count(*) filter (where n_runs_missing > 0) as n_missing_somewhere
     from (
         select
@@ -39,6 +40,7 @@ select
     case when not runs.is_unsettled then coalesce(counted.n_always, 0) end as n_always,
     case when not runs.is_unsettled then coalesce(counted.n_sometimes, 0) end as n_sometimes,
     case when not runs.is_unsettled then coalesce(counted.n_never, 0) end as n_never,
+    coalesce(counted.n_unscored, 0) as n_unscored,
     coalesce(counted.n_missing_somewhere, 0) as n_missing_somewhere
 from runs
 left join counted using (benchmark)

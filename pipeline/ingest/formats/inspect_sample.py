@@ -135,6 +135,8 @@ def row(sample: Any, log: Log) -> Row:
     return Row(
         {**value, **details},
         benchmark=log.task,
+        # Samples are paired by their input, not by what a solver asked instead.
+        question=sample["input"] if _asked_instead(sample) else None,
         limit_reached=_limit_type(sample.get("limit")),
         usual_end=ended if ended in USUAL_ENDS else None,
     )
@@ -154,9 +156,7 @@ def _is_of_grader(answer: str | None, score: dict[str, Any], output: list[dict[s
 
 def _own_texts(output: list[dict[str, Any]]) -> list[str]:
     """The texts of the attempt's own messages."""
-    contents = [item["content"] for item in output if get(item, "role") == "assistant"]
-    parts = [part for one in contents for part in (one if isinstance(one, list) else [one])]
-    return [text(get(part, "text") or part) or "" for part in parts]
+    return [part for one in output if get(one, "role") == "assistant" for part in _texts_of(one)]
 
 
 def _unanswered(sample: dict[str, Any]) -> list[str]:
@@ -330,7 +330,7 @@ def _question(sample: dict[str, Any], attachments: dict[str, Any]) -> list[dict[
     messages = (
         sample_input
         if isinstance(sample_input, list)
-        else [{"role": "user", "content": sample_input}]
+        else [_asked_instead(sample) or {"role": "user", "content": sample_input}]
     )
     if any(get(one, "role") == "system" for one in messages):
         system = []
@@ -343,6 +343,26 @@ def _question(sample: dict[str, Any], attachments: dict[str, Any]) -> list[dict[
         listed = "\n".join(f"{chr(65 + place)}) {one}" for place, one in enumerate(choices))
         question.append(message(listed, "user"))
     return question
+
+
+def _asked_instead(sample: dict[str, Any]) -> dict[str, Any] | None:
+    """The first user message, where a solver asked something else than the input, as of a dummy."""
+    sample_input = sample.get("input")
+    messages = items(sample.get("messages"))
+    questions = [one for one in messages if get(one, "role") == "user"]
+    begun = [get(one, "role") for one in messages if get(one, "role") != "system"]
+    if not isinstance(sample_input, str) or begun[:1] != ["user"]:
+        return None
+    words = " ".join(_texts_of(questions[0]))
+    is_asked = get(questions[0], "source") == "input" or sample_input in words
+    return None if is_asked or not words.strip() else fields(questions[0])
+
+
+def _texts_of(one: Any) -> list[str]:
+    """The texts of a message."""
+    content = get(one, "content")
+    parts = content if isinstance(content, list) else [content]
+    return [text(get(part, "text") or part) or "" for part in parts]
 
 
 def _output(sample: dict[str, Any], attachments: dict[str, Any], log: Log) -> list[dict[str, Any]]:

@@ -56,10 +56,12 @@ SCORE = (
 NOTES = (
     "One run per file of predictions, with the evaluation of its instances beside it, the only one "
     "or the only one named after its model; else one per evaluation. Reports of instances in a "
-    "folder below belong to the only run of these instances. An empty patch is a field, "
-    "`patch_is_empty`. Tokens, cost and time of instances in JSONL beside their only run are read "
-    "for attempts without a transcript whose instance is there once. A `results.json` of "
-    "resolved instances alone is read only with predictions."
+    "folder below belong to the only run of these instances; a report of a run, whose name agrees "
+    "with nothing, to the only run of its verdicts. Its `incomplete_ids` are expected, if they are "
+    "fewer than its `submitted_ids`. An empty patch is a field, `patch_is_empty`, and why a patch "
+    "was not tested is `patch_error`. Tokens, cost and time of instances in JSONL beside their "
+    "only run are read for attempts without a transcript whose instance is there once. A "
+    "`results.json` of resolved instances alone is read only with predictions."
 )
 NAMES = re.compile(r"\.(jsonl(\.gz|\.zst)?|json|traj)$", re.IGNORECASE)
 ENDING = re.compile(r"\.traj(\.json)?$", re.IGNORECASE)
@@ -92,6 +94,12 @@ VERDICTS: tuple[Verdict, ...] = (
     (0.0, "no_apply no_generation with_logs"),
 )
 LISTS = {name: reward for reward, names in VERDICTS for name in names.split()}
+# Why a patch was not tested, and failed.
+UNTESTED = {
+    "empty_patch": "the patch is empty",
+    "no_generation": "no patch was generated",
+    "no_apply": "the patch does not apply",
+}
 OF_NO_RUN = "measures instances of no run beside it, or of several"
 RESOLVED_ALONE = "lists resolved instances alone; the predictions that it grades are not beside it"
 # The log that the harness leaves of an instance, and its words for a patch that does not apply.
@@ -103,6 +111,8 @@ MOST_TESTS = 500
 LONGEST_PATCH = 20_000
 LARGEST_PATCH = 1 << 20
 MOSTLY_APPLIED = 0.9
+# Verdicts on fewer instances may be the same by chance.
+FEWEST_VERDICTS = 5
 EACH_FILE = re.compile(r"^(?=diff --git )", re.MULTILINE)
 
 
@@ -179,6 +189,7 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
     _join(groups, roles)
     _join_below(groups, roles)
     _join_only(groups, roles)
+    _join_by_verdict(groups, roles)
     measured = [file for file in files if roles.get(file.name) == "measures"]
     for file in measured if groups else ():
         ids = set(_measures(file.path))
@@ -384,6 +395,51 @@ def _join_only(groups: dict[tuple[str, str], list[ListedFile]], roles: Mapping[s
             groups[predicted[0]] += groups.pop(others[0])
 
 
+def _join_by_verdict(
+    groups: dict[tuple[str, str], list[ListedFile]], roles: Mapping[str, str]
+) -> None:
+    """Add a report of a run, whose name agrees with nothing, to the only run of its verdicts."""
+    resolved: dict[tuple[str, str], dict[str, bool]] = {}
+    reports: dict[tuple[str, str], dict[str, bool]] = {}
+    for at, files in groups.items():
+        here = {roles[file.name] for file in files}
+        with contextlib.suppress(OSError, ValueError):  # reading it makes the reject
+            if here == {"report"} and len(files) == 1:
+                reports[at] = _resolved_of(files[0].path)
+            elif "graded" in here and here.isdisjoint(LISTING):
+                resolved[at] = dict(
+                    pair
+                    for file in files
+                    if roles[file.name] == "graded"
+                    for pair in _resolved_in(file.path)
+                )
+    for at, verdicts in reports.items():
+        same = [run for run, theirs in resolved.items() if theirs == verdicts]
+        n_reports = sum(others == verdicts for others in reports.values())
+        if len(verdicts) >= FEWEST_VERDICTS and len(same) == n_reports == 1:
+            groups[same[0]] += groups.pop(at)
+
+
+def _resolved_of(path: Path) -> dict[str, bool]:
+    """Whether each instance that a report of a run lists as evaluated is resolved."""
+    report = fields(document(path))
+    return {
+        instance: is_resolved
+        for name, is_resolved in (("unresolved_ids", False), ("resolved_ids", True))
+        for instance in _texts(report.get(name))
+    }
+
+
+def _resolved_in(path: Path) -> Iterator[tuple[str, bool]]:
+    """The instances of a document of verdicts, and whether each is resolved."""
+    report = fields(document(path))
+    if isinstance(report.get("resolved"), bool):
+        report = {path.parent.name: report}
+    for instance, graded in report.items():
+        if isinstance(is_resolved := get(graded, "resolved"), bool):
+            yield instance, is_resolved
+
+
 def _join_copies(
     groups: dict[tuple[str, str], list[ListedFile]], place: str, roles: Mapping[str, str]
 ) -> None:
@@ -577,9 +633,19 @@ def read(artifact: Artifact) -> Iterator[Reading]:
 
 
 def _figures(path: Path) -> Iterator[Reading]:
-    """What a report counts; an instance without a verdict counts as unresolved."""
+    """What a report counts; an instance without a verdict counts as unresolved.
+
+    Instances without a prediction are expected, too. Of more than were predicted, the dataset is
+    listed whole, and a part of it was chosen.
+    """
     report = fields(document(path))
-    yield from expected(_texts(report.get("submitted_ids")), 1)
+    submitted, incomplete = (
+        list(dict.fromkeys(_texts(report.get(name))))
+        for name in ("submitted_ids", "incomplete_ids")
+    )
+    yield from expected(submitted, 1)
+    if len(incomplete) < len(submitted):
+        yield from expected([one for one in incomplete if one not in submitted], 1)
     n_submitted = number(report.get("submitted_instances"))
     n_resolved = number(report.get("resolved_instances"))
     if n_submitted and n_resolved is not None:
@@ -675,6 +741,8 @@ class Known:
         row = {
             "_ng_task_index": instance,
             "evaluation": status,
+            "resolved": None if reward is None else reward == 1.0,
+            "patch_error": UNTESTED.get(status),
             "failure_reason": text(self.reasons.get(instance)),
             "patch_is_empty": is_empty if has_patch else None,
             "model_patch": (text(patch) or "")[:LONGEST_PATCH] or None,

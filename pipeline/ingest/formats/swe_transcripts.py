@@ -60,7 +60,11 @@ def trajectory(content: Any) -> Transcript:
         agent, model = "mini-swe-agent", get(info, "config", "model", "model_name")
         calls = [get(one, "extra", "response", "usage") for one in listed]
         counts = {key: total(number(get(one, name)) for one in calls) for key, name in USED.items()}
-        times = [time for one in listed if (time := number(get(one, "extra", "timestamp")))]
+        times = [
+            time
+            for one in listed
+            if (time := number(get(one, "extra", "timestamp")) or number(get(one, "timestamp")))
+        ]
     if not (question or output):
         raise ValueError("not a trajectory: no messages and no steps")
     ended = text(info.get("exit_status"))

@@ -128,7 +128,7 @@ def _domain(attempt: Any) -> str | None:
 def _row(attempt: Any, task: str, trial: int) -> dict[str, Any]:
     info = fields(get(attempt, "info"))
     scored = fields(get(info, "reward_info", "info"))
-    error = text(info.get("error")) if not get(info, "reward_info") else None
+    error = None if get(info, "reward_info") else _raised(info)
     system, messages = _parts(items(get(attempt, "traj")))
     instruction = text(get(info, "task", "instruction"))
     question = [
@@ -167,6 +167,15 @@ def _row(attempt: Any, task: str, trial: int) -> dict[str, Any]:
             expected_call(get(one, "name"), get(one, "kwargs")) for one in actions
         ]
     return row
+
+
+def _raised(info: dict[str, Any]) -> str | None:
+    """What broke an attempt down: its traceback ends with the class and the words of the error."""
+    words = text(info.get("error"))
+    lines = (text(info.get("traceback")) or words or "").rstrip().split("\n")
+    begun = max((n for n, line in enumerate(lines) if line.startswith("  ")), default=-1)
+    ended = "\n".join(lines[begun + 1 :]).strip()
+    return ended or words
 
 
 def _with_calls(messages: list[Any]) -> Iterator[Any]:
