@@ -166,6 +166,11 @@ NAMES: dict[str, dict[str, str]] = {
         "m/samples_a_sums.jsonl": "m/results_a.json",
         "m/samples_b_sums.jsonl": "m/results_b.json",
     },
+    "words behind the task": {
+        "m/samples_sums_base.jsonl": f"m/x_base_{TIME}.json",
+        "m/samples_sums_L1.jsonl": "m/x_level1_2025-02-02T03-04-05.678.json",
+        "m/samples_sums_L2.jsonl": "m/x_level2_2025-03-02T03-04-05.678.json",
+    },
     "results of another time": {
         f"m/samples_sums_{TIME}.jsonl": "",
         "none": "m/results_2025-01-02T03-04-05.678.json",

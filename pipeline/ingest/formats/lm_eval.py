@@ -126,7 +126,9 @@ def _about(
         named = [one for one in named if _lists(one, samples)]
         name = f"_{_label(samples)}_"
         own = [one for one in named if (label := _label(one)) and f"_{label}_" in name]
-        named = own if len(own) == 1 else named
+        named = next(
+            (each for each in (own, _with_own_words(named, samples)) if len(each) == 1), named
+        )
         if not same and len(named) > 1:
             named = []
     return tuple(named or same)
@@ -135,6 +137,21 @@ def _about(
 def _lists(results: ListedFile, samples: ListedFile) -> bool:
     known = next(documents([results.path]), None)
     return _task(samples.path, known) in fields(get(known, "results"))
+
+
+def _with_own_words(results: Sequence[ListedFile], samples: ListedFile) -> list[ListedFile]:
+    """The results that share a word or a number with samples which the results do not all have."""
+    words = {file: _words(_label(file)) for file in results}
+    own = _words(_label(samples))
+    return [
+        file
+        for file, known in words.items()
+        if any(word in own for word in known if any(word not in each for each in words.values()))
+    ]
+
+
+def _words(label: str) -> set[str]:
+    return set(re.findall(r"[a-z]+|\d+", label.lower()))
 
 
 def _label(file: ListedFile) -> str:
@@ -191,7 +208,10 @@ def read(artifact: Artifact) -> Iterator[Reading]:
 
 
 def _task(path: Path, results: Any) -> str:
-    """The task of a file; older file names begin with the model, and results list the tasks."""
+    """The task of a file, by those that results list: its name, or what that ends or begins with.
+
+    Older file names begin with the model, and somebody may have written more behind the task.
+    """
     match = PARTS.match(path.name)
     name = match["name"] if match else path.name
     own = name.removeprefix("samples_")
@@ -199,7 +219,8 @@ def _task(path: Path, results: Any) -> str:
     if own in known:
         return own
     ends = [task for task in known if name.endswith(f"_{task}")]
-    return max(ends, key=len, default=own)
+    begins = [task for task in known if own.startswith(f"{task}_")]
+    return max(ends or begins, key=len, default=own)
 
 
 def _groups(results: Any) -> dict[str, list[str]]:
