@@ -133,3 +133,25 @@ def test_a_copy_of_a_run_is_not_read(tmp_path: Path) -> None:
     by_name = {notice.subject: notice.message for notice in analysis.warnings}
     assert by_name["r2/r1/results.json"] == "not read: it is an identical copy of r1/results.json"
     assert Results(tmp_path / "out").one("select count(*) from rollouts") == 2
+
+
+def test_runs_by_names_of_their_own(tmp_path: Path) -> None:
+    """Results and metadata are recognised by what they begin with, and are joined by their names."""
+    about = {"run_id": "of-x", "dataset_name": "core", "agent_name": "terminus", "n_attempts": 1}
+    listed = [trial("a", 1, True), trial("b", 1, False)]
+    files = {
+        "one.json": [{"id": "0f", "results": listed}],
+        "one_meta.json": [{**about, "task_ids": ["a", "b", "c"], "accuracy": 1 / 3}],
+        # The names of the two were exchanged.
+        "two.json": [{**about, "task_ids": ["a", "b"]}],
+        "two_run-metadata.json": [{"id": "1f", "results": listed}],
+    }
+    actual = analyzed(tmp_path, files, needs=[*RECORDED, "expected"])
+    assert actual.rows("select run_id, agent, n_rollouts from runs order by run_id") == [
+        ("one", "terminus", 2),
+        ("two", "terminus", 2),
+    ]
+    assert actual.rows("select run_id, count(*) as n from expected group by all order by all") == [
+        ("one", 3),
+        ("two", 2),
+    ]

@@ -148,6 +148,13 @@ class Comparison:
         return "regressed" if verdict.startswith("FAIL") else verdict if verdict in STANDING else ""
 
     @property
+    def changed_by(self) -> float:
+        """How far a change without a verdict is from none; 0 where none is shown."""
+        values = self.lead.row.values
+        is_undecided = values["is_changed"] and not self.is_named
+        return abs(values["delta"] or 0) if is_undecided else 0
+
+    @property
     def is_small(self) -> bool:
         """Whether it has too few tasks to show anything, and shows nothing."""
         values = self.lead.row.values
@@ -174,13 +181,15 @@ def telling(comparisons: Sequence[Comparison]) -> list[Comparison]:
 def leading(comparisons: Iterable[Comparison], most: int | None = None) -> list[Comparison]:
     """Those with a verdict first, what is decided before what is not, then by tasks in common.
 
-    Of so many only the first; a regression is never left out.
+    Of changes without a verdict the largest are first. Of so many only the first; a regression is
+    never left out.
     """
     ranked = sorted(
         comparisons,
         key=lambda each: (
             not each.is_named,
             STANDING.index(each.standing),
+            -each.changed_by,
             -each.lead.row.values["n_common_tasks"],
         ),
     )

@@ -338,8 +338,9 @@ every as (
 )
 select
     *,
-    -- What runs are called by, and what gives their rewards, is in their names or named first.
-    setting not in ('model', 'checkpoint')
+    -- What runs are called by, and what gives their rewards, is in their names or named first; how often a task was
+    -- tried moves no rate.
+    setting not in ('model', 'checkpoint', 'repeats', 'n_concurrent_trials')
     and not gives_rewards
     and coalesce(greatest(length(base_value), length(candidate_value)) <= 40, false)
     and base_value is not null

@@ -53,7 +53,15 @@ NOTES = (
     "two are of the same task; their own figures are not those of the run. A dataset without a "
     "name is named by its folder."
 )
-NAMES = re.compile(r"(^|/)((results|run_metadata)\.json|panes/post-agent\.txt)$")
+NAMES = re.compile(r"(\.json|(^|/)panes/post-agent\.txt)$")
+# The results and the metadata of a run that somebody gave other names.
+OTHER_NAME = re.compile(r"(?P<name>.+?)([-_.](run[-_.]?)?meta(data)?)?\.json")
+FIRST_OF_RUN = {
+    "results": re.compile(
+        rb'\s*\{\s*"id"\s*:\s*"[^"]*",\s*"results"\s*:\s*\[\s*\{[^{]*"trial_name"\s*:'
+    ),
+    "metadata": re.compile(rb'\s*\{\s*"run_id"\s*:[^{]*"dataset_name"\s*:[^{]*"agent_name"\s*:'),
+}
 NTH = re.compile(r"\.(\d{1,9})-of-\d+(\.|$)")
 MARKS = (b'"is_resolved"', b'"trial_name"', b'"n_resolved"')
 # What is of one start of the harness, not of its settings.
@@ -103,6 +111,7 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
         run = _run(file.folder)
         stem = file.path.parents[2].name if len(file.path.parents) > 2 else "trials"
         runs[run, stem][file.folder] = file
+    yield from _renamed(files)
     parts = _runs_of_one_task(metadata)
     for (run, stem), files_of_run in runs.items():
         whole = files_of_run.pop("results.json", None)
@@ -123,6 +132,25 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
             yield Claim(whole, Kind.ROLLOUTS, *name, beside=(*beside, *own))
         if about:
             yield Claim(about, Kind.AGGREGATE_METRICS, *name, beside=tuple(beside))
+
+
+def _renamed(files: Sequence[ListedFile]) -> Iterable[Claim]:
+    """Runs whose results, and metadata beside them, have names of their own."""
+    runs: dict[tuple[str, str], dict[str, ListedFile]] = defaultdict(dict)
+    for file in files:
+        named = OTHER_NAME.fullmatch(file.base)
+        if named is None or file.base in ("results.json", "run_metadata.json"):
+            continue
+        begun = head(file.path)
+        for what, first in FIRST_OF_RUN.items():
+            if first.match(begun):
+                runs[file.folder, named["name"]].setdefault(what, file)
+    for (folder, name), of_run in runs.items():
+        if "results" in of_run:
+            beside = tuple(file.path for what, file in of_run.items() if what == "metadata")
+            for what, file in of_run.items():
+                kind = Kind.ROLLOUTS if what == "results" else Kind.AGGREGATE_METRICS
+                yield Claim(file, kind, folder, name, beside=beside)
 
 
 def _runs_of_one_task(metadata: Mapping[str, ListedFile]) -> dict[str, list[str]]:
@@ -254,7 +282,13 @@ def _about(metadata: dict[str, Any], *, is_whole: bool) -> Iterator[Reading]:
     """The settings, expected attempts and figures of a run."""
     n_attempts = metadata.get("n_attempts")
     n_attempts = n_attempts if isinstance(n_attempts, int) and n_attempts > 0 else 1
-    yield from settings({"model_name": metadata.get("model_name"), "num_repeats": n_attempts})
+    known = {
+        "model_name": metadata.get("model_name"),
+        "num_repeats": n_attempts,
+        "commit": metadata.get("commit_hash"),
+        "n_concurrent_trials": metadata.get("n_concurrent_trials"),
+    }
+    yield from settings(without_empty(known))
     tasks = [task for one in items(metadata.get("task_ids")) if (task := text(one))]
     yield from expected(tasks, n_attempts)
     if not is_whole:
