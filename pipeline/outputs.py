@@ -25,7 +25,7 @@ from typing import Any
 
 from . import files
 from .errors import InputError, UsageError
-from .settings import MANIFEST_NAME, WAREHOUSE_NAME
+from .settings import EVENTS_FILE, EVENTS_FOLDER, EVENTS_LIST, MANIFEST_NAME, WAREHOUSE_NAME
 
 WORK_FOLDER = ".blade"
 NEW = "new"
@@ -45,7 +45,12 @@ MAKE_ROOM = "Free disk space there, or choose another place with --out or TMPDIR
 
 def refuse_unusable(out: Path) -> None:
     """Fail early if a folder has the name of an output file, or a file that of a folder."""
-    for name, is_folder in ((WAREHOUSE_NAME, False), (WORK_FOLDER, True), ("runs", True)):
+    for name, is_folder in (
+        (WAREHOUSE_NAME, False),
+        (WORK_FOLDER, True),
+        ("runs", True),
+        (EVENTS_FOLDER, True),
+    ):
         path = out / name
         if path.exists() and path.is_dir() != is_folder:
             raise _in_the_way(path)
@@ -54,7 +59,18 @@ def refuse_unusable(out: Path) -> None:
 def listed(out: Path) -> set[str]:
     """The files of blade that the manifest of this user's earlier analysis lists."""
     known = _written(out) if files.is_own(out / MANIFEST_NAME) else {}
-    return set(filter(OURS.fullmatch, known))
+    return {*filter(OURS.fullmatch, known), *_listed_events(out)}
+
+
+def _listed_events(out: Path) -> set[str]:
+    """The files of events that are listed beside them: engines differ in these alone."""
+    place = Path(EVENTS_FOLDER, EVENTS_LIST)
+    try:
+        names = json.loads(files.content(out / place)) if files.is_own(out / place) else []
+        listed = {f"{EVENTS_FOLDER}/{name}" for name in names if EVENTS_FILE.fullmatch(name)}
+    except (files.UnreadableError, ValueError, TypeError, RecursionError):
+        return set()
+    return {str(place), *listed} if names else set()
 
 
 def sha256s(texts: Mapping[str, str]) -> dict[str, str]:

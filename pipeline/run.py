@@ -15,7 +15,7 @@ from .ingest import discover, load
 from .ingest.formats import OWN_TABLE, own_table
 from .profile import Profile
 from .relation import Compute, Relation
-from .settings import MANIFEST_NAME, SQL_DIR, WAREHOUSE_NAME, Settings
+from .settings import EVENTS_FOLDER, MANIFEST_NAME, SQL_DIR, WAREHOUSE_NAME, Settings
 from .text import counted
 from .warehouse import Notice
 
@@ -92,6 +92,8 @@ def run(
                     settings.engine, jobs=settings.threads, address=settings.address
                 ),
                 parts=resources.parts(settings),
+                # A warehouse without pages may be cached as a file of its own.
+                events_folder=folder / EVENTS_FOLDER if has_pages else None,
             )
             if chosen.name:
                 progress.stage(f"checking {Path(chosen.name).name}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,12 @@ DEFAULT_MAX_LINE_BYTES = 16 * 1024 * 1024
 SQL_DIR = data_folder("sql")
 WAREHOUSE_NAME = "warehouse.duckdb"
 MANIFEST_NAME = "manifest.json"
+# Beside a warehouse that has no copy of the events: their Parquet, and the names of these files.
+EVENTS_FOLDER = "events"
+EVENTS_LIST = "files.json"
+EVENTS_FILE = re.compile(r"[0-9a-f]{64}\.parquet")
+# The variable of a connection that says where that folder is: an output may be moved.
+OUTPUT_VARIABLE = "blade_output"
 
 
 def warehouse_file(path: str | Path) -> Path:

@@ -15,7 +15,7 @@ from typing import Any
 
 from .. import files, warehouse
 from ..errors import InputError
-from ..settings import WAREHOUSE_NAME, warehouse_file
+from ..settings import EVENTS_FOLDER, WAREHOUSE_NAME, warehouse_file
 
 READ_BY_THE_ANALYSIS = "select sha256 from raw.files where kind = 'labels'"
 NO_ROOM = "Free disk space, or choose another place with TMPDIR."
@@ -27,6 +27,9 @@ def write(path: Path, labels: Path, copy: Path) -> None:
 
     try:
         shutil.copyfile(warehouse_file(path), copy)
+        events = warehouse.output_folder(path) / EVENTS_FOLDER
+        if events.is_dir() and not (copy.parent / EVENTS_FOLDER).exists():
+            (copy.parent / EVENTS_FOLDER).symlink_to(events)
     except OSError as error:
         message = f"{path}: cannot be copied ({files.reason_of(error)})."
         raise InputError(message, hint=NO_ROOM) from error

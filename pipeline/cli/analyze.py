@@ -19,7 +19,7 @@ from ..report import sentences, sidecar, tables
 from ..report.comparisons import Change
 from ..report.content import Benchmark
 from ..report.figures import Row as Finding
-from ..settings import DEFAULT_MAX_LINE_BYTES, Settings
+from ..settings import DEFAULT_MAX_LINE_BYTES, EVENTS_FOLDER, EVENTS_LIST, Settings
 from ..text import json_text, neutral, one_line
 from ..warehouse import Warehouse, open_warehouse
 from .options import (
@@ -292,6 +292,7 @@ def print_summary(analysis: Analysis) -> None:
         out=str(analysis.out),
         rest=rest,
         has_benchmarks=len({run["benchmark"] for run in runs}) > 1,
+        has_events=(analysis.out / EVENTS_FOLDER / EVENTS_LIST).is_file(),
         has_compared=bool(compared),
     )
 

@@ -10,6 +10,7 @@ from .reader import Warehouse as Warehouse
 from .reader import half_of_memory as half_of_memory
 from .reader import of_this_version as of_this_version
 from .reader import open_warehouse as open_warehouse
+from .reader import output_folder as output_folder
 from .reader import shared_memory as shared_memory
 from .reader import size_in_bytes as size_in_bytes
 from .relations import Notice as Notice

@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 
 from ..errors import InputError
-from .reader import half_of_memory, quoted
+from .reader import half_of_memory, quoted, set_output
 
 TEXTS = ("events", "rollouts", "tasks", "task_prompts")
 VIEWS = """
@@ -63,6 +63,7 @@ def build(
             f"block_size {SMALL_BLOCK if is_small else LARGE_BLOCK}, recovery_mode no_wal_writes)"
         )
         db.execute("use warehouse")
+        set_output(db, path.parent)
         # It would be drawn on stdout, which is for results.
         db.execute("set enable_progress_bar = false")
         if has_few_rows:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ import duckdb
 
 from ..errors import InputError, UsageError, did_you_mean, memory_error
 from ..notebook import table
-from ..settings import warehouse_file
+from ..settings import EVENTS_FILE, EVENTS_FOLDER, OUTPUT_VARIABLE, warehouse_file
 
 if TYPE_CHECKING:
     import polars
@@ -55,7 +55,11 @@ COMPLETE = """
             from duckdb_tables()
             where
                 database_name = $1
-                and (schema_name, table_name) in (('raw', 'events'), ('main', 'runs'))
+                and (schema_name, table_name) in (
+                    ('raw', 'events'),
+                    ('raw', 'inserted_events'), -- where raw.events is a view
+                    ('main', 'runs')
+                )
         ) as n_relations
     from pragma_database_size()
     where database_name = $1
@@ -104,8 +108,10 @@ class Warehouse:
         *,
         path: Path | None = None,
         memory_limit: str | None = None,
+        output: Path | None = None,
     ) -> None:
         self._connection = connection
+        self._output = output
         # For queries that run in another process.
         self.path = path
         self.memory_limit = memory_limit
@@ -179,7 +185,11 @@ class Warehouse:
     def cursor(self) -> Warehouse:
         """A connection to the same warehouse for another thread."""
         cursor = self._connection.cursor()
-        return Warehouse(cursor, path=self.path, memory_limit=self.memory_limit)
+        if self._output is not None:
+            set_output(cursor, self._output)
+        return Warehouse(
+            cursor, path=self.path, memory_limit=self.memory_limit, output=self._output
+        )
 
     def close(self) -> None:
         """Close the file."""
@@ -223,6 +233,8 @@ class Warehouse:
         except MemoryError as error:
             raise memory_error(is_refused=True) from error
         except duckdb.Error as error:
+            if missing := _missing_events(error):
+                raise missing from error
             # Without the position in the query and without DuckDB's own suggestion.
             message = str(error).split("\n\n")[0].partition("\nDid you mean")[0].strip()
             raise UsageError(message, hint=self._suggestion(error)) from error
@@ -255,7 +267,12 @@ def open_warehouse(
     connection.execute(f"set memory_limit = '{memory_limit or half_of_memory()}'")
     connection.execute(f"use {CATALOG}; detach memory")
     lock_down(connection, writable_folder=writable_folder)
-    return Warehouse(connection, path=Path(path), memory_limit=memory_limit)
+    return Warehouse(
+        connection,
+        path=Path(path),
+        memory_limit=memory_limit,
+        output=output_folder(Path(path)),
+    )
 
 
 def _explained_statement(query: str) -> str:
@@ -284,6 +301,8 @@ def of_this_version(path: Path) -> Iterator[None]:
     try:
         yield
     except (UsageError, duckdb.Error) as error:
+        if missing := _missing_events(error):
+            raise missing from error
         unknown = (duckdb.CatalogException, duckdb.BinderException)
         if not isinstance(error, unknown) and not isinstance(error.__cause__, unknown):
             raise
@@ -307,6 +326,7 @@ def attached(path: Path) -> duckdb.DuckDBPyConnection:
         ((n_bytes, n_relations),) = connection.execute(COMPLETE, [CATALOG]).fetchall()
         # The file has all blocks that it uses, and relations of blade.
         if path.stat().st_size >= n_bytes and n_relations == 2:
+            _allow_events(connection, output_folder(path))
             return connection
     except (duckdb.OutOfMemoryException, MemoryError) as error:
         connection.close()
@@ -315,6 +335,45 @@ def attached(path: Path) -> duckdb.DuckDBPyConnection:
         pass  # not a warehouse, or incomplete
     connection.close()
     raise InputError(f"{path}: cannot be opened as a warehouse of blade.", hint=ANALYZE_HINT)
+
+
+def output_folder(warehouse: Path) -> Path:
+    """The folder of a warehouse, which may have its events beside it; a link may lead there."""
+    path = warehouse_file(warehouse).absolute()
+    return path.parent if (path.parent / EVENTS_FOLDER).is_dir() else path.resolve().parent
+
+
+def set_output(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
+    """Say where the events of the warehouse are; each connection has to know."""
+    connection.execute(f"set variable {OUTPUT_VARIABLE} = {quoted(folder.absolute())} || '/'")
+
+
+def _allow_events(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
+    """Allow queries to read the files of events beside the warehouse, and no others."""
+    set_output(connection, folder)
+    events, inside = folder / EVENTS_FOLDER, folder.resolve()
+    allowed: list[str] = []
+    with suppress(OSError):  # no such folder
+        # While an output is replaced, its files are links to others in it.
+        allowed += sorted(
+            quoted(path)
+            for path in events.iterdir()
+            if EVENTS_FILE.fullmatch(path.name)
+            and (not path.is_symlink() or path.resolve().is_relative_to(inside))
+        )
+    if allowed:
+        connection.execute(f"set allowed_paths = [{', '.join(allowed)}]")
+
+
+def _missing_events(error: Exception) -> InputError | None:
+    """The message for a warehouse that was copied without its events, or without some of them."""
+    match = re.search(rf'"([^"]*{EVENTS_FOLDER})/{EVENTS_FILE.pattern}"', str(error))
+    if match is None:
+        return None
+    return InputError(
+        f"{match[1]}: not all events of this warehouse are there.",
+        hint=f"Copy the folder {EVENTS_FOLDER} together with the warehouse, or analyze again.",
+    )
 
 
 def lock_down(

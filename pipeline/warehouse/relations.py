@@ -22,8 +22,8 @@ import duckdb
 
 from ..errors import BladeError, InputError
 from ..relation import Computation, Compute, Relation
-from ..settings import SQL_DIR
-from .reader import Warehouse
+from ..settings import OUTPUT_VARIABLE, SQL_DIR
+from .reader import Warehouse, set_output
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -244,8 +244,11 @@ def _comes_after(relation: Relation, names: Collection[str]) -> set[str]:
 def _cursor(db: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
     """Another connection to the same database, with the settings of this one."""
     cursor = db.cursor()
-    (name,) = db.execute("select current_database()").fetchall()[0]
+    query = f"select current_database(), getvariable('{OUTPUT_VARIABLE}')"
+    ((name, output),) = db.execute(query).fetchall()
     cursor.execute(f"use {name}; set enable_progress_bar = false")
+    if output is not None:
+        set_output(cursor, Path(output))
     return cursor
 
 

@@ -115,11 +115,11 @@ def tasks(path: str) -> None:
 
     (artifact,) = discover.artifacts((Path(path),))
     spans = shards.cut(artifact)
-    if len(spans) > 1:
-        shards.digests(shards.Divided(artifact, spans))
+    prefixes = shards.scan(shards.Divided(artifact, spans)) if len(spans) > 1 else []
+    befores = [0, *(prefix.n_lines for prefix in prefixes)]
     n_bytes = 0
-    for span in spans:
-        shard = shards.Shard(artifact, 0, span, span.start == 0, DEFAULT_MAX_LINE_BYTES)
+    for span, n_before in zip(spans, befores, strict=False):
+        shard = shards.Shard(artifact, 0, span, n_before, DEFAULT_MAX_LINE_BYTES)
         n_bytes += sum(map(len, shards.gather(shard).tables.values()))
     print(json.dumps({"n_bytes": n_bytes}))
 

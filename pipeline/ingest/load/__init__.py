@@ -32,11 +32,13 @@ def artifacts(
     read: Read = lambda _read, _all: None,
     engine: Engine | None = None,
     parts: Parts | None = None,
+    events_folder: Path | None = None,
 ) -> None:
     """Read all artifacts into the schema `raw` of the open warehouse.
 
     Files of other formats are converted into the folder `spool`, which the caller removes. If an
-    engine is given, it reads the files of Gym, but for the parts that were read before.
+    engine is given, it reads the files of Gym, but for the parts that were read before. Many events
+    that an engine has read are stored as Parquet in the folder for events, if there is one.
     """
     create_table(db, "raw.rejects", record_sql.REJECTS)
     numbered = list(enumerate(discovered))
@@ -47,11 +49,18 @@ def artifacts(
         if artifact.kind in ROW_KINDS or artifact.format is not None
     ]
     reading = records.Reading(
-        settings.max_line_bytes, read, spool, settings.is_growing, engine=engine, parts=parts
+        settings.max_line_bytes,
+        read,
+        spool,
+        settings.is_growing,
+        engine=engine,
+        parts=parts,
+        events_folder=events_folder,
     )
     by_stream, by_shard = shards.split_by_engine(by_row, reading)
     converted = records.load(db, by_stream, tallies, reading)
     shards.load(db, by_shard, tallies, reading)
+    db.execute(record_sql.create_records())
     curated = [(no, artifact) for no, artifact in numbered if artifact.kind is Kind.LABELS]
     sidecars.load_labels(db, curated, tallies, max_line_bytes=settings.max_line_bytes)
     rest = [(no, artifact) for no, artifact in numbered if no not in tallies]

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterable
 
-from ...settings import SQL_DIR
+from ...settings import OUTPUT_VARIABLE, SQL_DIR
 from ..formats import gym
 
 NO_TYPE = "?"
@@ -93,6 +93,24 @@ def create_records() -> str:
                 from raw.events
                 where seq = 0
             )
+        )
+    """
+
+
+def view_events(names: Iterable[str]) -> str:
+    """Turn raw.events into a view that adds the events in these files of the output to its own.
+
+    The names are relative to the output, whose place the connection knows; without it, to the
+    working directory.
+    """
+    folder = f"getvariable('{OUTPUT_VARIABLE}')"
+    return f"""
+        alter table raw.events rename to inserted_events;
+        create view raw.events as
+        from raw.inserted_events
+        union all
+        from read_parquet(
+            list_transform({_texts(names)}, lambda name: concat({folder}, name))
         )
     """
 

@@ -59,7 +59,10 @@ MOST_ORDERS = 8
 
 @dataclass(frozen=True)
 class Reading:
-    """How lines are read: limits, progress, folder for spools, spans of files, engine and parts."""
+    """How lines are read: limits, progress, folder for spools, spans of files, engine and parts.
+
+    If there is a folder for events, those of large files that an engine reads are stored there.
+    """
 
     max_line_bytes: int
     read: Read
@@ -68,6 +71,7 @@ class Reading:
     spans: Mapping[int, Span] = field(default_factory=dict)
     engine: Engine | None = None
     parts: Parts | None = None
+    events_folder: Path | None = None
 
 
 def load(
@@ -127,7 +131,6 @@ def load(
     )
     _run(db, stream, record_sql.insert_events(fields, orders, is_exact=False))
     _repair_irregular(db, tallies)
-    db.execute(record_sql.create_records())
     return converted
 
 

@@ -1,20 +1,22 @@
 """Read files in shards of whole lines, wherever an engine runs.
 
-Shards are independent. Their rows are returned as Parquet, and their lines are numbered when all
-earlier lines are counted, so that the rows are the same as those of one stream.
+Shards are independent. The lines before each are counted first, so that its rows, which are
+returned as Parquet, have the ids that they would have in one stream. Few events are inserted into
+the warehouse; the Parquet of many is stored beside it, and `raw.events` becomes a view of it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import io
+import json
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 import pyarrow as pa
@@ -22,14 +24,16 @@ import pyarrow as pa
 from ...artifact import Artifact
 from ...errors import InputError
 from ...files import reason_of
-from ...settings import SQL_DIR
+from ...settings import EVENTS_FOLDER, EVENTS_LIST, SQL_DIR
 from . import record_sql, records
-from .lines import BLOCK_BYTES, WHOLE, FileTally, Span, record_id
+from .lines import BLOCK_BYTES, LINE_BITS, WHOLE, FileTally, Span
 
 SHARD_BYTES = 256 << 20
+# For smaller inputs, a warehouse of one file is worth more than the time to insert their events.
+STORED_BYTES = 64 << 20
 # A file that was written later than this may change once more without showing it.
 SETTLED_NS = 2 * 10**9
-TABLES = ("raw.events", "raw.rejects")
+EVENTS, REJECTS = TABLES = ("raw.events", "raw.rejects")
 # Several workers share a machine: what exceeds the memory is written to disk.
 WORKER_CONFIG: dict[str, Any] = {
     "threads": 1,
@@ -38,17 +42,25 @@ WORKER_CONFIG: dict[str, Any] = {
 }
 # For long texts: zstd would halve them, and take twice as long.
 CODECS = dict.fromkeys(("arguments", "text", "words", "verifier", "prompt"), "snappy")
-TALLY = pa.schema([("n_lines", pa.int64()), ("n_blank", pa.int64())])
-PART = (*TABLES, "tally")
+SUMMARY = pa.schema(
+    [
+        ("file_no", pa.int64()),
+        ("n_lines", pa.int64()),
+        ("n_blank", pa.int64()),
+        ("events_name", pa.string()),
+    ]
+)
+PART = (*TABLES, "summary")
 # Rows that are in memory at a time, uncompressed.
 GROUP_ROWS = 16384
 State = tuple[int, ...]
 SAME_PATH_HINT = "Results must have the same path on all machines."
+NO_ROOM = "Free disk space there, or choose another place with --out."
 
 
 @dataclass(frozen=True)
 class Shard:
-    """Whole lines of a file. Only the first shard may begin with a byte order mark.
+    """Whole lines of a file, and how many lines precede them.
 
     The key is of its content, if others follow it.
     """
@@ -56,7 +68,7 @@ class Shard:
     artifact: Artifact
     file_no: int
     span: Span
-    is_first: bool
+    n_before: int
     max_line_bytes: int
     is_growing: bool = False
     key: str | None = None
@@ -76,12 +88,20 @@ class Divided:
         return self.artifact.name
 
 
+class Prefix(NamedTuple):
+    """The hash of a file up to the end of a span, and how many lines end there."""
+
+    sha256: str
+    n_lines: int
+
+
 @dataclass
 class Gathered:
-    """The contents of a shard: its tally, and each table as Parquet."""
+    """The contents of a shard: its tally, each table as Parquet, and a name for its events."""
 
     tally: FileTally
     tables: dict[str, bytes] = field(default_factory=dict)
+    events_name: str = ""
 
 
 def cut(artifact: Artifact) -> list[Span]:
@@ -127,28 +147,39 @@ def load(
     divided = {no: Divided(artifact, cut(artifact)) for no, artifact in files}
     several = {no: file for no, file in divided.items() if len(file.spans) > 1}
     states = {no: _state(file.artifact) for no, file in several.items()}
-    hashed = dict(zip(several, reading.engine(digests, list(several.values())), strict=True))
+    prefixes = dict(zip(several, reading.engine(scan, list(several.values())), strict=True))
     shards = [
         shard
         for no, file in divided.items()
-        for shard in _shards(no, file, hashed.get(no, []), reading)
+        for shard in _shards(no, file, prefixes.get(no, []), reading)
     ]
     schemas = {table: db.table(table).limit(0).to_arrow_table().schema for table in TABLES}
     n_bytes = sum(artifact.n_bytes for _, artifact in files)
+    folder = reading.events_folder if n_bytes >= STORED_BYTES else None
+    names: list[str] = []
     reading.spool.mkdir(exist_ok=True)
     for shard, gathered in _gathered(shards, states, schemas, reading):
         read = gathered.tally
         tally = tallies.setdefault(shard.file_no, FileTally())
-        n_before = 0 if shard.is_first else 1
-        offset = record_id(shard.file_no, tally.n_lines - n_before)
-        for table in TABLES:
-            _insert(db, table, gathered.tables[table], offset, reading.spool / "shard.parquet")
+        if tally.n_lines != shard.n_before:
+            message = f"{shard.artifact.name}: changed while it was read."
+            raise InputError(message, hint="Analyze again when nothing writes to it.")
+        spooled = reading.spool / "shard.parquet"
+        _insert(db, REJECTS, gathered.tables[REJECTS], spooled)
+        if folder is None:
+            _insert(db, EVENTS, gathered.tables[EVENTS], spooled)
+        else:
+            names.append(f"{gathered.events_name}.parquet")
+            _store(folder / names[-1], gathered.tables[EVENTS])
         reading.read(min(SHARD_BYTES, read.n_bytes), n_bytes)
-        tally.n_lines += read.n_lines - n_before
+        tally.n_lines = read.n_lines
         tally.n_blank += read.n_blank
         tally.n_bytes, tally.sha256 = read.n_bytes, read.sha256
-    for no, of_parts in hashed.items():
-        tallies[no].sha256 = of_parts[-1]
+    for no, of_file in prefixes.items():
+        tallies[no].sha256 = of_file[-1].sha256
+    if folder is not None and names:
+        _store(folder / EVENTS_LIST, json.dumps(names, indent=2).encode())
+        db.execute(record_sql.view_events([f"{EVENTS_FOLDER}/{name}" for name in names]))
 
 
 def _gathered(
@@ -171,25 +202,30 @@ def _gathered(
         state = _state(shard.artifact)
         is_unchanged = state is not None and state == states.get(shard.file_no)
         if parts and shard.key and is_unchanged and gathered.tally.damage is None:
-            parts.write(shard.key, _packed(gathered))
+            parts.write(shard.key, _packed(shard, gathered))
         yield shard, gathered
 
 
 def _shards(
-    file_no: int, file: Divided, hashed: list[str], reading: records.Reading
+    file_no: int, file: Divided, prefixes: list[Prefix], reading: records.Reading
 ) -> Iterator[Shard]:
+    n_before = 0
     for place, span in enumerate(file.spans):
-        # What precedes the end of a shard, and where it begins, say what it contains.
-        content = f"{hashed[place]} {span.start} {reading.max_line_bytes}" if span.end else None
+        key = None
+        if span.end is not None:
+            # What precedes the end of a shard, and where it begins, say what it contains.
+            key = f"{prefixes[place].sha256} {span.start} {reading.max_line_bytes}"
         yield Shard(
             file.artifact,
             file_no,
             span,
-            span.start == 0,
+            n_before,
             reading.max_line_bytes,
             reading.is_growing,
-            content,
+            key,
         )
+        if span.end is not None:
+            n_before = prefixes[place].n_lines
 
 
 def _state(artifact: Artifact) -> State | None:
@@ -204,16 +240,16 @@ def _state(artifact: Artifact) -> State | None:
 
 
 def gather(shard: Shard) -> Gathered:
-    """Read one shard like a file; its lines are numbered from 1, or from 2 if others precede it."""
+    """Read one shard like a file whose earlier lines are known."""
     if not Path(shard.artifact.path).exists():
         raise InputError(f"{shard.artifact.name}: not found.", hint=SAME_PATH_HINT)
-    tallies = {0: FileTally(n_lines=0 if shard.is_first else 1)}
+    tallies = {shard.file_no: FileTally(n_lines=shard.n_before)}
     reading = records.Reading(
         shard.max_line_bytes,
         read=lambda _read, _all: None,
         spool=Path(),
         is_growing=shard.is_growing,
-        spans={0: shard.span},
+        spans={shard.file_no: shard.span},
     )
     with (
         tempfile.TemporaryDirectory(prefix="blade-") as spill,
@@ -224,36 +260,41 @@ def gather(shard: Shard) -> Gathered:
             f"create schema raw; create table raw.rejects ({record_sql.REJECTS})"
         )
         db.execute((SQL_DIR / "macros.sql").read_text(encoding="utf-8"))
-        records.load(db, [(0, shard.artifact)], tallies, reading)
-        tables = {table: _parquet(db.table(table)) for table in TABLES}
-    return Gathered(tallies[0], tables)
+        records.load(db, [(shard.file_no, shard.artifact)], tallies, reading)
+        tables = {table: _parquet(db.table(table).to_arrow_reader(GROUP_ROWS)) for table in TABLES}
+    return Gathered(tallies[shard.file_no], tables, _name(tables))
 
 
-def digests(file: Divided) -> list[str]:
-    """The hash of a file up to the end of each of its spans; the last is that of the file."""
+def _name(tables: Mapping[str, bytes]) -> str:
+    """A name that only these events have: no output can show those of another."""
+    return hashlib.sha256(tables[EVENTS]).hexdigest()
+
+
+def scan(file: Divided) -> list[Prefix]:
+    """What precedes the end of each span of a file; the last prefix is the whole file."""
     digest = hashlib.sha256()
-    hashed: list[str] = []
+    n_lines = 0
+    prefixes: list[Prefix] = []
     try:
         with file.artifact.path.open("rb") as content:
             for span in file.spans:
                 n_bytes = sys.maxsize if span.end is None else span.end - span.start
                 while n_bytes and (block := content.read(min(n_bytes, BLOCK_BYTES))):
                     digest.update(block)
+                    n_lines += block.count(b"\n")
                     n_bytes -= len(block)
-                hashed.append(digest.hexdigest())
+                prefixes.append(Prefix(digest.hexdigest(), n_lines))
     except OSError as error:
         raise InputError(f"{file}: cannot be read ({reason_of(error)}).") from error
-    return hashed
+    return prefixes
 
 
-def _packed(gathered: Gathered) -> dict[str, bytes]:
-    """What is kept of a shard: its tables, and its counts as another."""
-    import pyarrow.parquet as pq
-
-    sink = io.BytesIO()
-    counts = [[gathered.tally.n_lines], [gathered.tally.n_blank]]
-    pq.write_table(pa.table(counts, schema=TALLY), sink)
-    return {**gathered.tables, "tally": sink.getvalue()}
+def _packed(shard: Shard, gathered: Gathered) -> dict[str, bytes]:
+    """What is cached of a shard: its tables, and a summary as another."""
+    tally = gathered.tally
+    values = [[shard.file_no], [tally.n_lines], [tally.n_blank], [gathered.events_name]]
+    summary = pa.table(values, schema=SUMMARY)
+    return {**gathered.tables, "summary": _parquet(summary.to_reader())}
 
 
 def _cached(
@@ -266,20 +307,41 @@ def _cached(
     if contents is None:
         return None
     try:
-        for table, schema in {**schemas, "tally": TALLY}.items():
+        for table, schema in {**schemas, "summary": SUMMARY}.items():
             if not pq.read_schema(pa.BufferReader(contents[table])).equals(schema):
                 return None
-        (counts,) = pq.read_table(pa.BufferReader(contents.pop("tally"))).to_pylist()
+        (summary,) = pq.read_table(pa.BufferReader(contents.pop("summary"))).to_pylist()
+        file_no, events_name = summary.pop("file_no"), summary.pop("events_name")
+        if file_no != shard.file_no:
+            offset = (shard.file_no - file_no) << LINE_BITS
+            contents = {table: _renumbered(contents[table], offset) for table in TABLES}
+            events_name = _name(contents)
     except (pa.ArrowException, ValueError):
         return None
-    return Gathered(FileTally(n_bytes=shard.artifact.n_bytes, **counts), contents)
+    tally = FileTally(n_bytes=shard.artifact.n_bytes, **summary)
+    return Gathered(tally, contents, events_name)
 
 
-def _parquet(table: duckdb.DuckDBPyRelation) -> bytes:
+def _renumbered(content: bytes, offset: int) -> bytes:
+    """A table of a shard as if its file had another number among the files."""
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    file = pq.ParquetFile(pa.BufferReader(content))
+    place = file.schema_arrow.get_field_index("record_id")
+    schema = file.schema_arrow
+
+    def groups() -> Iterator[pa.RecordBatch]:
+        for batch in file.iter_batches(GROUP_ROWS):
+            yield batch.set_column(place, schema.field(place), pc.add(batch[place], offset))
+
+    return _parquet(pa.RecordBatchReader.from_batches(schema, groups()))
+
+
+def _parquet(stream: pa.RecordBatchReader) -> bytes:
     import pyarrow.parquet as pq  # slow to import, and rarely needed
 
     sink = io.BytesIO()
-    stream = table.to_arrow_reader(GROUP_ROWS)
     codecs = {name: CODECS.get(name, "zstd") for name in stream.schema.names}
     with pq.ParquetWriter(sink, stream.schema, compression=codecs) as writer:
         for batch in stream:
@@ -287,14 +349,17 @@ def _parquet(table: duckdb.DuckDBPyRelation) -> bytes:
     return sink.getvalue()
 
 
-def _insert(
-    db: duckdb.DuckDBPyConnection, table: str, content: bytes, offset: int, file: Path
-) -> None:
+def _insert(db: duckdb.DuckDBPyConnection, table: str, content: bytes, file: Path) -> None:
     """Insert the rows of a shard by way of a file: DuckDB reads Parquet faster than from Arrow."""
     file.write_bytes(content)
-    db.execute(
-        f"insert into {table} select * replace (record_id + {offset} as record_id) "
-        "from read_parquet(?)",
-        [str(file)],
-    )
+    db.execute(f"insert into {table} from read_parquet(?)", [str(file)])
     file.unlink()
+
+
+def _store(path: Path, content: bytes) -> None:
+    try:
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(content)
+    except OSError as error:
+        message = f"{path.parent}: cannot be written ({reason_of(error)})."
+        raise InputError(message, hint=NO_ROOM) from error

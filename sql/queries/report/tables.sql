@@ -317,14 +317,15 @@ select
     length(coalesce(words, text, arguments)) as n_characters
 from warehouse.raw.events
 inner join staging.rollout_keys using (record_id)
--- By row number, which a view does not have: a join with what is wanted would read every text.
-where events.rowid in (
-    select events.rowid
-    from warehouse.raw.events
-    inner join staging.rollout_keys using (record_id)
-    semi join wanted using (run_id, task_id, rollout_index, seq)
-    where seq > 0
-)
+semi join wanted using (run_id, task_id, rollout_index, seq)
+where
+    seq > 0
+    -- Otherwise every text would be read before the join.
+    and record_id in (
+        select record_id
+        from staging.rollout_keys
+        semi join wanted using (run_id, task_id, rollout_index)
+    )
 order by run_id, try_cast(task_id as bigint), task_id, rollout_index, seq;
 
 -- evidence_differences: each change not made as expected, as JSON, and the first event that differs from the closest pass
