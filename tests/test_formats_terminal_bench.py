@@ -136,7 +136,7 @@ def test_a_copy_of_a_run_is_not_read(tmp_path: Path) -> None:
 
 
 def test_runs_by_names_of_their_own(tmp_path: Path) -> None:
-    """Results and metadata are recognised by what they begin with, and are joined by their names."""
+    """Results and metadata are recognised by what they begin with, and joined by their names."""
     about = {"run_id": "x", "dataset_name": "core", "agent_name": "terminus", "n_attempts": 1}
     listed = [trial("a", 1, True), trial("b", 1, False)]
     files = {
