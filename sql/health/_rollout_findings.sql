@@ -1,6 +1,6 @@
 -- Everything that the health checks found on single rollouts.
 -- grain: run_id, task_id, rollout_index, check_id, subject
--- looks at: task
+-- looks at: run
 -- kind: step
 with
 -- Few rollouts give rise to a check of the plain response: only of those is more read.
@@ -115,6 +115,21 @@ every as (
         ) as finding
     from staging.attempts
     where not attempts.is_scored and attempts.is_infrastructure and attempts.failure_class is not null
+    union all
+    select
+        run_id,
+        task_id,
+        rollout_index,
+        finding(
+            'rollout_infrastructure_failure', '',
+            'the attempt ended with an error of the harness, and nothing was scored', error
+        ) as finding
+    from staging.ungraded
+    inner join staging.rollouts using (record_id)
+    where
+        error is not null
+        and not is_scored
+        and limit_reached is null
     union all
     select
         run_id,

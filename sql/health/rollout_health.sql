@@ -1,6 +1,6 @@
 -- Whether the evaluation of each recorded rollout can be trusted, passing or failing.
 -- grain: run_id, task_id, rollout_index
--- looks at: task
+-- looks at: run
 -- kind: table
 with findings as (
     select

@@ -1,6 +1,6 @@
 -- The health of a task's recorded rollouts, and what only all of them together show.
 -- grain: run_id, task_id
--- looks at: task
+-- looks at: run
 with findings as (
     select
         run_id,

@@ -131,7 +131,7 @@ select
         []
     ) as limit_kinds,
     -- Limits are modes where failures run into them more often, by themselves or as an attempt's end.
-    coalesce(at_limits.n_at_limit, 0) > 0 and totals.n_limit_known > 0 and benchmark not in (
+    coalesce(at_limits.n_at_limit, 0) > 0 and benchmark not in (
         select modes.benchmark
         from staging.modes
         where modes.kind = 'limit' or modes.reason = 'terminal'
