@@ -283,7 +283,7 @@ def test_a_transcript_says_first_why_it_failed(reader: Reader) -> None:
         for each in (
             f"<b>{MODE}</b>",
             "called otherwise, and refused: event_id: expected &#34;00073742&#34;, got ",
-            "calendar_delete: never made",
+            "calendar_delete: made fewer times",
             "First difference from the closest pass",
             'id="transcript"',
             'id="e1"',
