@@ -64,7 +64,7 @@ def test_lists_of_older_versions(tmp_path: Path) -> None:
     tasks = {
         "HumanEval/0": {
             "nfiles": 3,
-            "base": [["success", [1, 1]], ["success", [1, 1]], ["failed", [0]]],
+            "base": [["success", [1, 1]], ["success", [1, 1]], ["failed", []]],
             "plus": [["success", [1]], ["failed", [1]], ["failed", []]],
         },
         "HumanEval/1": {"nfiles": 1, "base": [["success", [1]]], "plus": []},
@@ -80,4 +80,5 @@ def test_lists_of_older_versions(tmp_path: Path) -> None:
     rows = [one.value for one in entries if isinstance(one, Row)]
     answers = [row["response"]["output"] for row in rows]
     assert [row["reward"] for row in rows] == [1, 0, 0, 1]
+    assert [row["base_details"] for row in rows] == [[1], [1], [], [1]]
     assert [one[0]["content"] if one else None for one in answers] == ["a", "c", None, "b"]

@@ -340,7 +340,7 @@ select
     *,
     -- What runs are called by, and what gives their rewards, is in their names or named first; how often a task was
     -- tried moves no rate.
-    setting not in ('model', 'checkpoint', 'repeats', 'n_concurrent_trials')
+    setting not in ('model', 'checkpoint', 'repeats', 'n_concurrent_trials', 'fields of the rows')
     and not gives_rewards
     and coalesce(greatest(length(base_value), length(candidate_value)) <= 40, false)
     and base_value is not null

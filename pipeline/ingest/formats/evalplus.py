@@ -91,17 +91,25 @@ def read(artifact: Artifact) -> Iterator[Reading]:
                 explanation=_reason(solution),
                 **_failing_tests(solution),
             )
+            # An empty list says that no test was run to its end.
+            if (details := get(solution, "base_details")) is not None:
+                row = {**row, "base_details": details}
             yield Row(row, benchmark=name.partition("/")[0], question=name)
 
 
 def _older(task: dict[str, Any]) -> list[dict[str, Any]]:
     """The solutions of a task, of which older results hold a list of each kind of test.
 
-    What they hold beside the word is which tests were run, not which of them failed.
+    What they hold beside the word is which tests were run, not which of them failed: whether there
+    is any is a field.
     """
     base, extra = items(task.get("base")), items(task.get("plus"))
     return [
-        {"base_status": get(one, 0), "plus_status": get(extra, place, 0)}
+        {
+            "base_status": get(one, 0),
+            "plus_status": get(extra, place, 0),
+            "base_details": items(get(one, 1))[:1] if isinstance(get(one, 1), list) else None,
+        }
         for place, one in enumerate(base)
     ]
 
