@@ -290,3 +290,17 @@ def test_the_choice_and_the_right_one(
     answer, key = shown
     assert row.get("extracted_answer") == answer
     assert row["target"] == (target if key is None else key)
+
+
+def test_arguments_of_the_model_are_settings() -> None:
+    """All but its name and where it is served, of a text or an object, and no secrets."""
+    written = "pretrained=org/m,base_url=http://x:1,schema=a.B,api_key=sk-1,stop=[1,2],dtype=auto"
+    expected = {"schema": "a.B", "stop": "[1,2]", "dtype": "auto"}
+    known = {"config": {"model_args": written}}
+    settings = {one.name: one.value for one in lm_eval._settings(known)}
+    assert settings == {
+        "model_name": "org/m",
+        **{f"model_args.{k}": v for k, v in expected.items()},
+    }
+    known = {"config": {"model_args": {"pretrained": "org/m", "dtype": "auto"}}}
+    assert "model_args.dtype" in {one.name for one in lm_eval._settings(known)}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -27,6 +26,7 @@ from .options import (
     PATH,
     Number,
     follow_option,
+    joined,
     json_option,
     memory_option,
     shown_progress,
@@ -402,7 +402,7 @@ def with_commands(
     for row in ranked:
         command = finding_command(row)
         sentence = PLAIN.finding(row, beside[row.benchmark], is_of_several=len(beside) > 1)
-        lines.append((sentence, f"blade {shlex.join(command)}{rest}" if command else ""))
+        lines.append((sentence, f"{joined(['blade', *command])}{rest}" if command else ""))
     return lines
 
 

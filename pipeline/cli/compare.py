@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -31,6 +30,7 @@ from .options import (
     analyzed,
     command,
     format_option,
+    joined,
     json_option,
     link_option,
     warehouse_option,
@@ -260,7 +260,7 @@ def _next_commands(compared: Sequence[Comparison], warehouse: Path, *, is_full: 
         tasks = [task.task_id for task in [*each.lead.losses, *each.lead.gains]]
         commands += [command("why", f"{each.candidate}/{name}", warehouse) for name in tasks[:1]]
         if not is_full and each.lead.ledgers:
-            pair = shlex.join(["blade", "compare", each.base, each.candidate, "--full"])
+            pair = joined(["blade", "compare", each.base, each.candidate, "--full"])
             commands.append(f"{pair}{where(warehouse)}")
     return commands or [
         command("compare", each.base, warehouse) for each in compared[:1] if not named

@@ -9,7 +9,7 @@ import re
 import shlex
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -97,9 +97,21 @@ def _warehouse(_context: click.Context, _parameter: click.Parameter, value: Path
     return nearest_warehouse() or DEFAULT_OUT / WAREHOUSE_NAME
 
 
+# What stands for itself between double quotes.
+PLAIN_WORD = re.compile(r"[\w '(),.*=<>:;/|+-]+", re.ASCII)
+
+
 def command(name: str, argument: str, warehouse: Path) -> str:
     """A command to run next, quoted for a shell: names come from untrusted files."""
-    return shlex.join(["blade", name, argument]) + where(warehouse)
+    return joined(["blade", name, argument]) + where(warehouse)
+
+
+def joined(words: Iterable[str]) -> str:
+    """A command of these words; one with single quotes, as of SQL, is easier to read in double."""
+    return " ".join(
+        f'"{word}"' if "'" in word and PLAIN_WORD.fullmatch(word) else shlex.quote(word)
+        for word in words
+    )
 
 
 def where(warehouse: Path) -> str:

@@ -134,7 +134,7 @@ settings as (
         coalesce(nullif(regexp_extract(value, 'sha256 [0-9a-f]{8}'), ''), left(value, 60)) as value
     from staging.run_settings
     where
-        not regexp_matches(name, '(^|[._])(seed|num_trials|num_repeats|n_repeats)$|^log_|^task_args\.|_limit$')
+        not regexp_matches(name, '(^|[._])(seed|num_trials|num_repeats|n_repeats)$|^log_|^(task|model)_args\.|_limit$')
         and name not in (
             'notes', 'policy_model_name', 'model_name', 'model', 'model_id', 'write_tools', 'pass_threshold',
             'checkpoint', 'checkpoint_path', 'ckpt', 'ckpt_path', 'step', 'global_step',

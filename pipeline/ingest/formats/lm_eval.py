@@ -35,6 +35,7 @@ from . import (
     number,
     objects,
     packed,
+    recorded,
     settings,
     text,
     without_empty,
@@ -64,6 +65,8 @@ FIRST_OF_ROWS = re.compile(rb'[\s\xef\xbb\xbf]*(\[\s*)?\{\s*"doc_id"\s*:')
 FIRST_OF_RESULTS = re.compile(rb'[\s\xef\xbb\xbf]*\{\s*"results"\s*:')
 LONG = 4096
 MODEL = re.compile(r"(?:^|,)(?:pretrained|model)=([^,]+)")
+ARGUMENT = re.compile(r"(\w+)=(.*?)(?=,\w+=|$)", re.DOTALL)
+OF_PLACE = frozenset("pretrained model tokenizer path base_url host port device".split())
 # The number of samples, which newer results have among the figures.
 NO_FIGURE = "sample_len"
 UNKNOWN_MEAN = "how its rows were aggregated is not recorded"
@@ -330,6 +333,8 @@ def _results(artifact: Artifact) -> Iterator[Reading]:
 
 
 def _settings(results: Any) -> Iterator[Setting]:
+    for name, value in recorded(_arguments(results), "model_args."):
+        yield Setting(name, value)
     sampling = get(results, "config", "gen_kwargs")
     yield from settings(
         {
@@ -339,6 +344,13 @@ def _settings(results: Any) -> Iterator[Setting]:
             "limit": get(results, "config", "limit"),
         }
     )
+
+
+def _arguments(results: Any) -> dict[str, Any]:
+    """The arguments of the model but for its name and where it is served; older ones are a text."""
+    written = get(results, "config", "model_args")
+    listed = ARGUMENT.findall(written) if isinstance(written, str) else fields(written).items()
+    return {name: value for name, value in listed if name not in OF_PLACE}
 
 
 def _results_alone(results: Any) -> Iterator[Reading]:
