@@ -542,3 +542,29 @@ test_incomplete_and_untested = facts_of(
     needs=(*NEEDS, "failure_modes", "staging.ungraded", "root_causes"),
 )
 test_measures_beside_predictions = facts_of(measured(), "swe_bench_measures", needs=NEEDS)
+
+
+def test_what_broke_down_and_what_was_not_recorded(tmp_path: Path) -> None:
+    """An error of the evaluation is told as one; an empty list of messages is no fault."""
+    model = {"model_name_or_path": "m", "model_patch": "diff"}
+    files: dict[str, Any] = {
+        "r/preds.json": json.dumps(
+            {f"o__r-{n}": {"instance_id": f"o__r-{n}", **model} for n in (1, 2)}
+        ),
+        "r/m.run.json": json.dumps(
+            report(submitted=["o__r-1", "o__r-2"], completed=["o__r-1"], resolved=["o__r-1"])
+            | {"error_ids": ["o__r-2"]}
+        ),
+        "r/o__r-1/o__r-1.traj.json": json.dumps(
+            {"info": {"exit_status": "Submitted"}, "messages": [], "trajectory_format": "mini"}
+        ),
+    }
+    actual = analyzed(tmp_path, files, needs=[*NEEDS, "root_causes"])
+    assert actual.rows("select reason from rejects") == []
+    assert actual.rows("select task_id, n_turns, reward from rollouts order by all") == [
+        ("o__r-1", None, 1.0),
+        ("o__r-2", None, None),
+    ]
+    assert actual.rows("select task_id, cause, note from root_causes") == [
+        ("o__r-2", "IR", "the evaluation ended with an error")
+    ]

@@ -146,6 +146,21 @@ def test_a_long_benchmark_is_cut_and_no_model() -> None:
         assert alias == f"{model}_{benchmark}"[:46]
 
 
+def test_no_name_is_a_part_of_another() -> None:
+    """A run of two models is not called as if it were the run of the one that others share."""
+    names = [
+        "qwen3-14b_qwen3-coder-30b-a3b",
+        "qwen3-14b_glm-4.6",
+        "qwen3-14b_sonnet-4.5",
+        "qwen3-30b-a3b_all",
+        "run-11-stateless-step80-qwen3-coder-30b-a3b",
+        "run-11-statefull-step80-qwen3-coder-30b-a3b",
+        "stage-1-stateful_qwen3-coder-30b-a3b",
+        "stage-1-stateless_qwen3-coder-30b-a3b",
+    ]
+    assert alias_of(core=names)[names[0]] == names[0]
+
+
 def test_a_number_below_zero_says_nothing() -> None:
     """It is a number as others are, which names do without."""
     ends = "none-0.1_range_0-{0}_user-none-llm_{1}"

@@ -159,6 +159,12 @@ def worded(names: Sequence[str], shown: Sequence[str], models: Sequence[str | No
     brief = {name: alias.translate(SHOWN_GAPS) for name, alias in _evened(brief, parts).items()}
     uses = Counter(brief.get(name, alias).lower() for name, alias in zip(names, shown, strict=True))
     wanted = [brief.get(name) or alias for name, alias in zip(names, shown, strict=True)]
+    # A name that has all its words in another one looks like that run without something.
+    words = [set(GAP.split(f"_{alias}")[2::2]) for alias in wanted]
+    wanted = [
+        name if len(name) <= LONGEST_OF_TWO_WORDS and any(own < other for other in words) else alias
+        for name, alias, own in zip(names, wanted, words, strict=True)
+    ]
     return [
         own if uses[own.lower()] == 1 else alias for own, alias in zip(wanted, shown, strict=True)
     ]

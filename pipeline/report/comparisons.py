@@ -14,6 +14,7 @@ STANDING = ("regressed", "improved", "")
 # Of fewer common tasks nothing can be shown; more such pairs than this are one line.
 FEWEST_TASKS = 10
 MOST_SMALL = 3
+MOST_IN_ORDER = 10
 
 
 @dataclass(frozen=True)
@@ -184,13 +185,16 @@ def leading(comparisons: Iterable[Comparison], most: int | None = None) -> list[
     Of changes without a verdict the largest are first. Of so many only the first; a regression is
     never left out.
     """
+    every = list(comparisons)
     ranked = sorted(
-        comparisons,
+        every,
         key=lambda each: (
             not each.is_named,
             STANDING.index(each.standing),
             -each.changed_by,
             -each.lead.row.values["n_common_tasks"],
+            # Of many pairs that show nothing the first in the order of names would be any one.
+            -abs(each.lead.row.values["delta"] or 0) if len(every) > MOST_IN_ORDER else 0,
         ),
     )
     n_first = len(ranked) if most is None else most

@@ -95,6 +95,16 @@ VERDICTS: tuple[Verdict, ...] = (
 )
 LISTS = {name: reward for reward, names in VERDICTS for name in names.split()}
 # Why a patch was not tested, and failed.
+# What an evaluation that broke down is called by; nothing is said of the patch then.
+BROKEN_DOWN = {
+    "error": "the evaluation ended with an error",
+    "error_eval": "the evaluation ended with an error",
+    "no_logs": "the evaluation left no log",
+    "install_fail": "the evaluation could not install the repository",
+    "reset_failed": "the evaluation could not reset the repository",
+    "test_errored": "the tests broke down",
+    "test_timeout": "the tests took too long",
+}
 UNTESTED = {
     "empty_patch": "the patch is empty",
     "no_generation": "no patch was generated",
@@ -743,6 +753,7 @@ class Known:
             "evaluation": status,
             "resolved": None if reward is None else reward == 1.0,
             "patch_error": UNTESTED.get(status),
+            "error_message": BROKEN_DOWN.get(status),
             "failure_reason": text(self.reasons.get(instance)),
             "patch_is_empty": is_empty if has_patch else None,
             "model_patch": (text(patch) or "")[:LONGEST_PATCH] or None,
@@ -752,7 +763,8 @@ class Known:
         }
         request: dict[str, Any] = {"model": text(prediction.get("model_name_or_path"))}
         if transcript:
-            request |= {"input": transcript.question, **without_empty({"model": transcript.model})}
+            question = {"input": transcript.question} if transcript.question else {}
+            request |= {**question, **without_empty({"model": transcript.model})}
             row |= transcript.row
         elif measured := self.measures.get(instance):
             row |= {"response": {"object": "response", "usage": measured.get("usage", {})}}

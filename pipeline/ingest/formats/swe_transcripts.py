@@ -65,7 +65,8 @@ def trajectory(content: Any) -> Transcript:
             for one in listed
             if (time := number(get(one, "extra", "timestamp")) or number(get(one, "timestamp")))
         ]
-    if not (question or output):
+    has_lists = isinstance(content, dict) and {"messages", "trajectory"} & content.keys()
+    if not (question or output or (info and has_lists)):
         raise ValueError("not a trajectory: no messages and no steps")
     ended = text(info.get("exit_status"))
     row = {
@@ -80,7 +81,8 @@ def trajectory(content: Any) -> Transcript:
 
 def _response(output: list[Any], counts: dict[str, float | None], cost: Any) -> dict[str, Any]:
     spent = atif.usage({**counts, "cost": number(cost)})
-    return {"object": "response", "output": output, "usage": spent}
+    # An empty list of messages says nothing of what was done.
+    return {"object": "response", "usage": spent, **({"output": output} if output else {})}
 
 
 def _parted(messages: list[Any]) -> tuple[list[Any], list[Any]]:
