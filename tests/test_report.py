@@ -409,9 +409,10 @@ def test_metrics_of_all_runs(demo: Path) -> None:
             [
                 "`b` vs `a` on 6 common tasks: pass@1 +0.0 points (95% CI -45.9 to +45.9), not "
                 "shown to differ.",
-                "6 failures, 6 of which have none of the listed modes.",
+                "6 failures, none of which has a mode that others share.",
                 "No recorded configuration difference",
-                "None: of the signs that were looked at none is shared by enough failures.",
+                "None but to read failures: no sign that was looked at is clearly commoner in them "
+                "than in passes.",
             ],
         ),
         (
@@ -423,7 +424,7 @@ def test_metrics_of_all_runs(demo: Path) -> None:
             },
             [
                 "No failure has a sign that others share and passes lack.",
-                "none is shared by enough failures (left out: `fault`).",
+                "clearly commoner in them than in passes (left out: `fault`).",
             ],
         ),
         (
