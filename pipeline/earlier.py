@@ -58,6 +58,7 @@ def inputs(
         chosen.name and hashlib.sha256(files.content(Path(chosen.name))).hexdigest(),
         report.replaced(settings.templates),
         settings.is_growing,
+        settings.is_whole,
         has_pages,
         named,
         # Paths are part of the stamps.

@@ -93,7 +93,9 @@ def run(
                 ),
                 parts=resources.parts(settings),
                 # A warehouse without pages may be cached as a file of its own.
-                events_folder=folder / EVENTS_FOLDER if has_pages else None,
+                events_folder=None
+                if settings.is_whole or not has_pages
+                else folder / EVENTS_FOLDER,
             )
             if chosen.name:
                 progress.stage(f"checking {Path(chosen.name).name}")

@@ -316,3 +316,16 @@ def test_an_unchanged_output_is_current_only_with_its_events(
     next((path.parent / "events").glob("*.parquet")).unlink()
     assert analyze(results, tmp_path / "out", use_cache=True).stat().st_ino != written
     assert len(rows(path)[1]) > 0
+
+
+def test_a_whole_warehouse(tmp_path: Path) -> None:
+    """`--whole` puts all events into the warehouse, whatever was there before."""
+    out = tmp_path / "blade_out"
+    with mock.patch.multiple(shards, SHARD_BYTES=200_000, STORED_BYTES=0):
+        analyze(DEMO, out)
+        expected = rows(out / "warehouse.duckdb")
+        with mock.patch.object(engines, "engine", lambda *_, **__: in_turn):
+            run(Settings((DEMO,), out, is_whole=True))
+    assert not (out / "events").exists()
+    shutil.copy(out / "warehouse.duckdb", tmp_path / "alone.duckdb")
+    assert rows(tmp_path / "alone.duckdb") == expected

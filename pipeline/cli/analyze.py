@@ -163,6 +163,12 @@ def _fields(
     help="Address of the Ray cluster.  [default: one that runs, else a new one on this machine]",
 )
 @click.option(
+    "--whole",
+    "is_whole",
+    is_flag=True,
+    help="Put all events into the warehouse, also of large results that an engine reads.",
+)
+@click.option(
     "--no-cache",
     "use_cache",
     is_flag=True,
