@@ -545,7 +545,7 @@ test_measures_beside_predictions = facts_of(measured(), "swe_bench_measures", ne
 
 
 def test_what_broke_down_and_what_was_not_recorded(tmp_path: Path) -> None:
-    """An error of the evaluation is told as one; an empty list of messages is no fault."""
+    """An error of the evaluation is one; an empty list of messages is no fault."""
     model = {"model_name_or_path": "m", "model_patch": "diff"}
     files: dict[str, Any] = {
         "r/preds.json": json.dumps(

@@ -97,7 +97,7 @@ def _warehouse(_context: click.Context, _parameter: click.Parameter, value: Path
     return nearest_warehouse() or DEFAULT_OUT / WAREHOUSE_NAME
 
 
-# What stands for itself between double quotes.
+# What a shell leaves as it is between double quotes.
 PLAIN_WORD = re.compile(r"[\w '(),.*=<>:;/|+-]+", re.ASCII)
 
 

@@ -95,7 +95,7 @@ VERDICTS: tuple[Verdict, ...] = (
 )
 LISTS = {name: reward for reward, names in VERDICTS for name in names.split()}
 # Why a patch was not tested, and failed.
-# What an evaluation that broke down is called by; nothing is said of the patch then.
+# What an evaluation that broke down is called by; the patch has no verdict then.
 BROKEN_DOWN = {
     "error": "the evaluation ended with an error",
     "error_eval": "the evaluation ended with an error",
