@@ -50,7 +50,7 @@ class Settings:
     memory_limit: str | None = None  # None: half of the machine's memory
     engine: str = "local"
     address: str = "auto"  # of the Ray cluster
-    is_whole: bool = False  # all events in the warehouse, whatever their size
+    is_whole: bool = False  # all events in the warehouse, however large
     use_cache: bool = True  # keep an output that still matches its inputs
     by_content: bool = False  # detect changed inputs by content hash
     is_growing: bool = False  # ignore incomplete last lines
