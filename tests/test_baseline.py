@@ -216,7 +216,14 @@ def test_runs_too_many_for_all_pairs(tmp_path: Path, n_runs: int) -> None:
 def test_parts_of_one_run_are_named(tmp_path: Path) -> None:
     """Runs of one model without a task in common: a notice says how to pool them."""
     files: dict[str, Content] = {
-        f"{run}_rollouts.jsonl": [rollout(task, 0, model=model) for task in tasks]
+        f"{run}_rollouts.jsonl": [
+            # What an attempt does not record says nothing of its run.
+            {
+                **rollout(task, 0, model=model),
+                "agent_ref": {"name": "solver"} if task != 1 else None,
+            }
+            for task in tasks
+        ]
         for run, model, tasks in (
             ("a", "m", (0, 1)),
             ("b", "m", (2, 3)),

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from pipeline.ingest.formats import tau_bench
 from tests.case_files import cases, filled
 from tests.fact_files import facts_of
 from tests.lean import RECORDED
@@ -168,6 +169,14 @@ TRACEBACK = """Traceback (most recent call last):
     solve()
 {raised}
 """
+
+
+def test_an_error_of_several_lines() -> None:
+    """What was raised begins after the last line of code, also where its words are indented."""
+    raised = 'litellm.RateLimitError: {\n  "code": 429\n}'
+    info = {"error": "{", "traceback": TRACEBACK.format(raised=raised)}
+    assert tau_bench._raised(info) == raised
+    assert tau_bench._raised({"error": "no quota"}) == "no quota"
 
 
 def test_attempts_that_broke_down(tmp_path: Path) -> None:

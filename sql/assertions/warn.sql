@@ -340,7 +340,15 @@ from (
         list(distinct run_id order by run_id) as names,
         count(distinct task_id) as n_tasks,
         count(distinct (run_id, task_id)) as n_run_tasks
-    from main.rollouts
+    from (
+        select
+            run_id,
+            task_id,
+            -- Of an attempt without a transcript the agent may be unknown.
+            max(model) over (partition by run_id) as model,
+            max(agent) over (partition by run_id) as agent
+        from main.rollouts
+    ) as rollouts
     inner join staging.run_benchmarks using (run_id)
     left join (
         select

@@ -281,10 +281,13 @@ pairs as (
             map_keys(missing.fields),
             lambda name: coalesce(json_contains(beyond.fields[name], missing.fields[name]), false)
         )) as n_holding,
-        -- What else it says changed nothing.
-        missing.is_same_state and not beyond.is_error and n_holding = cardinality(missing.fields) as is_same
+        not beyond.is_error and n_holding = cardinality(missing.fields) as is_holding,
+        -- What else it says changed nothing in some attempt, so it does not in others either.
+        is_holding
+        and bool_or(is_holding and missing.is_same_state) over (partition by benchmark, missing.tool) as is_same
     from missing
     inner join beyond using (record_id, tool)
+    inner join attempts using (record_id)
 ),
 nearest as (
     select *

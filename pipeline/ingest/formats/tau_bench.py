@@ -173,9 +173,10 @@ def _raised(info: dict[str, Any]) -> str | None:
     """What broke an attempt down: its traceback ends with the class and the words of the error."""
     words = text(info.get("error"))
     lines = (text(info.get("traceback")) or words or "").rstrip().split("\n")
-    begun = max((n for n, line in enumerate(lines) if line.startswith("  ")), default=-1)
-    ended = "\n".join(lines[begun + 1 :]).strip()
-    return ended or words
+    frame = max((n for n, line in enumerate(lines) if line.startswith('  File "')), default=-1)
+    # The words may have lines of their own, some of them indented.
+    own = (n for n, line in enumerate(lines) if n > frame and line and not line.startswith(" "))
+    return "\n".join(lines[next(own, 0) :]).strip() or words
 
 
 def _with_calls(messages: list[Any]) -> Iterator[Any]:
