@@ -103,7 +103,7 @@ def test_what_one_run_alone_records_is_no_difference() -> Batch:
         ("temperature", silent),
         ("top_p", silent),
     ]
-    assert "No recorded configuration difference." in results.report
+    assert "Nothing that both record differs." in results.report
     assert f"Not recorded by `{results.alias('a')}`: `temperature`, `top_p`." in results.report
 
 
