@@ -349,7 +349,8 @@ def _settings(results: Any) -> Iterator[Setting]:
 def _arguments(results: Any) -> dict[str, Any]:
     """The arguments of the model but for its name and where it is served; older ones are a text."""
     written = get(results, "config", "model_args")
-    listed = ARGUMENT.findall(written) if isinstance(written, str) else fields(written).items()
+    is_text = isinstance(written, str)
+    listed = ARGUMENT.findall(written[:LONG]) if is_text else fields(written).items()
     return {name: value for name, value in listed if name not in OF_PLACE}
 
 

@@ -56,11 +56,13 @@ NOTES = (
 NAMES = re.compile(r"(\.json|(^|/)panes/post-agent\.txt)$")
 # The results and the metadata of a run that somebody gave other names.
 OTHER_NAME = re.compile(r"(?P<name>.+?)([-_.](run[-_.]?)?meta(data)?)?\.json")
+# How these begin, and the names that follow.
 FIRST_OF_RUN = {
-    "results": re.compile(
-        rb'\s*\{\s*"id"\s*:\s*"[^"]*",\s*"results"\s*:\s*\[\s*\{[^{]*"trial_name"\s*:'
+    "results": (
+        re.compile(rb'\s*\{\s*"id"\s*:\s*"[^"]*",\s*"results"\s*:\s*\[\s*\{'),
+        ("trial_name",),
     ),
-    "metadata": re.compile(rb'\s*\{\s*"run_id"\s*:[^{]*"dataset_name"\s*:[^{]*"agent_name"\s*:'),
+    "metadata": (re.compile(rb'\s*\{\s*"run_id"\s*:'), ("dataset_name", "agent_name")),
 }
 NTH = re.compile(r"\.(\d{1,9})-of-\d+(\.|$)")
 MARKS = (b'"is_resolved"', b'"trial_name"', b'"n_resolved"')
@@ -142,8 +144,8 @@ def _renamed(files: Sequence[ListedFile]) -> Iterable[Claim]:
         if named is None or file.base in ("results.json", "run_metadata.json"):
             continue
         begun = head(file.path)
-        for what, first in FIRST_OF_RUN.items():
-            if first.match(begun):
+        for what, (first, names) in FIRST_OF_RUN.items():
+            if first.match(begun) and all(f'"{name}"'.encode() in begun for name in names):
                 runs[file.folder, named["name"]].setdefault(what, file)
     for (folder, name), of_run in runs.items():
         if "results" in of_run:
