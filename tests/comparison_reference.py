@@ -76,7 +76,7 @@ class Side:
         """What a task is worth: the mean of its scored rollouts."""
         return mean(self.repeats(task, metric))
 
-    def n_attempts(self, task: str) -> int:
+    def n_attempts_alone(self, task: str) -> int:
         """How many there should be: where nothing says so, as many as nine tasks in ten have.
 
         Else as many as the fullest has; a task that has more has all it should.
@@ -88,9 +88,11 @@ class Side:
         is_usual = 10 * counts[usual] >= 9 * sum(counts.values())
         return max(len(self.keys.get(task, ())), usual if is_usual else max(counts))
 
-    def ends_of_missing(self, task: str, metric: str) -> tuple[Fraction, Fraction] | None:
-        """A task's value with all that is missing failed, and with all of it passed."""
-        worth, n = self.repeats(task, metric), self.n_attempts(task)
+    def ends_of_missing(
+        self, task: str, metric: str, n: int
+    ) -> tuple[Fraction, Fraction] | None:
+        """A task's value with all that is missing of n failed, and with all of it passed."""
+        worth = self.repeats(task, metric)
         if metric == "mean_reward" and not self.run.is_bounded and n > len(worth):
             return None
         return sum(worth, NOTHING) / n, (sum(worth, NOTHING) + n - len(worth)) / n
@@ -123,6 +125,22 @@ class Pair:
     def tasks(self) -> list[str]:
         """Every task of either run."""
         return sorted({task for side in self.sides for task in side.keys})
+
+    @cached_property
+    def is_same_plan(self) -> bool:
+        """Nine tasks in ten are in both runs, as often."""
+        equal = [
+            len(self.base.keys.get(task, ())) == len(self.candidate.keys.get(task, ()))
+            for task in self.tasks
+        ]
+        return 10 * sum(equal) >= 9 * len(equal)
+
+    def n_attempts(self, side: Side, task: str) -> int:
+        """How many there should be; of tasks that were planned alike, no more than either has."""
+        alone = side.n_attempts_alone(task)
+        if side.run.expected is not None or not self.is_same_plan:
+            return alone
+        return min(alone, max(len(own.keys.get(task, ())) for own in self.sides))
 
     def pairing(self, task: str) -> str:
         """Whether both runs have a task, and whether they ask the same."""
@@ -184,7 +202,7 @@ def comparison_tasks(pair: Pair) -> dict[str, dict[str, Any]]:
         for name, side in zip(("base", "candidate"), pair.sides, strict=True):
             is_here, settled = task in side.keys, pair.is_settled()
             figures = {
-                "n_attempts": side.n_attempts(task),
+                "n_attempts": pair.n_attempts(side, task),
                 "n_scored": len(side.rewards(task)),
                 "n_passed": sum(side.repeats(task, "pass_at_1")) if settled else None,
                 "pass_rate": side.value(task, "pass_at_1") if settled else None,
@@ -316,7 +334,9 @@ def _counted(pair: Pair, metric: str, tasks: Sequence[str]) -> dict[str, Any]:
     bounded = metric == "pass_at_1" or pair.base.run.is_bounded
     ends = {
         t: [
-            side.ends_of_missing(t, metric) if t in side.keys else (NOTHING, Fraction(1))
+            side.ends_of_missing(t, metric, pair.n_attempts(side, t))
+            if t in side.keys
+            else (NOTHING, Fraction(1))
             for side in pair.sides
         ]
         for t in tasks
@@ -331,7 +351,7 @@ def _counted(pair: Pair, metric: str, tasks: Sequence[str]) -> dict[str, Any]:
     groups = pair.groups(ends)
     both_have = [t for t in tasks if all(t in side.keys for side in pair.sides)]
     filled = {
-        t: [_filled(side.repeats(t, metric), side.n_attempts(t)) for side in pair.sides]
+        t: [_filled(side.repeats(t, metric), pair.n_attempts(side, t)) for side in pair.sides]
         for t in both_have
     }
     square = _with_hidden(

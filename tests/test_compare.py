@@ -732,7 +732,7 @@ def test_one_question_that_occurs_twice_gives_no_repeats(tmp_path: Path) -> None
         outcome = call("compare", "base", "better", "--full", "--warehouse", path)
         said[n_repeated] = words(outcome.stdout)
     assert "same tasks n/a: fewer than a tenth of the common tasks have repeats" in said[2]
-    assert "same tasks the candidate is higher, " in said[4]
+    assert "same tasks the candidate is higher (repeats compared task by task" in said[4]
 
 
 def test_a_change_that_is_not_shown_says_so_beside_its_interval(tmp_path: Path) -> None:

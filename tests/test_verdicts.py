@@ -48,6 +48,11 @@ RUNS: dict[str, dict[str, Sequence[Sequence[float]]]] = {
         "base": [[1.0, 0.0, 1.0, 0.0]] * 30,
         "new": [[1.0, 1.0]] * 10 + [[1.0, 1.0, 0.0]] * 10 + [[1.0, 0.0, 1.0, 0.0]] * 10,
     },
+    # As many repeats of a task in both runs, however many: none is missing.
+    "planned": {
+        "base": [[0.0] * 3] * 20 + [[0.0] * 6] * 20 + [[1.0] * 9] * 2,
+        "new": [[1.0] * 3] * 20 + [[0.0] * 6] * 20 + [[1.0] * 9] * 2,
+    },
     "gone": {"base": [[0.0]] * 40 + [[1.0]] * 45, "new": [[1.0]] * 40},
     "never": {"base": [[0.0]] * 40 + [[1.0]] * 45, "new": [[1.0]] * 40},
     "whole": {"base": drawn(0), "new": drawn(0.05)},

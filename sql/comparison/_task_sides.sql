@@ -48,11 +48,36 @@ norms as (
     from (select run_id, n_attempts, count(*) as n_tasks from counted group by all) as repeats
     group by all
 ),
+-- Where nearly every task has one number of repeats in all runs that have it, it was given this number,
+-- however it differs between tasks: runs that lose attempts do not lose the same ones.
+plans as (
+    select
+        benchmark,
+        10 * count(*) filter (n_runs > 1 and fewest = most) >= 9 * count(*) as is_same_plan
+    from (
+        select
+            benchmark,
+            task_id,
+            count(*) as n_runs,
+            min(n_attempts) as fewest,
+            max(n_attempts) as most
+        from counted
+        inner join staging.run_benchmarks using (run_id)
+        group by all
+    ) as repeats
+    group by all
+),
 sized as (
     select
         counted.* replace (
-            if(runs.n_expected is null, greatest(counted.n_attempts, norms.n_usual), counted.n_attempts)
-                as n_attempts
+            case
+                when runs.n_expected is not null then counted.n_attempts
+                when plans.is_same_plan then least(
+                    max(counted.n_attempts) over (partition by benchmarks.benchmark, counted.task_id),
+                    greatest(counted.n_attempts, norms.n_usual)
+                )
+                else greatest(counted.n_attempts, norms.n_usual)
+            end as n_attempts
         ),
         coalesce(list_sum(counted.rewards), 0) as total_reward,
         coalesce(list_sum([reward * reward for reward in counted.rewards]), 0) as total_square,
@@ -61,6 +86,7 @@ sized as (
     inner join norms using (run_id)
     inner join main.runs using (run_id)
     inner join staging.run_benchmarks as benchmarks using (run_id)
+    inner join plans on plans.benchmark = benchmarks.benchmark
 )
 select
     sized.run_id,
