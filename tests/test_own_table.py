@@ -1380,7 +1380,7 @@ def test_what_is_expected_is_never_proposed_as_the_score(name: str, tmp_path: Pa
     with pytest.raises(InputError) as refusal:
         discover.artifacts((tmp_path,))
     assert "score=" not in str(refusal.value.hint)
-    assert "y.jsonl and 1 more: seed." in str(refusal.value)
+    assert "y.jsonl and 1 more: seed" in str(refusal.value)
 
 
 def _run(n_rows: int, **more: Any) -> dict[str, Any]:

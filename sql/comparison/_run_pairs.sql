@@ -14,7 +14,7 @@ with runs as (
     from main.runs
     inner join staging.run_order using (run_id)
     left join raw.baselines using (run_id)
-    where runs.n_scored > 0
+    where runs.n_scored > 0 and runs.n_passes_without_rows is null
 )
 -- Of very many runs without a baseline each is compared with the one of most attempts alone.
 select

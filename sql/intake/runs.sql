@@ -113,14 +113,15 @@ named_runs as (
 published as (
     select
         run_keys.run_id,
-        min(bounded_name(figures.metric)) as metric,
-        arg_min(figures.value, bounded_name(figures.metric)) as score
+        min(bounded_name(figures.metric)) filter (where figures.is_main) as metric,
+        arg_min(figures.value, bounded_name(figures.metric)) filter (where figures.is_main) as score,
+        max(figures.value) filter (where figures.means = 'passes_without_rows') as n_passes
     from raw.figures
     inner join raw.files using (file_no)
     inner join staging.run_keys
         on run_keys.run_name = files.run_name
         and coalesce(run_keys.part = bounded_name(figures.variant), figures.variant is null)
-    where figures.is_main
+    where figures.is_main or figures.means = 'passes_without_rows'
     group by all
 )
 select
@@ -168,6 +169,8 @@ select
     ) as is_unsafe,
     published.metric as reported_metric,
     published.score as reported_score,
+    -- Where failures alone have rows, what share of attempts passes is not in them.
+    nullif(cast(published.n_passes as bigint), 0) as n_passes_without_rows,
     settings.notes
 from staging.run_keys
 inner join staging.run_benchmarks as benchmarks using (run_id)

@@ -125,7 +125,7 @@ none_pass as (
     from report.headlines
     where (select count(distinct benchmark) from main.runs) > 1
     group by benchmark
-    having bool_and(n_scored = 0 or not is_unsettled) and sum(n_scored) >= 10 and sum(n_passed) = 0
+    having bool_and(n_scored = 0 or n_passed is not null) and sum(n_scored) >= 10 and sum(n_passed) = 0
 ),
 -- Failed attempts that no rollout made good.
 failed as (

@@ -8,7 +8,9 @@ with outcomes as (
         tasks.task_group
     from main.task_outcomes as outcomes
     inner join staging.run_tasks as tasks using (run_id, task_id)
-    where outcomes.n_scored > 0
+    where
+        outcomes.n_scored > 0
+        and run_id in (select run_id from main.runs where n_passes_without_rows is null)
 ),
 -- Scored tasks, once for the whole run (an empty slice) and once for each slice they are in.
 scored as (

@@ -84,15 +84,20 @@ select
     sums.n_tasks,
     n_counted as n_rollouts,
     n_left_out,
-    case when pass_threshold is not null then n_passed end as n_passed,
-    case when pass_threshold is not null then total_rate / nullif(sums.n_tasks, 0) end as pass_at_1,
-    case when pass_threshold is not null then n_passed / nullif(n_counted, 0) end as rollout_pass_rate,
+    case when is_pass_known then n_passed end as n_passed,
+    case when is_pass_known then total_rate / nullif(sums.n_tasks, 0) end as pass_at_1,
+    case when is_pass_known then n_passed / nullif(n_counted, 0) end as rollout_pass_rate,
     -- Where nothing says what was expected, only attempts that were recorded can be bounded.
-    case when pass_threshold is not null and (n_expected is not null or n_left_out > 0) then
+    case when is_pass_known and (n_expected is not null or n_left_out > 0) then
         total_worst_rate / nullif(n_all_tasks, 0)
     end as pass_at_1_worst,
-    case when pass_threshold is not null and (n_expected is not null or n_left_out > 0) then
+    case when is_pass_known and (n_expected is not null or n_left_out > 0) then
         total_best_rate / nullif(n_all_tasks, 0)
     end as pass_at_1_best
 from sums
-inner join main.runs using (run_id)
+inner join (
+    select
+        *,
+        pass_threshold is not null and n_passes_without_rows is null as is_pass_known
+    from main.runs
+) as runs using (run_id)

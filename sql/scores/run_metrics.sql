@@ -14,7 +14,10 @@ with outcomes as (
     from main.task_outcomes as outcomes
     inner join staging.run_tasks as tasks using (run_id, task_id)
     -- Different questions under one id are different tasks.
-    where outcomes.n_scored > 0 and tasks.question is null
+    where
+        outcomes.n_scored > 0
+        and tasks.question is null
+        and run_id in (select run_id from main.runs where n_passes_without_rows is null)
     qualify min(run_id) over (partition by benchmark) < max(run_id) over (partition by benchmark)
 ),
 -- Runs that differ in nothing that is recorded of them; a model that nothing names may be any.
@@ -302,6 +305,7 @@ select
     first_try.se_same_tasks as pass_at_1_se_same_tasks,
     first_try.ci_same_tasks_low as pass_at_1_ci_same_tasks_low,
     first_try.ci_same_tasks_high as pass_at_1_ci_same_tasks_high,
+    runs.n_passes_without_rows,
     coalesce(unmasked.n_masked, 0) as n_masked,
     case when is_pass_known then unmasked.pass_at_1 end as pass_at_1_unmasked,
     case when is_pass_known then attempts.n_passed / nullif(attempts.n_scored, 0) end
@@ -368,7 +372,7 @@ select
 from (
     select
         *,
-        pass_threshold is not null as is_pass_known,
+        pass_threshold is not null and n_passes_without_rows is null as is_pass_known,
         n_expected is not null as is_expected_known
     from main.runs
 ) as runs

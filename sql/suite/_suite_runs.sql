@@ -17,7 +17,7 @@ with runs as (
         name_versions(run_id) as versions,
         name_words(run_id, [model, regexp_extract(model, '[^/]*$'), checkpoint, agent, benchmark]) as words
     from main.runs
-    where n_scored > 0
+    where n_scored > 0 and n_passes_without_rows is null
 ),
 benchmarks as (
     select benchmark

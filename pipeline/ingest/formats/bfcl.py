@@ -99,6 +99,8 @@ def read(artifact: Artifact) -> Iterator[Reading]:
     yield figure("accuracy", accuracy, "mean/reward", category, reason=reason, is_main=True)
     yield counted("total_count", header.get("total_count"), "num_tasks", category)
     if is_alone:
+        passes = header.get("correct_count")
+        yield figure("correct_count", passes, "passes_without_rows", category, reason=passed)
         yield Line()
     for entry in lines if is_alone else ():
         if not isinstance(entry, dict):

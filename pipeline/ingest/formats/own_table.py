@@ -121,7 +121,8 @@ FEWEST_DOCUMENTS = 2
 LEAST_TEXT = 20
 # Names of columns that say of anything which one it is.
 NAMES_OF_ANYTHING = frozenset("id uid uuid idx index name title".split())
-MOST_LISTED = 20
+# Columns that an error lists of the table it is about, and of others beside it.
+MOST_LISTED, FEW_LISTED = 20, 8
 MOST_KINDS = 4
 # Columns beside the output that hold its answer alone.
 ANSWERS = "extracted_answer predicted_answer parsed_answer final_answer prediction pred".split()
@@ -750,7 +751,9 @@ def refused(files: Sequence[ListedFile], chosen: Mapping[str, str]) -> InputErro
     del kinds[_listing(table)]
     for listing, others in list(kinds.items())[:MOST_KINDS]:
         more = f" and {len(others) - 1} more" * (len(others) > 1)
-        message += f" {others[0]}{more}: {listing}."
+        columns = listing.removesuffix(", ...").split(", ")
+        shown = ", ".join(columns[:FEW_LISTED]) + ", ..." * (len(columns) > FEW_LISTED)
+        message += f"\n       {others[0]}{more}: {shown}"
     return InputError(message, hint=hint)
 
 
