@@ -36,6 +36,15 @@ LM_EVAL = {
     "versions": {},
     "model_name": "org/tiny",
 }
+# Before 0.4, and without a time in the name of the file.
+OLDER = {
+    shots: {
+        "results": {"arc": {"acc": 0.25 + shots / 100, "acc_stderr": 0.01}},
+        "versions": {"arc": 0},
+        "config": {"model": "hf", "model_args": "pretrained=org/old", "num_fewshot": shots},
+    }
+    for shots in (0, 5)
+}
 SPEC = {
     "name": "quac:model=org_m",
     "scenario_spec": {},
@@ -53,6 +62,7 @@ STATS = [
 FILES: dict[str, Content] = {
     "logs/a.json": json.dumps(LOG),
     f"lm/results_{TIME}.json": json.dumps(LM_EVAL),
+    **{f"older/old_{shots}-shot.json": json.dumps(one) for shots, one in OLDER.items()},
     "lm/summary.json": json.dumps({"results": {"sums": {"acc": 1}}}),
     "helm/quac:model=org_m/run_spec.json": json.dumps(SPEC),
     "helm/quac:model=org_m/stats.json": json.dumps(STATS),

@@ -99,10 +99,13 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
                 yield Claim(file, kind, folder, stem, mark=mark, beside=beside)
             claimed.update(file.name for file in about)
     for (folder, time), alone in results.items():
-        for file in (one for one in alone if one.name not in claimed):
+        unclaimed = [file for file in alone if file.name not in claimed]
+        for file in unclaimed:
             if (model := _only_figures(file.path)) is not None:
                 stem = _short(model) or file.path.parent.name
-                yield Claim(file, Kind.ROLLOUTS, folder, stem, mark=time)
+                # Several without a time differ by their names.
+                mark = time if len(unclaimed) == 1 else _label(file).removeprefix(stem).strip("_-.")
+                yield Claim(file, Kind.ROLLOUTS, folder, stem, mark=mark)
 
 
 def _about(
@@ -166,7 +169,10 @@ def _label(file: ListedFile) -> str:
 def _only_figures(path: Path) -> str | None:
     """The model of results without samples, or an empty name; None if the harness is another."""
     results = next(documents([path]), None)
-    is_own = {"configs", "versions"} <= fields(results).keys() and fields(get(results, "results"))
+    # Before 0.4 there is one configuration.
+    is_older = {"model", "num_fewshot"} <= fields(get(results, "config")).keys()
+    is_harness = "versions" in fields(results) and ("configs" in fields(results) or is_older)
+    is_own = is_harness and fields(get(results, "results"))
     return _model(results) or "" if is_own else None
 
 

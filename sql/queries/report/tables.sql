@@ -25,6 +25,7 @@ order by
 -- published: main scores of a harness that the rows here do not give
 select
     runs.run_id,
+    runs.benchmark,
     runs.reported_metric,
     runs.reported_score,
     checks.reason
@@ -33,7 +34,7 @@ inner join main.reported_checks as checks
     on checks.run_id = runs.run_id
     and checks.metric = runs.reported_metric
 where checks.status = 'not comparable'
-order by runs.run_id;
+order by runs.benchmark, runs.run_id;
 
 -- funnels: stages in their order; `losses` are those at which attempts are lost
 select
