@@ -348,6 +348,18 @@ LAYOUTS: dict[str, tuple[Mapping[str, Any], list[str]]] = {
         {**GRADED_ALONE, "org__m.other.json": summed_up(SIX[1:3])},
         ["org__m.other.json"],
     ),
+    "a report of one of two predictions, by which patches are empty": (
+        {
+            "preds_1.json": json.dumps({one: prediction(one) for one in (*SIX, "z-1")}),
+            "preds_2.json": json.dumps(
+                {one: prediction(one, None if one == "z-1" else "diff") for one in (*SIX, "z-1")}
+            ),
+            "other.r1.json": json.dumps(
+                report(submitted=[*SIX, "z-1"], completed=SIX, resolved=SIX, empty_patch=["z-1"])
+            ),
+        },
+        ["preds_1.json"],
+    ),
     "repeats": (
         {f"preds_{n}.jsonl": [prediction(one) for one in IDS] for n in (1, 2)},
         ["preds_2.jsonl"],

@@ -200,6 +200,7 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
     _join_below(groups, roles)
     _join_only(groups, roles)
     _join_by_verdict(groups, roles)
+    _join_by_instances(groups, roles)
     measured = [file for file in files if roles.get(file.name) == "measures"]
     for file in measured if groups else ():
         ids = set(_measures(file.path))
@@ -427,6 +428,37 @@ def _join_by_verdict(
         same = [run for run, theirs in resolved.items() if theirs == verdicts]
         n_reports = sum(others == verdicts for others in reports.values())
         if len(verdicts) >= FEWEST_VERDICTS and len(same) == n_reports == 1:
+            groups[same[0]] += groups.pop(at)
+
+
+def _join_by_instances(
+    groups: dict[tuple[str, str], list[ListedFile]], roles: Mapping[str, str]
+) -> None:
+    """Add a report to the only predictions beside it that have patches of just what it tested."""
+    patched: dict[tuple[str, str], set[str]] = {}
+    tested: dict[tuple[str, str], set[str]] = {}
+    for at, files in groups.items():
+        here = {roles[file.name] for file in files}
+        with contextlib.suppress(OSError, ValueError):  # reading it makes the reject
+            if here == {"report"} and len(files) == 1:
+                report = fields(document(files[0].path))
+                empty = _texts(report.get("empty_patch_ids"))
+                tested[at] = set(_texts(report.get("submitted_ids"))).difference(empty)
+            elif here.intersection(PREDICTED) and here.isdisjoint({*LISTING, "graded"}):
+                patched[at] = {
+                    str(get(row, "instance_id"))
+                    for row in _predictions_of(files, roles)
+                    if get(row, "model_patch")
+                }
+    for at, ids in tested.items():
+        folder = groups[at][0].folder
+        same = [
+            run
+            for run, theirs in patched.items()
+            if theirs == ids and groups[run][0].folder == folder
+        ]
+        n_reports = sum(others == ids for others in tested.values())
+        if len(ids) >= FEWEST_VERDICTS and len(same) == n_reports == 1:
             groups[same[0]] += groups.pop(at)
 
 
