@@ -580,3 +580,12 @@ def test_what_broke_down_and_what_was_not_recorded(tmp_path: Path) -> None:
     assert actual.rows("select task_id, cause, note from root_causes") == [
         ("o__r-2", "IR", "the evaluation ended with an error")
     ]
+
+
+def test_a_document_that_says_how_an_attempt_ended_alone() -> None:
+    """Its status and error are known, and nothing of what was done; without a status it is none."""
+    ended = {"instance_id": "a", "exit_status": "FileNotFoundError", "steps": 0, "error": "no x"}
+    transcript = swe_transcripts.trajectory(ended)
+    assert transcript.row == {"exit_status": "FileNotFoundError", "error": "no x"}
+    with pytest.raises(ValueError, match="no messages and no steps"):
+        swe_transcripts.trajectory({"instance_id": "a"})

@@ -23,6 +23,7 @@ USED = {
     "cached_tokens": "cache_read_tokens",
 }
 SENT = {"input_tokens": "tokens_sent", "output_tokens": "tokens_received"}
+NO_TRAJECTORY = "not a trajectory: no messages and no steps"
 # Events of OpenHands about itself.
 OWN_EVENTS = frozenset("recall change_agent_state agent_state_changed null condensation".split())
 
@@ -44,7 +45,14 @@ class Transcript:
 
 
 def trajectory(content: Any) -> Transcript:
-    """The transcript of a `.traj` or `.traj.json` document."""
+    """The transcript of a `.traj` or `.traj.json` document; some say how it ended alone."""
+    if isinstance(content, dict) and content.keys().isdisjoint({"info", "messages", "trajectory"}):
+        ended = text(content.get("exit_status"))
+        if not ended:
+            raise ValueError(NO_TRAJECTORY)
+        return Transcript(
+            [], {"exit_status": ended, "error": text(content.get("error"))}, ended, None
+        )
     info = fields(get(content, "info"))
     stats = fields(info.get("model_stats"))
     if isinstance(content, dict) and "trajectory" in content:
@@ -67,7 +75,7 @@ def trajectory(content: Any) -> Transcript:
         ]
     has_lists = isinstance(content, dict) and {"messages", "trajectory"} & content.keys()
     if not (question or output or (info and has_lists)):
-        raise ValueError("not a trajectory: no messages and no steps")
+        raise ValueError(NO_TRAJECTORY)
     ended = text(info.get("exit_status"))
     row = {
         "agent_ref": {"name": agent},
