@@ -12,7 +12,7 @@ import pytest
 
 from pipeline.artifact import Kind
 from pipeline.ingest import discover, formats
-from pipeline.ingest.formats import swe_bench
+from pipeline.ingest.formats import swe_bench, swe_transcripts
 from tests.fact_files import facts_of
 from tests.lean import RECORDED
 from tests.results import Row, analyzed, lines, write
