@@ -162,3 +162,24 @@ def test_no_call_is_an_answer_where_none_is_asked_for(tmp_path: Path) -> None:
         ("java_0", "response_no_output"),
         ("simple_0", "response_no_output"),
     ]
+
+
+def test_names_and_numbers_of_2024(tmp_path: Path) -> None:
+    """Failures are numbered from 1 there, some without their question."""
+    answers = [attempt(f"relevance_{n}", "[f(a=1)]") for n in range(3)]
+    unasked = {key: value for key, value in failure("2").items() if key != "prompt"} | {"id": 2}
+    asked = {**failure("relevance_2"), "id": 3}
+    results = analyzed(
+        tmp_path,
+        {
+            "result/m/gorilla_openfunctions_v1_test_relevance_result.json": answers,
+            "score/m/relevance_score.json": [header(1, 3), unasked, asked],
+        },
+        needs=(*RECORDED,),
+    )
+    query = "select benchmark, task_id, reward from rollouts join runs using (run_id) order by 2"
+    assert results.rows(query) == [
+        ("relevance", "relevance_0", 1.0),
+        ("relevance", "relevance_1", 0.0),
+        ("relevance", "relevance_2", 0.0),
+    ]

@@ -139,11 +139,16 @@ def test_words_in_the_middle_are_kept() -> None:
 def test_a_long_benchmark_is_cut_and_no_model() -> None:
     """Where a run's name has both, what distinguishes it from others stays whole."""
     models = ("meta_Llama-3.1-8B-Instruct", "Qwen_Qwen2.5-Coder-7B-It")
-    benchmarks = ("java", "parallel_multiple_functions")
+    benchmarks = ("java", "executable_parallel_function", "executable_parallel_multiple_function")
     names = {one: [f"{model}--{one}" for model in models] for one in benchmarks}
-    for run, alias in alias_of(**names).items():
+    chosen = alias_of(**names)
+    assert len(set(chosen.values())) == len(chosen)
+    for run, alias in chosen.items():
         model, _, benchmark = run.partition("--")
-        assert alias == f"{model}_{benchmark}"[:46]
+        assert alias.startswith(f"{model}_") and len(alias) <= 46
+        words = alias.removeprefix(f"{model}_").split("_")
+        assert len(words) == len(benchmark.split("_"))
+        assert all(map(str.startswith, benchmark.split("_"), words))
 
 
 def test_no_name_is_a_part_of_another() -> None:

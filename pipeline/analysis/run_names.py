@@ -15,6 +15,8 @@ LONGEST = 28
 # A model beside a time, or what distinguishes runs of a benchmark beside the benchmark.
 LONGEST_OF_TWO_WORDS = 46
 LEAST_OF_BENCHMARK = 8
+LEAST_OF_WORD = 3
+WORD_OF_NAME = re.compile(r"[^_./ -]+")
 HASH = 8
 BORDERS = tuple("_./ -")
 # Up to a word that does not begin with a digit: step_100 is called so, not 100.
@@ -75,14 +77,23 @@ def aliases(runs: pa.Table) -> pa.Table:
 def _of_benchmark(name: str, alias: str, benchmark: str) -> str:
     """An alias with the benchmark that the name has and the alias has not, without a date.
 
-    Of a long benchmark it has the beginning.
+    Of a long benchmark it has the beginnings of its words.
     """
     word = re.compile(rf"(?<![A-Za-z0-9]){re.escape(benchmark)}(?![A-Za-z0-9])")
     if not word.search(name) or word.search(alias):
         return alias
     undated = DATE.sub("", alias)
     room = max(LONGEST_OF_TWO_WORDS - len(undated) - 1, LEAST_OF_BENCHMARK)
-    return f"{undated}_{benchmark[:room]}"
+    return f"{undated}_{_abbreviated(benchmark, room)}"
+
+
+def _abbreviated(name: str, room: int) -> str:
+    """A name that fits, with as much of each of its words as there is room for."""
+    for length in range(len(name), LEAST_OF_WORD - 1, -1):
+        brief = WORD_OF_NAME.sub(lambda word, most=length: word[0][:most], name)
+        if len(brief) <= room:
+            return brief
+    return name[:room]
 
 
 def distinguished(names: Sequence[str], models: Sequence[str | None]) -> list[str]:

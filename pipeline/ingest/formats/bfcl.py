@@ -36,7 +36,10 @@ from . import (
 )
 
 TITLE = "BFCL"
-FILES = "`result/<model>/.../BFCL_v<n>_<category>_result.json`, `score/...` with `_score.json`"
+FILES = (
+    "`result/<model>/.../BFCL_v<n>_<category>_result.json`, `score/...` with `_score.json`; in "
+    "2024 `gorilla_openfunctions_v1_test_<category>_result.json` and `<category>_score.json`"
+)
 GIVES = "transcript tokens durations"
 SCORE = (
     "1, or 0 if the score file lists the attempt as a failure; none without a score file, or if it "
@@ -46,8 +49,10 @@ NOTES = (
     "One run per model and category. A score file alone has failures alone: passes are then known "
     "as a number. Questions, errors and `possible_answer` are recorded of failures alone."
 )
-NAMES = re.compile(r"BFCL_v\d+_.+_(result|score)\.json$")
-PARTS = re.compile(r"BFCL_v\d+_(?P<category>.+)_(?P<kind>result|score)\.json")
+NAMES = re.compile(r"_(result|score)\.json$")
+PARTS = re.compile(
+    r"(BFCL_v\d+_|gorilla_openfunctions_v\d+_test_)?(?P<category>.+)_(?P<kind>result|score)\.json"
+)
 FIRST_LINES = {
     "result": re.compile(rb'\s*\{\s*"id"\s*:\s*"[^"]*"\s*,\s*"result"\s*:'),
     "score": re.compile(rb'\s*\{\s*"accuracy"\s*:.*"correct_count"\s*:'),
@@ -119,7 +124,7 @@ def _attempts(artifact: Artifact, model: str, category: str) -> Iterator[Reading
     for entry in (one for path in artifact.beside for one in objects(path)):
         if isinstance(entry, dict) and entry.get("valid") is False:
             names = ("error", "error_type", "possible_answer", "prompt")
-            failures[_failed(entry)] = {name: entry.get(name) for name in names}
+            failures[_failed(entry, ids)] = {name: entry.get(name) for name in names}
         elif isinstance(entry, dict) and not counts:
             counts = [entry.get("total_count"), entry.get("correct_count")]
     # Otherwise one that is no failure may not have been scored.
@@ -134,9 +139,13 @@ def _attempts(artifact: Artifact, model: str, category: str) -> Iterator[Reading
             yield _row(task, row, model, category, failures.get(task, {}), reward)
 
 
-def _failed(entry: Mapping[str, Any]) -> str | None:
-    """The id of an attempt that failed; beside its question it may be no more than a number."""
-    return text(get(entry, "prompt", "id")) or text(entry.get("id"))
+def _failed(entry: Mapping[str, Any], ids: Sequence[str | None] = ()) -> str | None:
+    """The id of an attempt that failed: of its question, else its own, which may be a place."""
+    own = text(entry.get("id"))
+    asked = text(get(entry, "prompt", "id"))
+    nth = int(own) if own and own.isdecimal() and len(own) < 10 else 0
+    is_place = asked is None and own not in ids and 0 < nth <= len(ids)
+    return ids[nth - 1] if is_place else asked or own
 
 
 def _row(
