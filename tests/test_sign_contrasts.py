@@ -60,6 +60,32 @@ def test_tasks_that_one_run_alone_fails_do_not_count() -> None:
     assert not list(_differing_runs([field("end", bears)], fewer))
 
 
+def test_what_passes_of_the_others_bear_as_often_is_no_reason() -> None:
+    """All attempts of a third run bear it, and two of three of these pass."""
+    pair = two_runs()
+    task = np.repeat(np.arange(N_TASKS), 3)
+    third = np.tile([False, True, True], N_TASKS)
+    passes = np.concatenate([pair.passes, third])
+    run = np.concatenate([pair.run, np.full(len(task), 2)])
+    attempts = Attempts(
+        run, np.concatenate([pair.task, task]), ~passes, passes, run_names=("a", "b", "c")
+    )
+    limit = replace(field("stop", ((run == 0) & ~passes) | (run == 2)), kind="limit")
+    assert not list(_differing_runs([limit], attempts))
+    of_one = replace(field("stop", (run == 0) & ~passes), kind="limit")
+    assert [row[0] for row in _differing_runs([of_one], attempts)] == ["a"]
+
+
+def test_attempts_without_a_score_are_no_failures() -> None:
+    """Of the failures that bear it few are scored."""
+    attempts = two_runs()
+    bears = attempts.fails & (attempts.run == 0)
+    reward = np.where(bears & (np.cumsum(bears) > 2), np.nan, attempts.passes.astype(float))
+    unscored = replace(attempts, reward=reward)
+    assert list(_differing_runs([field("end", bears)], attempts))
+    assert not list(_differing_runs([field("end", bears)], unscored))
+
+
 def test_what_a_whole_run_shares_is_a_setting() -> None:
     """Unless it is an answer, an error or a limit, and its passes lack it."""
     attempts = two_runs()

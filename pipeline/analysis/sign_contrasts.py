@@ -48,12 +48,12 @@ def _differing_runs(signs: Sequence[Sign], attempts: Attempts) -> Iterator[Row]:
         and "the largest of the run" not in one.text
     ]
     n_runs = len(attempts.run_names)
+    # Nobody knows whether an attempt without a score failed.
+    fails = attempts.fails & ~np.isnan(attempts.reward) if attempts.reward.size else attempts.fails
     for run, run_id in enumerate(attempts.run_names):
         is_own = attempts.run == run
-        shared = np.intersect1d(
-            attempts.task[attempts.fails & is_own], attempts.task[attempts.fails & ~is_own]
-        )
-        is_compared = attempts.fails & np.isin(attempts.task, shared)
+        shared = np.intersect1d(attempts.task[fails & is_own], attempts.task[fails & ~is_own])
+        is_compared = fails & np.isin(attempts.task, shared)
         compared = Selection(is_compared)
         # Each run is a family of tests of its own.
         level = LEVEL / n_runs
@@ -61,11 +61,14 @@ def _differing_runs(signs: Sequence[Sign], attempts: Attempts) -> Iterator[Row]:
         is_testable = n_runs > 1 and least_p < level
         if not is_testable or _least_of_both(is_own[is_compared]) < LEAST_FAILURES:
             continue
-        passing, failing = (Selection(is_own & each) for each in (attempts.passes, attempts.fails))
+        own_passes, own_failures = Selection(is_own & attempts.passes), Selection(is_own & fails)
+        passes, failures = Selection(~is_own & attempts.passes), Selection(~is_own & fails)
         usable = [
             _among(sign, compared)
             for sign in signs
-            if _is_usable(sign, compared) and not _is_manner(sign, passing, failing)
+            if _is_usable(sign, compared)
+            and not _is_manner(sign, own_passes, own_failures)
+            and not (sign.bears.count(passes.flags) and _is_manner(sign, passes, failures))
         ]
         is_run = is_own[is_compared]
         own, others = Selection(is_run), Selection(~is_run)
@@ -128,7 +131,7 @@ def _is_clear(sign: Sign, own: Selection, others: Selection) -> bool:
 
 
 def _is_manner(sign: Sign, passing: Selection, failing: Selection) -> bool:
-    """Passes of the run bear it as often as its failures: it says nothing of failing."""
+    """Passes bear it as often as failures: it says nothing of failing."""
     is_known = passing.count(sign.known) >= LEAST_BEARING
     return is_known and share(sign, passing) >= share(sign, failing)
 
