@@ -714,3 +714,23 @@ def test_what_is_written_of_failures_alone_is_not_tested(passing: list[int], rea
     listed = modes(kinds, attempts())
     assert (listed[0].sign.text, listed[0].reason) == ("kind = bad json", reason)
     assert (listed[0].p_adjusted is None) == (reason == "counted")
+
+
+@pytest.mark.parametrize("is_reason", [False, True])
+def test_a_call_that_runs_and_tasks_explain_goes_with_no_failure(is_reason: bool) -> None:
+    """Seven runs try fifty tasks once; those that call most fail most, at tasks that need calls.
+
+    A call of no reason is listed in few of forty draws, one that makes failures likelier in most.
+    """
+    random = np.random.default_rng(5)
+    run, task = (each.ravel() for each in np.indices((7, 50)))
+    n_listed = 0
+    for _ in range(40):
+        level, need = random.normal(0, 2, 7), random.normal(0, 1, 50)
+        calls = random.random(350) < 1 / (1 + np.exp(-level[run] - need[task]))
+        beyond = 2.5 * (calls - 0.5) if is_reason else 0
+        fails = random.random(350) < 1 / (1 + np.exp(1 - level[run] - need[task] - beyond))
+        signs = [sign("look = called", np.flatnonzero(calls), kind="call", n=350)]
+        listed = modes(signs, Attempts(run, task, fails, ~fails))
+        n_listed += any(mode.reason == "behaviour" for mode in listed)
+    assert n_listed >= 30 if is_reason else n_listed <= 5

@@ -22,6 +22,8 @@ from .signs import (
     LEVEL,
     NOTHING,
     Attempts,
+    Integers,
+    Numbers,
     Row,
     Sign,
     by_benchmark,
@@ -39,6 +41,8 @@ from .subsets import Flags, Subset, union
 
 MOST_COUNTED = 3
 LEAST_CONTRAST = 0.5
+# Until what runs and tasks have of their own is taken from outcomes.
+MOST_ROUNDS, LEAST_CHANGE = 50, 1e-9
 # What harnesses call how an attempt ended, as is_end_name in sql/macros.sql.
 END_NAME = re.compile(
     r"(^|[._])(error|exception|failure|termination|stop|exit|finish|end)"
@@ -648,8 +652,11 @@ def _behaviours(signs: Sequence[Sign], attempts: Attempts) -> list[Mode]:
     # Where no run repeats a task, its attempts by several runs are compared.
     pairs = attempts.run * (attempts.task.max() + 1) + attempts.task
     strata = np.unique(pairs, return_inverse=True)[1]
+    outcome: Flags | Numbers = attempts.fails
     if np.bincount(strata).max() == 1:
         strata = np.unique(attempts.task, return_inverse=True)[1]
+        # A run may call more, and fail more for other reasons.
+        outcome = _beyond(attempts.fails, attempts.run, strata)
         # Where it is known which calls a task expects, those say more.
         if np.bincount(strata).max() == 1 or any(sign.kind == "expected" for sign in signs):
             return []
@@ -661,14 +668,13 @@ def _behaviours(signs: Sequence[Sign], attempts: Attempts) -> list[Mode]:
         for sign in calls
     ]
     tested = [*calls, *never]
-    p_values = dict(zip(tested, max_t(tested, strata, attempts.fails), strict=True))
+    p_values = dict(zip(tested, max_t(tested, strata, outcome), strict=True))
     differing = [
         sign
         for sign, p_value in p_values.items()
         if p_value < LEVEL
         and n_failing(sign, attempts) >= 3
         and contrast(sign, attempts) >= 0.2
-        # Over several runs a call may only go with the run that fails more.
         and _is_of_failures(sign, attempts)
     ]
     # Who does one thing in place of another does both.
@@ -678,6 +684,19 @@ def _behaviours(signs: Sequence[Sign], attempts: Attempts) -> list[Mode]:
     ]
     listed.sort(key=lambda mode: (-contrast(mode.sign, attempts), mode.sign.text))
     return listed[:2]
+
+
+def _beyond(fails: Flags, runs: Integers, tasks: Integers) -> Numbers:
+    """By how much attempts fail more than their run and their task do, as far as these add up."""
+    rest = fails.astype(np.float64)
+    for _ in range(MOST_ROUNDS):
+        before = rest.copy()
+        for places in (runs, tasks):
+            means = np.bincount(places, rest) / np.maximum(np.bincount(places), 1)
+            rest = rest - means[places]
+        if np.abs(rest - before).max() < LEAST_CHANGE:
+            break
+    return rest
 
 
 def computed_modes(rows: pa.Table) -> pa.Table:
