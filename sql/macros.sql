@@ -435,6 +435,21 @@ create or replace macro raised_error(text) as
 create or replace macro comparable(text) as
     regexp_replace(lower(trim(regexp_replace(text, '\s+', ' ', 'g'))), '\s*[.]$', '');
 
+-- Does an answer that is not the key have it among its words? Of the letter of an option whether it alone
+-- is named as one. A number may be any step, and a word of few letters any word.
+create or replace macro names_key(answer, key) as
+    case
+        when comparable(answer) = comparable(key) then false
+        when regexp_full_match(key, '[A-Z]')
+            then list_distinct(regexp_extract_all(answer, '(?:^|[^\p{L}\p{N}])([A-Z])[).:*\]]', 1)) = [key]
+        when length(bare_text(key)) < 4 or not regexp_matches(key, '\p{L}{3}') then false
+        when lower(trim(key)) in ('true', 'false', 'none', 'null') then false
+        else contains(
+            ' ' || trim(regexp_replace(lower(answer), '[^\p{L}\p{N}]+', ' ', 'g')) || ' ',
+            ' ' || trim(regexp_replace(lower(key), '[^\p{L}\p{N}]+', ' ', 'g')) || ' '
+        )
+    end;
+
 -- The message in a tool's failing answer: a field of its JSON or its text, and of a traceback the
 -- last line. A list of one, so that the answer is read once.
 create or replace macro error_message(text) as

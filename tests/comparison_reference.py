@@ -88,9 +88,7 @@ class Side:
         is_usual = 10 * counts[usual] >= 9 * sum(counts.values())
         return max(len(self.keys.get(task, ())), usual if is_usual else max(counts))
 
-    def ends_of_missing(
-        self, task: str, metric: str, n: int
-    ) -> tuple[Fraction, Fraction] | None:
+    def ends_of_missing(self, task: str, metric: str, n: int) -> tuple[Fraction, Fraction] | None:
         """A task's value with all that is missing of n failed, and with all of it passed."""
         worth = self.repeats(task, metric)
         if metric == "mean_reward" and not self.run.is_bounded and n > len(worth):

@@ -5,6 +5,11 @@ from __future__ import annotations
 import json
 import re
 
+import duckdb
+import pytest
+
+from pipeline.settings import SQL_DIR
+from pipeline.warehouse import create_macros
 from tests.results import Row, call, called, rollout, tried, wrote
 from tests.together import Batch, Case, together, with_pages
 
@@ -104,6 +109,50 @@ def test_an_answer_that_is_the_key_and_fails() -> Batch:
     query = "select n_failures, n_failures_observed, n_attempts from findings where kind = 'keyed'"
     assert found.rows(query) == [(1, 3, 26)]
     assert notes(found)["25"] == ['the answer is the key, "a25"']
+
+
+@together
+def test_answers_that_have_the_key_among_their_words() -> Batch:
+    """Of four failures three name it, as all passes do; a long answer is cut around it."""
+    long = "It is not easy to be sure of what was meant by this. " * 3
+    rows = [answered(task, f"It is Nile{task}.", f"nile{task}", 1.0) for task in range(20)]
+    rows += [answered(n, f"{long}Perhaps Nile{n}. {long}", f"nile{n}", 0.0) for n in (20, 21, 22)]
+    found = yield [*rows, answered(23, "the Amazon", "nile23", 0.0)]
+    query = """
+        select n_failures, n_failures_observed, n_passes, n_passes_observed
+        from findings
+        where kind = 'named'
+    """
+    assert found.rows(query) == [(3, 4, 20, 20)]
+    (note,) = notes(found)["20"]
+    assert "Perhaps Nile20. It is" in note and note.endswith('", key "nile20"')
+
+
+@together
+def test_answers_that_passes_rarely_name_show_no_verdict() -> Batch:
+    """Where passes do not name the key, either, it says nothing that failures do."""
+    rows = [answered(task, f"yes {task}", f"Nile {task}", 1.0) for task in range(20)]
+    found = yield [*rows, *(answered(n, f"The Nile {n}.", f"Nile {n}", 0.0) for n in (20, 21, 22))]
+    assert found.rows("from findings where kind = 'named'") == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "key", "is_named"),
+    [
+        ("The longest river is the River Nile, in Africa.", "river nile", True),
+        ("The longest river is the Nilex.", "Nile", False),
+        ("River Nile.", "river nile", False),
+        ("The answer is **B) nest**.", "B", True),
+        ("A) tree, B) nest", "B", False),
+        ("It is 1,024 in all.", "1024", False),
+        ("This is true of all.", "true", False),
+    ],
+)
+def test_what_names_a_key(answer: str, key: str, is_named: bool) -> None:
+    """Whole words, the letter of an option where no other is named, and no number."""
+    with duckdb.connect() as db:
+        create_macros(db, SQL_DIR)
+        assert db.execute("select names_key(?, ?)", [answer, key]).fetchone() == (is_named,)
 
 
 @together

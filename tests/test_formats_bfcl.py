@@ -167,13 +167,15 @@ def test_no_call_is_an_answer_where_none_is_asked_for(tmp_path: Path) -> None:
 def test_names_and_numbers_of_2024(tmp_path: Path) -> None:
     """Failures are numbered from 1 there, some without their question."""
     answers = [attempt(f"relevance_{n}", "[f(a=1)]") for n in range(3)]
-    unasked = {key: value for key, value in failure("2").items() if key != "prompt"} | {"id": 2}
-    asked = {**failure("relevance_2"), "id": 3}
+    without_question = {key: value for key, value in failure("2").items() if key != "prompt"} | {
+        "id": 2
+    }
+    with_question = {**failure("relevance_2"), "id": 3}
     results = analyzed(
         tmp_path,
         {
             "result/m/gorilla_openfunctions_v1_test_relevance_result.json": answers,
-            "score/m/relevance_score.json": [header(1, 3), unasked, asked],
+            "score/m/relevance_score.json": [header(1, 3), without_question, with_question],
         },
         needs=(*RECORDED,),
     )

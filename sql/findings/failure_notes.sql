@@ -233,6 +233,8 @@ answered as (
             when length(answers.answer) <= 80 then answers.answer
             -- Of two long texts that begin alike from where they differ; else what they come to.
             when length(answers.key) > 80 and is_begun_alike then cut_around(answers.answer, answers.key, 80, 100)
+            when key_place > 0
+                then if(key_place > 31, '…', '') || substr(answers.answer, greatest(key_place - 30, 1), 100)
             else '…' || right(answers.answer, 80)
         end, is_space_alone) || '", key "' || visible_space(case
             when length(answers.key) > 80 and not is_begun_alike then '…' || right(answers.key, 80)
@@ -242,7 +244,9 @@ answered as (
         select
             *,
             regexp_replace(answer, '\s', '', 'g') = regexp_replace(key, '\s', '', 'g') as is_space_alone,
-            left(answer, 10) = left(key, 10) as is_begun_alike
+            left(answer, 10) = left(key, 10) as is_begun_alike,
+            -- Where a long answer has a short key among its words.
+            if(length(key) between 4 and 80, strpos(lower(answer), lower(trim(key))), 0) as key_place
         from staging.answers
     ) as answers
     inner join failing using (record_id)

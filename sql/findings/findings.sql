@@ -236,6 +236,34 @@ keyed as (
     group by benchmark
     having n_failures > 0 and n_attempts >= 10 and 20 * n_failures <= n_attempts
 ),
+-- Failures whose answer has the key among its words, as that of most passes has: a verdict may have missed it.
+named as (
+    select
+        benchmark,
+        'named' as kind,
+        count(*) filter (where not is_pass and is_named) as n_failures,
+        count(*) filter (where not is_pass) as n_failures_observed,
+        count(*) filter (where is_pass and is_named) as n_passes,
+        count(*) filter (where is_pass) as n_passes_observed,
+        arg_min(key, (run_id, task_id, rollout_index)) filter (where not is_pass and is_named) as mode,
+        arg_min(run_id || '/' || task_id || ':' || rollout_index, (run_id, task_id, rollout_index))
+            filter (where not is_pass and is_named) as citation,
+        if(4 * n_failures >= n_failures_observed, -1, 12) as place
+    from (
+        select
+            *,
+            comparable(answers.answer) = comparable(answers.key) or names_key(answers.answer, answers.key) as is_named
+        from staging.answers
+        inner join staging.rollouts using (record_id)
+        inner join staging.run_benchmarks using (run_id)
+        where is_pass is not null and length(answers.key) <= 80
+    )
+    group by benchmark
+    having
+        n_failures >= 3
+        and 10 * n_failures >= n_failures_observed
+        and n_passes / n_passes_observed >= greatest(0.5, n_failures / n_failures_observed)
+),
 -- Passes that make none of the changes that their tasks expect, or of the calls where nothing says which of
 -- them change something: either other ways lead there, or nobody looks.
 unmade as (
@@ -626,6 +654,8 @@ every as (
     from copies
     union all by name
     from keyed
+    union all by name
+    select * from named
     union all by name
     from unmade
     union all by name

@@ -142,10 +142,10 @@ def _attempts(artifact: Artifact, model: str, category: str) -> Iterator[Reading
 def _failed(entry: Mapping[str, Any], ids: Sequence[str | None] = ()) -> str | None:
     """The id of an attempt that failed: of its question, else its own, which may be a place."""
     own = text(entry.get("id"))
-    asked = text(get(entry, "prompt", "id"))
+    by_question = text(get(entry, "prompt", "id"))
     nth = int(own) if own and own.isdecimal() and len(own) < 10 else 0
-    is_place = asked is None and own not in ids and 0 < nth <= len(ids)
-    return ids[nth - 1] if is_place else asked or own
+    is_place = by_question is None and own not in ids and 0 < nth <= len(ids)
+    return ids[nth - 1] if is_place else by_question or own
 
 
 def _row(
@@ -159,7 +159,7 @@ def _row(
     question, output = _turns(row)
     wrong = get(failure, "error", "error_message") or failure.get("error")
     broken = _broken(row.get("result"), wrong)
-    # An empty answer is one, and nothing is missing where no call is asked for; an error says
+    # An empty answer is one, and nothing is missing where no call is by_question for; an error says
     # nothing of what was done before.
     is_recorded = bool(output) or (
         isinstance(row.get("result"), list | str) and "irrelevance" not in category
