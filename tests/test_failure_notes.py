@@ -1035,6 +1035,24 @@ def test_few_tasks_that_all_pass_put_no_slice_below() -> Batch:
     assert found.rows("select distinct is_below_rest from slice_metrics") == [(False,)]
 
 
+@together.each((12, "", True), (12, "x", False), (6, "", False))
+def test_runs_that_give_the_same_answers(n_tasks: int, other: str, is_found: bool) -> Batch:
+    """Other bytes, and the same words; one word is another, or the answers are few."""
+
+    def run(took: float, last: str) -> list[Row]:
+        answers = [f"a{task}" for task in range(n_tasks - 1)] + [f"last{last}"]
+        return [
+            rollout(task, 0, output=wrote(answer), reward=float(task % 2), total_run_time=took)
+            for task, answer in enumerate(answers)
+        ]
+
+    found = yield {"a": run(1.0, ""), "b": run(2.0, other)}
+    query = "select run_id, other_runs, n_attempts, n_all_attempts from findings"
+    alike = found.rows(f"{query} where kind = 'same_answers'")
+    expected = (f"{found.name}_a", [f"{found.name}_b"], n_tasks, 2 * n_tasks)
+    assert alike == ([expected] if is_found else [])
+
+
 @together.each(("abcd", 6, True), ("ab", 4, False))
 def test_runs_of_the_same_bytes_are_one_sample(names: str, n_rows: int, is_found: bool) -> Batch:
     """Three files are the same and a fourth is not; four rows may be equal by chance."""

@@ -218,6 +218,41 @@ copies as (
     having count(*) > 1
     qualify row_number() over (partition by benchmark order by n_all_attempts desc, min(run_id)) = 1
 ),
+-- Runs that give the same answers, word by word, with the same rewards: a model that was tried again where
+-- nothing is left to chance, or a setting that does nothing.
+same_answers as (
+    select
+        run_id,
+        benchmark,
+        count(*) as n_attempts,
+        bit_xor(mixed_hash(
+            task_id || chr(31) || rollout_index || chr(31) || coalesce(reward::varchar, ''),
+            coalesce(answer, final_text)
+        )) as content
+    from staging.rollouts
+    inner join staging.run_benchmarks using (run_id)
+    left join staging.final_texts using (record_id)
+    group by all
+    -- A few words may be alike by chance; what some attempts answered is not known.
+    having
+        count(distinct coalesce(answer, final_text)) >= 10
+        and count(*) = count(coalesce(answer, final_text))
+),
+alike as (
+    select
+        benchmark,
+        'same_answers' as kind,
+        min(run_id) as run_id,
+        list(run_id order by run_id)[2:4] as other_runs,
+        any_value(n_attempts) as n_attempts,
+        sum(n_attempts) as n_all_attempts,
+        -2 as place
+    from same_answers
+    where benchmark not in (select benchmark from copies)
+    group by benchmark, n_attempts, content
+    having count(*) > 1
+    qualify row_number() over (partition by benchmark order by n_all_attempts desc, min(run_id)) = 1
+),
 -- Failures whose answer is the key, where that decides nearly all others: the verdict may be wrong.
 keyed as (
     select
@@ -652,6 +687,8 @@ every as (
     from modes
     union all by name
     from copies
+    union all by name
+    from alike
     union all by name
     from keyed
     union all by name
