@@ -410,7 +410,7 @@ def test_metrics_of_all_runs(demo: Path) -> None:
                 "`b` vs `a` on 6 common tasks: pass@1 +0.0 points (95% CI -45.9 to +45.9), not "
                 "shown to differ.",
                 "6 failures, none of which has a mode that others share.",
-                "No recorded configuration difference",
+                "No setting that was read differs",
                 "None but to read failures: no sign that was looked at is clearly commoner in them "
                 "than in passes.",
             ],

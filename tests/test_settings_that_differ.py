@@ -103,8 +103,8 @@ def test_what_one_run_alone_records_is_no_difference() -> Batch:
         ("temperature", silent),
         ("top_p", silent),
     ]
-    assert "Nothing that both record differs." in results.report
-    assert f"Not recorded by `{results.alias('a')}`: `temperature`, `top_p`." in results.report
+    assert "No setting that was read for both differs." in results.report
+    assert f"Not read for `{results.alias('a')}`: `temperature`, `top_p`." in results.report
 
 
 @together
