@@ -379,3 +379,18 @@ def test_expected_tools(expected: Results) -> None:
         ("cancel", 3, 1, 1, 1, 0, 0, 0),
         ("find", 3, 1, 0, 0, 0, 1, 0),
     ]
+
+
+@pytest.mark.parametrize(("n_turns", "n_other", "n_bearing"), [(6, 6, 5), (6, 5, 0), (2, 2, 0)])
+def test_as_many_turns_in_every_attempt_are_a_cap(
+    tmp_path: Path, n_turns: int, n_other: int, n_bearing: int
+) -> None:
+    """Of few turns where all attempts of a run have as many; of two or three it is no cap."""
+    (own,) = wrote("x")
+    turn = [own, {**own, "role": "user"}]
+    rows = [
+        rollout(task, 0, reward=0.0, output=turn * (n_other if task == 0 else n_turns))
+        for task in range(5)
+    ]
+    results = analyzed(tmp_path, {"a_rollouts.jsonl": rows}, needs=("signs",))
+    assert len(results.rows("from signs where name = 'turns'")) == n_bearing
