@@ -222,6 +222,7 @@ create or replace macro text_failed(beginning) as
         || '|Traceback \(most recent call last\)'
         || '|[A-Z]\w*(Error|Exception)\b\s*([:(]|(while|when|during|at|in) )'
         || '|(?i:command (failed|timed out|not found))'
+        || '|(?i:((process|command) )?(exited with|exit) (code|status):?\s*-?[1-9])'
         || '|(?i:failed to )'
         || '|(?i:(invalid|unknown|unrecognized) (tool|function|argument|command|action))'
         || ')'
@@ -471,6 +472,14 @@ create or replace macro error_message(text) as
             ) end,
             -- Without the name that the result is given.
             nullif(regexp_extract(text, '^\s*#?\s*[A-Za-z_]\w{0,60}\s*=\s*["''](.*)["'']\s*$', 1, 's'), ''),
+            -- Without the line before or after it that gives its status.
+            nullif(trim(regexp_replace(
+                text,
+                '^\s*(?i:((process|command) )?(exited with|exit) (code|status):?\s*-?\d+)[^\S\n]*\n'
+                || '|\n\s*(?i:((process|command) )?exited with (code|status) -?\d+)[.]?\s*$',
+                '',
+                'g'
+            )), ''),
             text
         )],
         lambda message: regexp_replace(

@@ -58,6 +58,31 @@ def test_different_errors(messages: list[str], macro: Macro) -> None:
     assert len({macro("error_signature", message) for message in messages}) == len(messages)
 
 
+RAISED = 'Traceback (most recent call last):\n  File "x", line 1\nKeyError: \'a\''
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        RAISED,
+        f"Exit code 1\n{RAISED}",
+        f"Process exited with code -2\n\n{RAISED}\n",
+        f"{RAISED}\n\n\nCommand exited with code 1",
+    ],
+)
+def test_the_status_beside_a_message_is_none_of_it(text: str, macro: Macro) -> None:
+    """A harness writes it before or after what was raised."""
+    assert macro("text_failed", text) is True
+    assert macro("error_message", text) == "KeyError: 'a'"
+
+
+@pytest.mark.parametrize("text", ["Exit code 0\nfine", "exit code 10 is what we want of it", "exit"])
+def test_a_status_is_an_error_where_it_is_not_0(text: str, macro: Macro) -> None:
+    """Nor is a sentence that begins so cut."""
+    assert macro("text_failed", text) is ("10" in text)
+    assert macro("error_message", "exit code 10 is what we want") == "exit code 10 is what we want"
+
+
 @given(message=st.text(max_size=400))
 def test_any_text_has_a_signature(message: str, macro: Macro) -> None:
     """A signature is short, without line breaks, and that of a signature is itself or shorter."""
