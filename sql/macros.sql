@@ -436,13 +436,20 @@ create or replace macro raised_error(text) as
 create or replace macro comparable(text) as
     regexp_replace(lower(trim(regexp_replace(text, '\s+', ' ', 'g'))), '\s*[.]$', '');
 
--- Does an answer that is not the key have it among its words? Of the letter of an option whether it alone
--- is named as one. A number may be any step, and a word of few letters any word.
+-- Does an answer that is not the key have it among its words? Of the letter of an option whether it is the
+-- first or the last that is named as one; who goes through three or more in their order names none. A number
+-- may be any step, and a word of few letters any word.
 create or replace macro names_key(answer, key) as
     case
         when comparable(answer) = comparable(key) then false
         when regexp_full_match(key, '[A-Z]')
-            then list_distinct(regexp_extract_all(answer, '(?:^|[^\p{L}\p{N}])([A-Z])[).:*\]]', 1)) = [key]
+            then list_transform(
+                [regexp_extract_all(answer, '(?:^|[^\p{L}\p{N}])([A-Z])[).:*\]]', 1)],
+                lambda letters: key in (letters[1], letters[-1]) and list_transform(
+                    [list_filter(letters, lambda letter, place: list_position(letters, letter) = place)],
+                    lambda named: len(named) < 3 or named <> list_sort(named)
+                )[1]
+            )[1]
         when length(bare_text(key)) < 4 or not regexp_matches(key, '\p{L}{3}') then false
         when lower(trim(key)) in ('true', 'false', 'none', 'null') then false
         else contains(

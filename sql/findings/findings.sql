@@ -271,33 +271,58 @@ keyed as (
     group by benchmark
     having n_failures > 0 and n_attempts >= 10 and 20 * n_failures <= n_attempts
 ),
--- Failures whose answer has the key among its words, as that of most passes has: a verdict may have missed it.
-named as (
+-- Failures whose answer has the key among its words, as that of most passes of their run has: a verdict may
+-- have missed it.
+naming_runs as (
     select
         benchmark,
-        'named' as kind,
+        run_id,
         count(*) filter (where not is_pass and is_named) as n_failures,
         count(*) filter (where not is_pass) as n_failures_observed,
         count(*) filter (where is_pass and is_named) as n_passes,
         count(*) filter (where is_pass) as n_passes_observed,
-        arg_min(key, (run_id, task_id, rollout_index)) filter (where not is_pass and is_named) as mode,
-        arg_min(run_id || '/' || task_id || ':' || rollout_index, (run_id, task_id, rollout_index))
-            filter (where not is_pass and is_named) as citation,
-        if(4 * n_failures >= n_failures_observed, -1, 12) as place
+        arg_min({'task_id': task_id, 'rollout_index': rollout_index, 'key': key}, (task_id, rollout_index))
+            filter (where not is_pass and is_named) as example
     from (
         select
             *,
-            comparable(answers.answer) = comparable(answers.key) or names_key(answers.answer, answers.key) as is_named
+            coalesce(
+                comparable(answers.answer) = comparable(answers.key) or names_key(answers.answer, answers.key), false
+            ) as is_named
         from staging.answers
         inner join staging.rollouts using (record_id)
         inner join staging.run_benchmarks using (run_id)
         where is_pass is not null and length(answers.key) <= 80
     )
-    group by benchmark
+    group by all
     having
-        n_failures >= 3
-        and 10 * n_failures >= n_failures_observed
-        and n_passes / n_passes_observed >= greatest(0.5, n_failures / n_failures_observed)
+        n_failures > 0
+        and n_passes / nullif(n_passes_observed, 0) >= greatest(0.5, n_failures / n_failures_observed)
+),
+named as (
+    select
+        benchmark,
+        'named' as kind,
+        sum(n_failures) as n_failures,
+        sum(n_failures_observed) as n_failures_observed,
+        cast(sum(n_passes) as bigint) as n_passes,
+        cast(sum(n_passes_observed) as bigint) as n_passes_observed,
+        min(run_id) as run_id,
+        list(run_id order by run_id)[2:] as other_runs,
+        count(*) < any_value(n_runs) as is_of_runs,
+        arg_min(example.key, run_id) as mode,
+        arg_min(run_id || '/' || example.task_id || ':' || example.rollout_index, run_id) as citation,
+        if(4 * sum(n_failures) >= sum(n_failures_observed), -1, 12) as place
+    from naming_runs
+    inner join (
+        select
+            benchmark,
+            count(*) as n_runs
+        from staging.run_benchmarks
+        group by all
+    ) using (benchmark)
+    group by benchmark
+    having sum(n_failures) >= 3 and 10 * sum(n_failures) >= sum(n_failures_observed)
 ),
 -- Passes that make none of the changes that their tasks expect, or of the calls where nothing says which of
 -- them change something: either other ways lead there, or nobody looks.
