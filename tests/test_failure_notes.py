@@ -1154,3 +1154,16 @@ def test_checks_that_differ_are_not_one_fact() -> Batch:
     counted = "from checks where is_counted and check_name like 'total%'"
     names = found.column(f"select distinct check_name {counted} order by all")
     assert names == ["total_count", "total_sum"]
+
+
+@together.each((1, True), (20, False))
+def test_most_tasks_pass_never_where_hardly_anything_passes(n_failing: int, is_listed: bool) -> Batch:
+    """Twenty-one tasks of two attempts: one is never passed, or all but one, in one attempt."""
+    rows = [
+        rollout(task, index, reward=float(task >= n_failing and (n_failing == 1 or not index)))
+        for task in range(21)
+        for index in (0, 1)
+    ]
+    found = yield [*rows, *(rollout(21, index, reward=0.0) for index in (0, 1))]
+    never = found.rows("select n_tasks from findings where kind = 'never'")
+    assert never == ([(n_failing + 1,)] if is_listed else [])

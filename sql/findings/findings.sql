@@ -74,6 +74,8 @@ never as (
         count(*) > count(*) filter (where is_repeated) as is_of_some,
         count(*) filter (where is_never and n_not_run > 0) as n_not_run_tasks,
         min_by(task_id, (-tried.n_attempts, try_cast(task_id as bigint), task_id), 3) filter (where is_never) as top_tasks,
+        -- How many would pass in no attempt if all tasks were alike.
+        sum(pow(1 - totals.pass_rate, n_graded)) filter (where is_repeated) as n_by_chance,
         -- Where they hold a quarter of the failures, only one mode comes first.
         if(4 * n_failures >= any_value(totals.n_failures_observed), 1, 20) as place
     from (
@@ -85,7 +87,8 @@ never as (
             count(*) filter (where is_pass) as n_passed,
             count(*) filter (where not ungraded.is_begun) as n_not_run,
             -- An attempt without a grade says nothing of the task.
-            count(*) filter (where ungraded.record_id is null) > 1 as is_repeated,
+            count(*) filter (where ungraded.record_id is null) as n_graded,
+            n_graded > 1 as is_repeated,
             is_repeated and n_passed = 0 as is_never
         from staging.rollouts
         inner join staging.run_benchmarks using (run_id)
@@ -96,10 +99,11 @@ never as (
     inner join (
         select
             benchmark,
-            count(*) as n_failures_observed
+            count(*) filter (where coalesce(not is_pass, not is_scored)) as n_failures_observed,
+            count(*) filter (where is_pass) / nullif(count(is_pass), 0) as pass_rate
         from staging.attempts
         inner join staging.run_benchmarks using (run_id)
-        where coalesce(not is_pass, not is_scored) and not is_never_run
+        where not is_never_run
         group by all
     ) as totals using (benchmark)
     group by benchmark
@@ -108,6 +112,8 @@ never as (
         count(*) filter (where is_repeated) > count(*) filter (where is_never)
         and count(*) filter (where is_never) > 1
         and count(*) filter (where is_repeated) >= 5
+        -- Where hardly anything passes, most tasks never do.
+        and count(*) filter (where is_never) >= 1.2 * n_by_chance
 ),
 -- Runs that did not end with success, with the error that their logs record: the two errors that most runs
 -- have, each with the run that lacks most.
