@@ -277,8 +277,8 @@ keyed as (
     group by benchmark
     having n_failures > 0 and n_attempts >= 10 and 20 * n_failures <= n_attempts
 ),
--- Failures whose answer has the key among its words, as that of most passes of their run has: a verdict may
--- have missed it.
+-- Failures whose answer is the key or has it among its words, as that of most passes of their run: the
+-- verdict missed it, or goes by more.
 naming_runs as (
     select
         benchmark,
@@ -722,6 +722,7 @@ every as (
     from alike
     union all by name
     from keyed
+    where benchmark not in (select benchmark from named)
     union all by name
     select * from named
     union all by name
