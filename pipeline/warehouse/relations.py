@@ -334,8 +334,9 @@ def computed(db: duckdb.DuckDBPyConnection, relation: Relation) -> Iterator[str]
             raise LookupError(
                 f"{relation.name}: {each.function} is not listed in analysis.FUNCTIONS"
             )
-        rows = db.sql(query_of(relation.query, each.rows))
-        db.register(each.name, _results(rows, each.compute, is_in_batches=each.is_in_batches))
+        rows = query_of(relation.query, each.rows)
+        results = _of_batches if each.is_in_batches else _of_all_rows
+        db.register(each.name, results(db, rows, each.compute))
         names.append(each.name)
         if not each.rows:
             query = f"from temp.{each.name}"
@@ -344,13 +345,20 @@ def computed(db: duckdb.DuckDBPyConnection, relation: Relation) -> Iterator[str]
         db.unregister(name)
 
 
-def _results(rows: duckdb.DuckDBPyRelation, compute: Compute, *, is_in_batches: bool) -> pa.Table:
-    """What a function computes of the rows."""
-    if not is_in_batches:
-        return compute(rows.to_arrow_table())
+def _of_all_rows(db: duckdb.DuckDBPyConnection, query: str, compute: Compute) -> pa.Table:
+    """What a function computes of all rows at once."""
+    # Arrow comes from a relation, which would plan its query twice.
+    db.execute(f"create temp table rows_to_compute as {query}")
+    rows = db.sql("from temp.rows_to_compute").to_arrow_table()
+    db.execute("drop table temp.rows_to_compute")
+    return compute(rows)
+
+
+def _of_batches(db: duckdb.DuckDBPyConnection, query: str, compute: Compute) -> pa.Table:
+    """What a function computes of each batch of rows."""
     import pyarrow as pa
 
-    batches = rows.to_arrow_reader(BATCH_ROWS)
+    batches = db.sql(query).to_arrow_reader(BATCH_ROWS)
     empty = compute(batches.schema.empty_table())
     parts = (compute(pa.Table.from_batches([batch])) for batch in batches)
     return pa.concat_tables([empty, *parts])
