@@ -543,12 +543,15 @@ create or replace macro error_excerpt(message) as
         '\s+', ' ', 'g'
     ), chr(64976) || chr(64977), '"'''));
 
--- The same error under one name: its excerpt without numbers.
-create or replace macro error_signature(message) as
+-- The same error under one name, by its excerpt without numbers. Where the excerpt is read too, it is made in a step
+-- before: to compile and to match its patterns takes long.
+create or replace macro signature_of(excerpt) as
     left(regexp_replace(
-        regexp_replace(error_excerpt(message), '[\w.@+-]*\d[\w.@+-]*', '<n>', 'g'),
+        regexp_replace(excerpt, '[\w.@+-]*\d[\w.@+-]*', '<n>', 'g'),
         '<n>(?:[,;:\s]+<n>)+', '<n>', 'g'
     ), 160);
+
+create or replace macro error_signature(message) as signature_of(error_excerpt(message));
 
 -- An error's name among those of its benchmark: with numbers, where all of its signature have the same.
 create or replace macro common_signature(benchmark, signature, excerpt) as

@@ -78,7 +78,7 @@ def _shuffles(outcome: Numbers, strata: Integers, n_draws: int) -> Iterator[Colu
         drawn = np.empty((len(outcome), n), dtype=np.float32)
         for size in np.unique(sizes):
             places = starts[sizes == size][:, None] + np.arange(size)
-            block = np.repeat(outcome[places][:, :, None], n, axis=2).astype(np.float32)
+            block = np.repeat(outcome[places].astype(np.float32)[:, :, None], n, axis=2)
             drawn[places] = generator.permuted(block, axis=1)
         yield drawn
 

@@ -64,11 +64,16 @@ answers as (
 ),
 messages as (
     select
-        record_id,
-        seq,
-        error_message(text) as message
-    from raw.events
-    where kind = 'tool_result' and is_error
+        *,
+        error_excerpt(message) as excerpt
+    from (
+        select
+            record_id,
+            seq,
+            error_message(text) as message
+        from raw.events
+        where kind = 'tool_result' and is_error
+    )
 ),
 arguments as (
     select
@@ -106,8 +111,8 @@ select
     answers.result_seq,
     answers.is_error,
     left(messages.message, 300) as message,
-    error_signature(messages.message) as signature,
-    left(error_excerpt(messages.message), 160) as excerpt,
+    signature_of(messages.excerpt) as signature,
+    left(messages.excerpt, 160) as excerpt,
     is_unknown_tool(messages.message, calls.tool) as is_unknown_tool
 from calls
 inner join answers using (record_id, seq)

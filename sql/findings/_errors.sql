@@ -49,10 +49,14 @@ from (
     where is_error
     union all by name
     select
-        * exclude (words),
-        left(words, 300) as message,
-        error_signature(words) as signature,
-        error_excerpt(words) as excerpt
-    from others
+        *,
+        signature_of(excerpt) as signature
+    from (
+        select
+            * exclude (words),
+            left(words, 300) as message,
+            error_excerpt(words) as excerpt
+        from others
+    )
 ) as errors
 inner join staging.run_benchmarks using (run_id)

@@ -163,26 +163,31 @@ alike as (
         benchmark,
         path,
         min(words) as value,
-        if(min(excerpt) = max(excerpt), min(excerpt), min(signature)) as signature
+        if(min(beginning) = max(beginning), min(beginning), min(signature)) as signature
     from (
         select
-            benchmark,
-            path,
-            n_all,
-            coalesce(traceback, value) as words,
-            error_signature(coalesce(traceback, value)) as signature,
-            left(error_excerpt(coalesce(traceback, value)), 160) as excerpt
-        from staging.entries
-        inner join rollouts using (record_id)
-        inner join (select benchmark, count(*) as n_all from rollouts group by all) as sizes using (benchmark)
-        where
-            kind = 'VARCHAR'
-            and item_no = 0
-            and key = ''
-            and n_characters <= 4000
-            and path not like '%.*.%'
-            and not (is_foreign and starts_with(path, 'metadata.'))
-            and is_reason(name, value)
+            *,
+            left(excerpt, 160) as beginning,
+            signature_of(excerpt) as signature
+        from (
+            select
+                benchmark,
+                path,
+                n_all,
+                coalesce(traceback, value) as words,
+                error_excerpt(coalesce(traceback, value)) as excerpt
+            from staging.entries
+            inner join rollouts using (record_id)
+            inner join (select benchmark, count(*) as n_all from rollouts group by all) as sizes using (benchmark)
+            where
+                kind = 'VARCHAR'
+                and item_no = 0
+                and key = ''
+                and n_characters <= 4000
+                and path not like '%.*.%'
+                and not (is_foreign and starts_with(path, 'metadata.'))
+                and is_reason(name, value)
+        )
     )
     group by benchmark, path, n_all
     having count(*) = n_all and n_all > 1 and count(distinct signature) = 1
@@ -310,6 +315,40 @@ expected as (
     where is_write and expected_calls.status not in ('made', 'none')
     group by all
 ),
+raised as (
+    select
+        *,
+        signature_of(excerpt) as signature
+    from (
+        select
+            record_id,
+            benchmark,
+            true as is_field,
+            path as name,
+            error_excerpt(error_message(coalesce(traceback, value))) as excerpt
+        from staging.entries
+        inner join rollouts using (record_id)
+        where
+            kind = 'VARCHAR'
+            and (
+                traceback is not null
+                or regexp_matches(value, '^[A-Za-z_.]*(Error|Exception)\b')
+                -- Readers of other formats put the harness's own error there, in any words.
+                or path in ('error_message', 'patch_error') and record_id in (select record_id from rollouts where is_foreign)
+            )
+        union all by name
+        -- What a test raised, in the words of its verifier.
+        select
+            record_id,
+            benchmark,
+            false as is_field,
+            source as name,
+            error_excerpt(raised_error(message)) as excerpt
+        from main.checks
+        inner join rollouts using (run_id, task_id, rollout_index)
+        where not is_passed and raised_error(message) is not null
+    )
+),
 errors as (
     select
         record_id,
@@ -335,35 +374,12 @@ errors as (
     from (
         select
             record_id,
-            path as name,
-            rtrim(common_signature(
-                benchmark,
-                error_signature(error_message(coalesce(traceback, value))),
-                error_excerpt(error_message(coalesce(traceback, value)))
-            ), ': ') as signature
-        from staging.entries
-        inner join rollouts using (record_id)
-        where
-            kind = 'VARCHAR'
-            and (
-                traceback is not null
-                or regexp_matches(value, '^[A-Za-z_.]*(Error|Exception)\b')
-                -- Readers of other formats put the harness's own error there, in any words.
-                or path in ('error_message', 'patch_error') and record_id in (select record_id from rollouts where is_foreign)
-            )
-        union all by name
-        -- What a test raised, in the words of its verifier.
-        select
-            record_id,
-            source as name,
-            common_signature(
-                benchmark,
-                error_signature(raised_error(message)),
-                error_excerpt(raised_error(message))
-            ) as signature
-        from main.checks
-        inner join rollouts using (run_id, task_id, rollout_index)
-        where not is_passed and raised_error(message) is not null
+            name,
+            case
+                when is_field then rtrim(common_signature((benchmark, is_field), signature, excerpt), ': ')
+                else common_signature((benchmark, is_field), signature, excerpt)
+            end as signature
+        from raised
     )
     union all by name
     -- Any error in a field of the row itself.

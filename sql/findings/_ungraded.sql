@@ -232,11 +232,15 @@ errors as (
     from (
         select
             *,
-            error_signature(error_message(coalesce(traceback, value))) as signature,
-            error_excerpt(error_message(coalesce(traceback, value))) as excerpt
-        from words
-        semi join own_paths using (benchmark, path)
-        where is_ungraded
+            signature_of(excerpt) as signature
+        from (
+            select
+                *,
+                error_excerpt(error_message(coalesce(traceback, value))) as excerpt
+            from words
+            semi join own_paths using (benchmark, path)
+            where is_ungraded
+        )
     )
     where signature <> ''
     window
