@@ -70,7 +70,7 @@ class Sources:
     def _block(self, block: str) -> str:
         lines = block.split("\n")
         if lines[0].startswith("|") and len(lines) > 2:
-            shown = [settled(_read(line)[0]) for line in lines]
+            shown = [settled(ANY_MARK.sub("", line)) for line in lines]
             return "\n".join([*shown, *self._table(lines)])
         starts = [no for no, line in enumerate(lines) if not no or ITEM.match(line)]
         written = []
