@@ -235,15 +235,32 @@ pieces as (
         select
             benchmark,
             task_id,
-            separators.place,
-            list_filter(
-                str_split_regex(regexp_replace(task_id, '^chunk\d+-', ''), separators.pattern),
-                lambda part: trim(part) <> ''
-            ) as parts
-        from (select distinct benchmark, task_id from keys where not (select has_slices from raw.settings))
-        cross join (
-            values (1, '[\[\](){}<>]+'), (2, '[/\\|]+'), (3, ':+'), (4, '__+'), (5, '\s+'), (6, '[.]+'), (7, '-+'), (8, '_+')
-        ) as separators (place, pattern)
+            place,
+            list_filter(split, lambda part: trim(part) <> '') as parts
+        from (
+            -- Each pattern is a constant, which is compiled once.
+            select
+                benchmark,
+                task_id,
+                unnest([
+                    {place: 1, split: str_split_regex(id, '[\[\](){}<>]+')},
+                    {place: 2, split: str_split_regex(id, '[/\\|]+')},
+                    {place: 3, split: str_split_regex(id, ':+')},
+                    {place: 4, split: str_split_regex(id, '__+')},
+                    {place: 5, split: str_split_regex(id, '\s+')},
+                    {place: 6, split: str_split_regex(id, '[.]+')},
+                    {place: 7, split: str_split_regex(id, '-+')},
+                    {place: 8, split: str_split_regex(id, '_+')}
+                ], recursive := true)
+            from (
+                select distinct
+                    benchmark,
+                    task_id,
+                    regexp_replace(task_id, '^chunk\d+-', '') as id
+                from keys
+                where not (select has_slices from raw.settings)
+            )
+        )
     )
     where len(parts) > 1
 ),
