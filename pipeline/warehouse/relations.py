@@ -33,6 +33,8 @@ Create: TypeAlias = "Callable[[Relation, duckdb.DuckDBPyConnection], None]"
 # Folders of sql/ are subjects; only these two are schemas of their own as well.
 OWN_SCHEMAS = ("report", "assertions")
 HEADER = re.compile(r"-- (?:(grain|looks at|kind|needs|computed by|columns): )?(.*)")
+# A query of several steps.
+STEPS = re.compile(r"^with\b", re.MULTILINE)
 # Long rows that are handed to Python at a time.
 BATCH_ROWS = 2048
 # Relations with a sorted table in staging and a public view that adds texts.
@@ -347,7 +349,10 @@ def computed(db: duckdb.DuckDBPyConnection, relation: Relation) -> Iterator[str]
 
 def _of_all_rows(db: duckdb.DuckDBPyConnection, query: str, compute: Compute) -> pa.Table:
     """What a function computes of all rows at once."""
-    # Arrow comes from a relation, which would plan its query twice.
+    if not STEPS.search(query):
+        return compute(db.sql(query).to_arrow_table())
+    # Arrow comes from a relation, which would plan its query twice: that takes longer than a table
+    # unless the query is short, and those read most rows.
     db.execute(f"create temp table rows_to_compute as {query}")
     rows = db.sql("from temp.rows_to_compute").to_arrow_table()
     db.execute("drop table temp.rows_to_compute")
