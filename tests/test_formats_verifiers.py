@@ -109,6 +109,69 @@ def oldest_files() -> dict[str, Any]:
 test_oldest = pytest.mark.slow(facts_of(oldest_files(), "verifiers_oldest", needs=NEEDS))
 
 
+def boards(seeds: list[int]) -> list[Row]:
+    """Three attempts at each board, in rounds; the prompt and the answer are always the same.
+
+    Rows are numbered by position, without regard to the board.
+    """
+    return [
+        oldest(place // 3, "Sink.", seed / 10, info={"seed": seed, "host": f"h{place}"})
+        for place, seed in enumerate(seeds * 3)
+    ]
+
+
+def test_examples_that_differ_in_info_alone(tmp_path: Path) -> None:
+    """Rows of an id with several boards are of several tasks, and runs share equal boards alone.
+
+    What is another in each attempt is no example's.
+    """
+    runs = {"a": [0, 1, 2, 3, 4], "b": [3, 4, 5, 6, 7]}
+    files = {f"evals/sea--m/{run}/results.jsonl": boards(seeds) for run, seeds in runs.items()}
+    about = {"env": "sea", "model": "m", "num_examples": 5, "rollouts_per_example": 3}
+    files |= {f"evals/sea--m/{run}/metadata.json": [about] for run in runs}
+    results = analyzed(tmp_path, files, needs=NEEDS)
+    tasks = "select task_id, list_sort(list(distinct reward)), count(*) from rollouts group by all"
+    rows = results.rows(tasks)
+    assert sorted((rewards, n) for _, rewards, n in rows) == [
+        ([seed / 10], 6 if seed in (3, 4) else 3) for seed in range(8)
+    ]
+
+
+def test_info_of_examples_with_ids(tmp_path: Path) -> None:
+    """A board that all attempts at an example share is part of what it asks; its id stays."""
+    questions: dict[int, list[formats.Row]] = {}
+    for first in (0, 5):
+        rows = [
+            row | {"example_id": row["info"]["seed"] - first}
+            for row in boards(list(range(first, first + 5)))
+        ]
+        path = write(tmp_path / str(first), {"results.jsonl": rows}) / "results.jsonl"
+        read = verifiers_v0.read(Artifact(path, path.name, Kind.ROLLOUTS))
+        questions[first] = [row for row in read if isinstance(row, formats.Row)]
+    for rows in questions.values():
+        assert [row.value["_ng_task_index"] for row in rows] == list("01234") * 3
+        assert len({row.question for row in rows}) == 5
+    assert not {row.question for row in questions[0]} & {row.question for row in questions[5]}
+
+
+def test_info_beside_other_questions(tmp_path: Path) -> None:
+    """Where the prompts tell examples apart, what else is known of them is no question."""
+    rows = [oldest(task, f"Q{task}?", 1.0, info={"seed": task}) for task in range(3)]
+    path = write(tmp_path, {"results.jsonl": rows}) / "results.jsonl"
+    read = verifiers_v0.read(Artifact(path, path.name, Kind.ROLLOUTS))
+    assert [row.question for row in read if isinstance(row, formats.Row)] == [None] * 3
+
+
+def test_an_example_with_two_answers(tmp_path: Path) -> None:
+    """An example has one answer."""
+    rows = [oldest(0, "Guess.", 1.0, answer=word) | {"example_id": 0} for word in ("owl", "kite")]
+    path = write(tmp_path, {"results.jsonl": rows}) / "results.jsonl"
+    read = verifiers_v0.read(Artifact(path, path.name, Kind.ROLLOUTS))
+    values = [row.value for row in read if isinstance(row, formats.Row)]
+    assert [value["expected_answer"] for value in values] == ["owl", "kite"]
+    assert not any("_ng_task_index" in value for value in values)
+
+
 def test_a_completion_that_repeats_the_prompt(tmp_path: Path) -> None:
     """The prompt is left out, results belong to calls in order, and metrics are at the top."""
     calls = [json.dumps({"id": f"c{n}", "function": {"name": "run"}}) for n in range(2)]

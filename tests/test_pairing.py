@@ -244,6 +244,19 @@ def test_without_a_question_renumbered_ids_pair_nothing() -> Batch:
 
 
 @together
+def test_tasks_without_ids_are_paired_by_question() -> Batch:
+    """A run that gives no ids has tasks by their content: they are those of the other's ids."""
+    nameless = run({n: n for n in range(4)}, is_base=False)
+    for row in nameless:
+        del row["_ng_task_index"]
+    results = yield {"a": nameless, "b": BASE, "c": [dict(row) for row in nameless]}
+    query = "select candidate, n_verified from comparisons where is_lead order by all"
+    assert [n for _, n in results.rows(query)] == [4, 4, 4]
+    names = "select distinct task_id from paired_tasks order by all"
+    assert results.column(names) == [str(n) for n in range(4)]
+
+
+@together
 def test_most_runs_name_the_tasks() -> Batch:
     """Of three runs the two that agree keep their ids, under any names."""
     plain = run({n: n for n in range(N_TASKS)}, is_base=False)

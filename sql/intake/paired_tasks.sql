@@ -12,7 +12,8 @@ with run_questions as (
         case
             when count(distinct coalesce(same.question, records.prompt_sha)) = 1 and bool_and(records.has_prompt)
                 then min(coalesce(same.question, records.prompt_sha))
-        end as question
+        end as question,
+        bool_and(keys.task_id_source = 'content') as is_unnamed
     from staging.recorded_keys as keys
     inner join staging.records using (record_id)
     left join staging.questions as same using (prompt_sha)
@@ -32,7 +33,8 @@ tasks as (
     inner join staging.run_benchmarks as benchmarks using (run_id)
 ),
 -- Questions that have several ids need one, and all others of their benchmarks are listed beside them. Two names
--- for one question may be two tasks, unless they are numbers, or a run has one of them for another question.
+-- for one question may be two tasks, unless they are numbers, or a run has one of them for another question;
+-- what names a task by its question is no name.
 questions as (
     select
         *,
@@ -41,6 +43,7 @@ questions as (
         and (
             bool_and(try_cast(task_id as bigint) is not null) over same_question
             or bool_or(is_contradicted) over same_question
+            or bool_or(is_unnamed) over same_question
         ) as needs_one_id
     from (
         select
@@ -52,11 +55,13 @@ questions as (
     )
     window same_question as (partition by benchmark, question)
 ),
--- The ids that most runs share come first, then those of the run with most tasks.
+-- The ids that most runs share come first, then those of the run with most tasks; hashes come last.
 numberings as (
     select
         run_id,
-        row_number() over (order by sum(n_agreeing) desc, count(*) desc, run_id) as place
+        row_number() over (
+            order by bool_and(is_unnamed), sum(n_agreeing) desc, count(*) desc, run_id
+        ) as place
     from questions
     group by run_id
 ),

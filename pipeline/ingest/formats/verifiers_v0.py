@@ -50,8 +50,9 @@ SCORE = "`reward`, which passes from `pass_threshold` of the metadata on; `metri
 NOTES = (
     "One run per folder, named after environment and model. An errored rollout has the reward 0 "
     "that verifiers gives it, and its error is a field of the outcome. Before 0.1.9 an example has "
-    "an `id`; if several questions share one, tasks are distinguished by their questions. Samples "
-    "of hosted training are a run per step; a number of tokens that is 0 was not recorded."
+    "an `id`; if several questions share one, tasks are distinguished by their questions, answers "
+    "and the fields of `info` in which rows of one prompt differ by example. Samples of hosted "
+    "training are a run per step; a number of tokens that is 0 was not recorded."
 )
 NAMES = re.compile(r"(^|/)(results\.jsonl(\.gz|\.zst)?|(metadata|run_manifest|run_matrix)\.json)$")
 DOCUMENTS = ("metadata.json", "run_manifest.json")
@@ -106,7 +107,7 @@ def read(artifact: Artifact) -> Iterator[Reading]:
         return
     metadata = _metadata(documents(artifact.beside), artifact.path.parent.name)
     environment = text(metadata.get("env_id")) or text(metadata.get("env"))
-    has_unique_ids = not _has_ids_of_several(artifact.path)
+    has_unique_ids, of_example = _identity(artifact.path)
     seen: Counter[str] = Counter()
     for place, line in enumerate(objects(artifact.path), start=1):
         if not isinstance(line, dict):
@@ -127,6 +128,7 @@ def read(artifact: Artifact) -> Iterator[Reading]:
             variant=f"step-{step}" if step else None,
             benchmark=_short(row.get("env_name")) or environment,
             order=order,
+            question=_question(row, of_example),
             limit_reached=_cap(row),
         )
     yield from _expected(seen, metadata) if has_unique_ids else ()
@@ -197,17 +199,46 @@ def _unpacked(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _has_ids_of_several(path: Path) -> bool:
-    """Whether an `id` has several questions: some versions numbered rows by position."""
-    first_questions: dict[Any, int] = {}
+def _identity(path: Path) -> tuple[bool, list[str]]:
+    """Whether an id has one example only, and the fields of `info` that tell examples apart.
+
+    Some versions numbered rows by position, which shows where an `id` has several questions or
+    answers; an `example_id` may be asked in several words, but has one answer. Of `info` those
+    fields count in which rows with one prompt and answer differ, if all rows of an id agree, or,
+    of rows numbered by position, if every value has as many rows: other fields are of the attempt.
+    """
+    rows: list[tuple[str | None, int, int, dict[str, int]]] = []
+    is_numbered = True
     for row in objects(path):
         if isinstance(row, dict):
-            if "example_id" in row or "problem_id" in row:
-                return False
-            key = hash(as_json([row.get(name) for name in ("prompt", "answer")]))
-            if first_questions.setdefault(text(row.get("id")), key) != key:
-                return True
-    return False
+            is_numbered = is_numbered and not {"example_id", "problem_id"} & row.keys()
+            row_id = text(row.get("example_id", row.get("problem_id", row.get("id"))))
+            answer = hash(as_json(row.get("answer")))
+            info = {name: hash(as_json(value)) for name, value in fields(row.get("info")).items()}
+            rows.append((row_id, hash(as_json(row.get("prompt"))), answer, info))
+    n_ids = len({row_id for row_id, *_ in rows})
+    of_example = []
+    for name in sorted({name for *_, info in rows for name in info}):
+        counts = Counter((prompt, answer, info.get(name)) for _, prompt, answer, info in rows)
+        differs = len({(prompt, answer) for prompt, answer, _ in counts}) < len(counts)
+        is_of_id = len({(row_id, info.get(name)) for row_id, *_, info in rows}) == n_ids
+        is_even = is_numbered and len(set(counts.values())) == 1 and len(counts) < len(rows)
+        if differs and (is_of_id or is_even):
+            of_example.append(name)
+    first_examples: dict[str | None, tuple[Any, ...]] = {}
+    for row_id, prompt, answer, info in rows:
+        example = (answer, *((prompt, *map(info.get, of_example)) if is_numbered else ()))
+        if first_examples.setdefault(row_id, example) != example:
+            return False, of_example
+    return True, of_example
+
+
+def _question(row: dict[str, Any], of_example: Sequence[str]) -> str | None:
+    """What identifies the question where a prompt and its answer do not."""
+    if not of_example:
+        return None
+    info = fields(row.get("info"))
+    return as_json([row.get("prompt"), [info.get(name) for name in of_example]])
 
 
 def _expected(seen: Counter[str], metadata: dict[str, Any]) -> Iterator[Reading]:

@@ -282,7 +282,8 @@ def _values(fields: list[str]) -> dict[str, str]:
         "ids": f"case when not is_named then to_json({_ids()})::varchar end",
         "task_hash": (
             "case when not has_task then left(sha256(concat(input, chr(31), "
-            "json_extract(fields['responses_create_params'], '$.tools'), chr(31), truth)), 16) end"
+            "json_extract(fields['responses_create_params'], '$.tools'), chr(31), truth, "
+            "chr(31) || json_as_text(row._blade.question))), 16) end"
         ),
         "content_hash": (
             "case when json_as_index(row._ng_rollout_index) is null "
