@@ -278,10 +278,56 @@ def test_what_cannot_be_averaged_has_no_leaderboard(tmp_path: Path) -> None:
     }
     text = overview(tmp_path, files)
     assert "| entrant |" not in text
-    assert "No leaderboard: no benchmark has several tasks of every compared entrant" in text
+    assert "No leaderboard: no entrant has scores at half of the benchmarks." in text
+    assert "is in no average: no entrant has a result at half of the benchmarks" in text
+    assert "a single task" not in text
     assert "Nothing can be compared: no two entrants have several tasks" in text
     assert text.count("has no result: nothing is filled in") == 1
     assert "- 6 notes (missing), for example `a` at `" in text
+
+
+def test_rewards_of_another_scale_are_compared_at_their_benchmark(tmp_path: Path) -> None:
+    """They are in no average, which is not to say that entrants have no task in common."""
+    files = {
+        f"{name}_rollouts.jsonl": [
+            rollout(task, 0, model=name, reward=task * 1.5, ask=f"question {task}")
+            for task in range(4)
+        ]
+        for name in "ab"
+    }
+    files["other_rollouts.jsonl"] = attempts("a", {0: [1], 1: [0]}, ask="other ")
+    text = overview(tmp_path, files)
+    assert "No two entrants can be compared over the suite, but at single benchmarks" in text
+    assert "have several tasks of a benchmark in common" not in text
+    assert "have several tasks with rewards from 0 to 1, so none can be averaged" in text
+
+
+def test_conditions_are_entrants(tmp_path: Path) -> None:
+    """Without models, what the names of runs say besides their benchmarks is who was run."""
+    rows = [
+        {"dataset": dataset, "idx": idx, "prompt": f"{dataset} {idx}?", "variant": variant}
+        | {"response": f"{variant} {idx}", "correct": (idx + len(variant)) % 3 == 0}
+        for dataset in ("sums", "facts")
+        for variant in ("plain", "stepwise")
+        for idx in range(20)
+    ]
+    text = overview(tmp_path, {"graded.jsonl": rows})
+    assert re.search(r"^\| `plain` \| .* \| 2 \| 40 \|$", text, re.MULTILINE)
+    assert re.search(r"^\| `stepwise` \| .* \| 2 \| 40 \|$", text, re.MULTILINE)
+    assert "No leaderboard" not in text
+
+
+def test_numbers_of_repeats_are_no_entrants(tmp_path: Path) -> None:
+    """A second run of a benchmark is not of the same kind as the second of another."""
+    files = {
+        f"{benchmark}-run-{number}_rollouts.jsonl": attempts(
+            None, {task: [number] for task in range(2)}, ask=f"{benchmark} "
+        )
+        for benchmark in ("sums", "facts")
+        for number in (0, 1)
+    }
+    results = analyzed(tmp_path, files, needs=NEEDS)
+    assert results.one("select count(distinct entrant) from suite_cells") == 4
 
 
 def test_a_benchmark_in_which_nothing_passes(tmp_path: Path) -> None:

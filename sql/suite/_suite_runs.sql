@@ -140,7 +140,7 @@ settings as (
             'checkpoint', 'checkpoint_path', 'ckpt', 'ckpt_path', 'step', 'global_step',
             'temperature', 'top_p', 'top_k', 'max_output_tokens', 'max_tokens',
             -- Evaluations of one model may be of several days.
-            'commit', 'inspect_ai'
+            'commit', 'inspect_ai', 'lm_eval_version', 'transformers_version'
         )
     union all
     select
@@ -184,10 +184,50 @@ own_settings as (
     semi join varying_settings using (identity, name)
     group by all
 ),
+-- Of runs without a model, what their names say besides their benchmarks: where several benchmarks have the same two
+-- or more, these are who was run. What numbers repeats is no name.
+conditions as (
+    select
+        run_id,
+        name
+    from (
+        select
+            run_id,
+            benchmark,
+            written,
+            trim(
+                regexp_replace(
+                    written,
+                    '(^|[^\p{L}\p{N}])' || regexp_escape(safe_name(benchmark)) || '($|[^\p{L}\p{N}])',
+                    '\1',
+                    'i'
+                ),
+                ' -_.'
+            ) as name
+        from (
+            select
+                run_id,
+                benchmark,
+                -- Of one file the runs differ in what its rows say of them.
+                case
+                    when count(distinct run_name) over () = 1 and part is not null then safe_name(part)
+                    else run_id
+                end as written
+            from runs
+            inner join staging.run_keys using (run_id)
+            where model is null
+        )
+    )
+    where name <> written and len(name_words(name, [])) > 0
+    qualify
+        count(distinct benchmark) over (partition by name) > 1
+        and count(*) over (partition by name) = count(distinct benchmark) over (partition by name)
+        and count(distinct name) over (partition by benchmark) > 1
+),
 recorded as (
     select
         runs.*,
-        case when model is null then run_id else concat_ws(
+        case when model is null then coalesce(conditions.name, run_id) else concat_ws(
             ' ',
             identity,
             if(has_agents, nullif(agent, ''), null),
@@ -203,6 +243,7 @@ recorded as (
     left join varying using (identity)
     left join own_settings using (run_id)
     left join own_packed using (run_id)
+    left join conditions using (run_id)
     where not exists (from raw.suite_entrants)
 ),
 -- A run that the patterns of two entrants name belongs to the first; `suite_notes` says so.

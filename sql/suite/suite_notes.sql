@@ -100,10 +100,14 @@ notes as (
         benchmark,
         case
             when not bool_and(is_bounded) then 'has rewards outside 0 to 1: it is in no average'
+            when not bool_or(is_compared)
+                then 'is in no average: no entrant has a result at half of the benchmarks'
             when count(value) filter (where is_compared) < count(*) filter (where is_compared)
                 then 'is in no average: ' || count(*) filter (where is_compared and value is null)
                     || ' of the compared entrants have no result'
-            else 'is in no average: a single task has no error'
+            when min(n_tasks) filter (where is_compared) < 2
+                then 'is in no average: a compared entrant has a single task of it, which has no error'
+            else 'is in no average: the tasks of a compared entrant are one group, which has no error'
         end as message
     from main.suite_cells
     group by benchmark

@@ -73,6 +73,7 @@ class Suite:
     notes: int
     # Whether any two entrants have a benchmark in common.
     has_shared: bool
+    has_single: bool
 
 
 @dataclass(frozen=True)
@@ -320,6 +321,7 @@ def _suite(content: Content) -> Suite | None:
         n_changes=len(shown),
         notes=len(content.suite_notes),
         has_shared=any(row.values["n_benchmarks"] for row in whole),
+        has_single=any(row.values["n_tasks"] > 1 for rows in single.values() for row in rows),
     )
 
 
