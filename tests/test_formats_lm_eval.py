@@ -138,6 +138,39 @@ test_rows_that_name_no_filter = pytest.mark.slow(
 )
 
 
+def test_what_a_fork_measures(tmp_path: Path) -> None:
+    """Tokens and times beside the metrics of a row are its own; those of its document are not."""
+    spent = {"token_usage": {"prompt_tokens": 700, "completion_tokens": 5}, "latency_ms": 55.0}
+    rows = [
+        sample(0, 1.0, **spent),
+        sample(1, 0.0) | {"doc": {"latency_ms": 9.0, "usage": {"input_tokens": 3}}},
+    ]
+    files = {f"m/samples_sums_{TIME}.jsonl": rows}
+    query = "select task_id, input_tokens, output_tokens, duration_s from rollouts order by all"
+    assert analyzed(tmp_path, files, needs=NEEDS).rows(query) == [
+        ("0", 700, 5, 0.055),
+        ("1", None, None, None),
+    ]
+
+
+def test_code_and_seeds_are_settings(tmp_path: Path) -> None:
+    """Two evaluations of a model may differ in the commit, and in what the configuration says."""
+    about = results("sums") | {"git_hash": "c068ec60", "lm_eval_version": "0.4.12"}
+    about |= {"config": {"batch_size": 1, "numpy_seed": 1234, "total_energy_joules": 1.27}}
+    path = write(tmp_path, {f"results_{TIME}.json": json.dumps(about)}) / f"results_{TIME}.json"
+    artifact = Artifact(
+        path, path.name, Kind.AGGREGATE_METRICS, beside=(Path("samples_sums.jsonl"),)
+    )
+    stated = [one for one in lm_eval.read(artifact) if isinstance(one, formats.Setting)]
+    assert {one.name: one.value for one in stated} == {
+        "model_name": "org/tiny",
+        "commit": "c068ec60",
+        "lm_eval_version": "0.4.12",
+        "batch_size": "1",
+        "numpy_seed": "1234",
+    }
+
+
 def test_results_by_any_name_above_the_samples(tmp_path: Path) -> None:
     """Results are found by their time, in the folder of the samples or above it."""
     write(

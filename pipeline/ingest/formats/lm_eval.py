@@ -47,7 +47,7 @@ FILES = (
     "`samples_<task>_<time>.jsonl` (written with `--log_samples`), `<name>_<time>.json`; before "
     "0.4.3 `<model>_<task>.jsonl`, a JSON list in spite of its name, and `results.json`"
 )
-GIVES = "checks transcript"
+GIVES = "checks transcript tokens durations"
 SCORE = (
     "the first metric of the task that is a number in the row and better the higher it is "
     "(`metric_list` of the results, else `metrics` of the row); the others are checks"
@@ -56,7 +56,8 @@ NOTES = (
     "One run per task and filter; the tasks of a group that has a figure of their main metric, the "
     "outermost one, are one run, with `subtask` and `subgroup` as slices. Rows that name no filter "
     "are of the task's filters in their order. Of several repeats a filter makes one answer: they "
-    "are one attempt. No tokens, times or errors are recorded."
+    "are one attempt. Tokens and times are read where a fork writes them into the rows; errors are "
+    "not recorded."
 )
 NAMES = re.compile(r"\.jsonl?(\.gz|\.zst)?$")
 TIME = r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:[.-]\d+)?"
@@ -67,6 +68,12 @@ LONG = 4096
 MODEL = re.compile(r"(?:^|,)(?:pretrained|model)=([^,]+)")
 ARGUMENT = re.compile(r"(\w+)=(.*?)(?=,\w+=|$)", re.DOTALL)
 OF_PLACE = frozenset("pretrained model tokenizer path base_url host port device".split())
+# What distinguishes two evaluations of a model, at the top of results and in their `config`.
+OF_RESULTS = (
+    "lm_eval_version transformers_version max_length system_instruction_sha fewshot_as_multiturn "
+    "chat_template_sha"
+).split()
+OF_CONFIG = "batch_size random_seed numpy_seed torch_seed fewshot_seed".split()
 # The number of samples, which newer results have among the figures.
 NO_FIGURE = "sample_len"
 UNKNOWN_MEAN = "how its rows were aggregated is not recorded"
@@ -348,6 +355,9 @@ def _settings(results: Any) -> Iterator[Setting]:
             "temperature": get(sampling, "temperature"),
             "model_name": _model(results),
             "limit": get(results, "config", "limit"),
+            "commit": get(results, "git_hash"),
+            **{name: get(results, name) for name in OF_RESULTS},
+            **{name: get(results, "config", name) for name in OF_CONFIG},
         }
     )
 

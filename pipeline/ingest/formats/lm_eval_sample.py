@@ -19,6 +19,7 @@ from . import (
     text,
     without_empty,
 )
+from .own_table import measures
 
 # Metrics of correctness, the most usual first.
 USUAL = "exact_match acc acc_norm pass@1 f1 em bleu rouge1".split()
@@ -59,6 +60,9 @@ def row(sample: dict[str, Any], config: dict[str, Any], model: str | None) -> di
     reward = next((score["score"] for score in scores if score["name"] == own), None)
     chosen, gold = _choice(sample, likelihoods, own, reward) if is_choice else (None, None)
     answer = chosen if is_choice else _answer(sample.get("filtered_resps"))
+    known = {*NOT_METRICS, *(score["name"] for score in scores)}
+    # The harness writes none; forks that measure attempts do, in fields of the row.
+    spent = measures({name: value for name, value in sample.items() if name not in known})
     request = {
         "input": question,
         "model": model,
@@ -69,7 +73,9 @@ def row(sample: dict[str, Any], config: dict[str, Any], model: str | None) -> di
         "_ng_task_index": sample.get("doc_id"),
         "_ng_rollout_index": 0,
         "responses_create_params": without_empty(request),
-        "response": _response(sample, model, answer, is_choice=is_choice),
+        "response": _response(sample, model, answer, is_choice=is_choice)
+        | without_empty({"usage": spent.get("usage")}),
+        "total_run_time": spent.get("total_run_time"),
         "target": sample.get("target") if gold is None else gold,
         **scores_of(scores, own),
         # The log probability of each choice, in order.
