@@ -108,6 +108,33 @@ def test_what_one_run_alone_records_is_no_difference() -> Batch:
 
 
 @together
+def test_what_is_no_sign_is_recorded_all_the_same() -> Batch:
+    """A field of long texts, of an empty one or of many values is in the rows of the other run."""
+    stories = {"a": "A game show.", "b": f"A ward. {'Think of each patient. ' * 9}", "c": "A quiz."}
+    runs = {
+        name: [
+            rollout(task, 0, model="gpt", ask=f"show {task}")
+            | {"story": story, "coin": "" if name == "b" else name, "door": name}
+            for task in range(24)
+        ]
+        for name, story in stories.items()
+    }
+    for task, row in enumerate(runs["b"]):
+        row["door"] = f"door {task % 3}"
+    results = yield runs
+    query = """
+        select setting, base_value, candidate_value, unrecorded_by from comparison_settings
+        where base like '%a' and candidate like '%b' and setting in ('story', 'coin', 'door')
+        order by all
+    """
+    long = f"{stories['b'][:60]}... ({len(stories['b'])} characters)"
+    assert results.rows(query) == [
+        ("coin", "a", "(empty)", None),
+        ("story", "A game show.", long, None),
+    ]
+
+
+@together
 def test_fields_of_the_verifier_are_compared_at_common_tasks() -> Batch:
     """What other tasks hold is no difference, nor what an attempt without a grade lacks."""
     base, other = rows(), rows()

@@ -119,6 +119,51 @@ verifier_fields as (
     group by all
     having of_base is distinct from of_candidate
 ),
+-- What every row of a run states, and those of the other otherwise: of few rows it may be chance.
+stated as (
+    select
+        runs.benchmark,
+        run_id,
+        name,
+        min(value) as value
+    from staging.signs
+    inner join main.runs using (run_id)
+    anti join staging.modes as verdicts
+        on verdicts.benchmark = runs.benchmark
+        and verdicts.name = signs.name
+        and verdicts.reason in ('same as score', 'part of score', 'measure')
+    where
+        signs.kind = 'field'
+        and signs.scope = 'run'
+        and runs.n_rollouts >= 20
+        and not starts_with(value, 'has ')
+        and value not in ('is null', 'is empty')
+        and name not in ('model', 'agent', 'benchmark', 'grade')
+    group by runs.benchmark, run_id, name
+    qualify count(*) over (partition by runs.benchmark, name) > 1
+),
+-- What the rows of other runs have in these fields: a text that is too long to be a sign, an empty one, or no single value.
+recorded as (
+    select
+        run_id,
+        path as name,
+        case
+            when n_rollouts < 20 or count(*) < n_rollouts then null
+            when min(kind) = 'EMPTY' and max(kind) = 'EMPTY' then '(empty)'
+            when min(value) = max(value) and min(n_characters) = max(n_characters)
+                then left(min(value), 60) || if(min(n_characters) > 60, '... (' || min(n_characters) || ' characters)', '')
+        end as value
+    from staging.entries
+    inner join staging.rollouts using (record_id)
+    inner join main.runs using (run_id)
+    where
+        kind <> 'NULL'
+        and item_no = 0
+        and key = ''
+        and (benchmark, path) in (select (benchmark, name) from stated)
+        and (run_id, path) not in (select (run_id, name) from stated)
+    group by run_id, path, n_rollouts
+),
 settings as (
     select
         runs.run_id,
@@ -190,26 +235,14 @@ settings as (
         )
     ) as named
     union all
-    -- What every row of a run states, and those of the other otherwise: of few rows it may be chance.
     select
         run_id,
         name as setting,
-        min(value) as value
-    from staging.signs
-    inner join main.runs using (run_id)
-    anti join staging.modes as verdicts
-        on verdicts.benchmark = runs.benchmark
-        and verdicts.name = signs.name
-        and verdicts.reason in ('same as score', 'part of score', 'measure')
-    where
-        signs.kind = 'field'
-        and signs.scope = 'run'
-        and runs.n_rollouts >= 20
-        and not starts_with(value, 'has ')
-        and value not in ('is null', 'is empty')
-        and name not in ('model', 'agent', 'benchmark', 'grade')
-    group by runs.benchmark, run_id, name
-    qualify count(*) over (partition by runs.benchmark, name) > 1
+        value
+    from stated
+    union all
+    from recorded
+    where value is not null
 ),
 constant as (
     select
@@ -228,6 +261,9 @@ every as (
         cast(null as bigint) as n_tasks
     from staging.run_pairs as pairs
     inner join settings on settings.run_id in (pairs.base, pairs.candidate)
+    where
+        (pairs.base, settings.setting) not in (select (run_id, name) from recorded where value is null)
+        and (pairs.candidate, settings.setting) not in (select (run_id, name) from recorded where value is null)
     group by all
     having
         base_value is distinct from candidate_value

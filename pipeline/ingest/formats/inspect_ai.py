@@ -94,7 +94,7 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
         other = latest[task]
         if claim.mark < other.mark:
             skipped[claim.file.name] = (
-                f"superseded by {other.file.name}, a later log of the same task"
+                f"is superseded by {other.file.name}, a later log of the same task"
             )
     shared = Counter(
         (claim.folder, claim.stem, claim.mark)

@@ -110,7 +110,7 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
         stem = _stem(outputs_here[0].path)
         finished[home] = tuple(one.path for one in outputs_here if not UNFINISHED.search(one.base))
         for file in outputs_here:
-            skipped = "unfinished: not merged yet" if file.path not in finished[home] else None
+            skipped = "is unfinished: not merged yet" if file.path not in finished[home] else None
             homes |= {file.folder: home, home: home, home.rpartition("/")[0]: home}
             yield Claim(file, Kind.ROLLOUTS, home, stem, beside=finished[home], skipped=skipped)
     for file in files:
