@@ -275,9 +275,7 @@ def test_base_and_candidate(say: Say) -> None:
     outcome = say("base", "better")
     text = words(outcome.stdout)
     assert outcome.code == 0
-    assert (
-        "better vs base no setting that was read differs; neither run records its model" in text
-    )
+    assert "better vs base no setting that was read differs; neither run records its model" in text
     assert "IMPROVED pass@1 change +35.0 points on 30 common tasks, from 50.0% to 85.0%" in text
     assert "pairing 30 tasks with the same question" in text
     assert "tasks, 0 worse, 24 better" in text

@@ -1157,7 +1157,9 @@ def test_checks_that_differ_are_not_one_fact() -> Batch:
 
 
 @together.each((1, True), (20, False))
-def test_most_tasks_pass_never_where_hardly_anything_passes(n_failing: int, is_listed: bool) -> Batch:
+def test_most_tasks_pass_never_where_hardly_anything_passes(
+    n_failing: int, is_listed: bool
+) -> Batch:
     """Twenty-one tasks of two attempts: one is never passed, or all but one, in one attempt."""
     rows = [
         rollout(task, index, reward=float(task >= n_failing and (n_failing == 1 or not index)))

@@ -58,7 +58,7 @@ def test_different_errors(messages: list[str], macro: Macro) -> None:
     assert len({macro("error_signature", message) for message in messages}) == len(messages)
 
 
-RAISED = 'Traceback (most recent call last):\n  File "x", line 1\nKeyError: \'a\''
+RAISED = "Traceback (most recent call last):\n  File \"x\", line 1\nKeyError: 'a'"
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,9 @@ def test_the_status_beside_a_message_is_none_of_it(text: str, macro: Macro) -> N
     assert macro("error_message", text) == "KeyError: 'a'"
 
 
-@pytest.mark.parametrize("text", ["Exit code 0\nfine", "exit code 10 is what we want of it", "exit"])
+@pytest.mark.parametrize(
+    "text", ["Exit code 0\nfine", "exit code 10 is what we want of it", "exit"]
+)
 def test_a_status_is_an_error_where_it_is_not_0(text: str, macro: Macro) -> None:
     """Nor is a sentence that begins so cut."""
     assert macro("text_failed", text) is ("10" in text)

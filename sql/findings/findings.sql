@@ -299,6 +299,8 @@ naming_runs as (
         inner join staging.rollouts using (record_id)
         inner join staging.run_benchmarks using (run_id)
         where is_pass is not null and length(answers.key) <= 80
+        -- One word or another at all tasks is what is looked for, and no answer to a question.
+        qualify count(distinct key) over (partition by benchmark) > 2
     )
     group by all
     having
