@@ -394,6 +394,26 @@ def test_what_runs_lack_is_a_range_and_comes_last(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_other_runs_without_scores_are_counted_with_and_without_a_pass_rate(tmp_path: Path) -> None:
+    """One lacks some scores, one all of them, one none."""
+    unscored = {"a": (3,), "b": (5, 6), "c": range(10), "d": ()}
+    files = {
+        f"{name}_rollouts.jsonl": [
+            rollout(task, 0, reward=None if task in lacking else float(task % 2))
+            for task in range(10)
+        ]
+        for name, lacking in unscored.items()
+    }
+    with only("report.findings"):
+        run(Settings(results=(write(tmp_path / "results", files),), out=tmp_path / "out"))
+    found = Results(tmp_path / "out").rows("""
+        select run_id, n_concerned, n_alike
+        from report.findings where kind = 'missing' order by run_id
+    """)
+    assert found == [("a", 1, 2), ("b", 2, 2)]
+
+
+@pytest.mark.slow
 def test_a_run_of_a_tenth_of_the_rollouts_leads_nothing(tmp_path: Path) -> None:
     """What two runs lack weighs as much, but one of them is only a try."""
     asked = [{"_ng_task_index": task, "_ng_rollout_index": 0} for task in range(40)]

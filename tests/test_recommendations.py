@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.results import Row, rollout
-from tests.together import Batch, together
+from tests.together import Batch, together, with_pages
 
 
 @together
@@ -41,3 +41,32 @@ def test_a_value_that_goes_with_the_task() -> Batch:
     query = "select mode from failure_modes where run_id is null and is_told and parent is null"
     assert "verdict = quiet" in found.column(query)
     assert "verdict = quiet" not in found.column("select mode from recommendations")
+
+
+@with_pages.each((3, True), (0, False))
+def test_runs_that_have_most_of_a_mode(n_others: int, has_other_runs: bool) -> Batch:
+    """Two of three have most attempts without a grade; the third is mentioned if it has any."""
+
+    def row(run: int, task: int) -> Row:
+        is_ungraded = task < (6, 6, n_others)[run]
+        return rollout(task, 0, reward=None if is_ungraded else float(task < 17))
+
+    found = yield {f"run{run}": [row(run, task) for task in range(20)] for run in range(3)}
+    assert found.rows("select len(top_runs), has_other_runs from recommendations") == [
+        (2, has_other_runs)
+    ]
+    names = ", ".join(f"`{found.alias(run)} (6)`" for run in ("run0", "run1"))
+    end = " and others" if has_other_runs else ""
+    (line,) = [line for line in found.report.splitlines() if "by run" in line]
+    assert f"by run {names}{end}" in line
+    assert ("others" in line) == has_other_runs
+
+
+@with_pages
+def test_failures_without_the_only_mode() -> Batch:
+    """The table below has one row, and the sentence above it agrees."""
+    found = yield [
+        rollout(task, 0, reward=float(task >= 14), stop="crashed" if task < 10 else "done")
+        for task in range(30)
+    ]
+    assert "14 failures, 4 of which do not have the one mode below. Looked at" in found.report

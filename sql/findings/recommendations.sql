@@ -48,7 +48,8 @@ modes as (
         case
             when runs.counts[1] >= 0.75 * n_failures then runs.names[:1]
             when len(runs.counts) > 2 and runs.counts[1] + runs.counts[2] >= 0.75 * n_failures then runs.names[:2]
-        end as top_runs
+        end as top_runs,
+        coalesce(list_sum(runs.counts[:len(top_runs)]) < n_failures, false) as has_other_runs
     from main.failure_modes
     left join (
         select
@@ -240,6 +241,7 @@ select
     only_key,
     n_only_key_tasks,
     coalesce(top_runs, []) as top_runs,
+    coalesce(has_other_runs, false) as has_other_runs,
     coalesce(top_tasks, []) as top_tasks,
     citations,
     failing_citations,

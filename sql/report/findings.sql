@@ -183,8 +183,15 @@ missing as (
         policies.pass_at_1_worst as low,
         policies.pass_at_1_best as high,
         policies.n_left_out as n_concerned,
-        policies.n_left_out + policies.n_rollouts as n_total
+        policies.n_left_out + policies.n_rollouts as n_total,
+        incomplete.n_runs - 1 as n_alike
     from main.denominators as policies
+    -- A run of which nothing is scored has no pass@1 to move, but lacks scores all the same.
+    cross join (
+        select count(*) as n_runs
+        from main.denominators
+        where policy = 'dropped' and n_left_out > 0
+    ) as incomplete
     where policies.policy = 'dropped' and policies.n_left_out > 0 and policies.n_rollouts > 0
 ),
 -- Only figures of passes and rewards are on the scale of the score; pass@k is reported in percent.
@@ -250,7 +257,7 @@ tries as (
 -- Doubt that could overturn the rest comes first, then what changed, or could by five points.
 weighed as (
     select
-        found.* exclude (is_decided, is_overturning),
+        found.* exclude (is_decided, is_overturning, n_alike),
         case
             when tries.run_id is not null then 3
             when found.is_overturning then 1
@@ -263,7 +270,7 @@ weighed as (
         ) as kind_no,
         runs.benchmark,
         run_order.place as run_place,
-        count(*) over (partition by found.kind) - 1 as n_alike
+        coalesce(found.n_alike, count(*) over (partition by found.kind) - 1) as n_alike
     from found
     inner join main.runs using (run_id)
     inner join staging.run_order using (run_id)
