@@ -10,6 +10,7 @@ from pipeline.artifact import Kind
 from pipeline.ingest import discover
 from tests.fact_files import facts_of
 from tests.lean import RECORDED
+from tests.results import analyzed
 
 RUN = "results/pyautogui/screenshot/m-7b"
 
@@ -60,6 +61,47 @@ FILES = {
 
 
 test_attempts = facts_of(FILES, "osworld", needs=RECORDED)
+
+
+def test_a_model_below_its_organization(tmp_path: Path) -> None:
+    """The folders above both are its settings, and name it only beside another of its runs."""
+    models = (
+        "old/pyautogui/screenshot/Org/m-7b",
+        "new/pyautogui/screenshot/n-7b",
+        "old/pyautogui/screenshot/n-7b",
+        "old/pyautogui/som/o-7b",
+        "old/pyautogui/screenshot/o-7b",
+    )
+    attempts = {f"{one}/os/a/traj.jsonl": lines(step(1, "WAIT", one), DONE) for one in models}
+    found = analyzed(tmp_path, attempts, needs=("runs", "staging.run_settings"))
+    assert found.rows("""
+        select
+            run_id,
+            max(value) filter (name = 'action_space'),
+            max(value) filter (name = 'observation_type')
+        from staging.run_settings
+        group by run_id
+        order by run_id
+    """) == [
+        ("m-7b", "pyautogui", "screenshot"),
+        ("new-n-7b", "pyautogui", "screenshot"),
+        ("o-7b-pyautogui-screenshot", "pyautogui", "screenshot"),
+        ("o-7b-pyautogui-som", "pyautogui", "som"),
+        ("old-n-7b", "pyautogui", "screenshot"),
+    ]
+
+
+def test_a_response_that_could_not_be_read(tmp_path: Path) -> None:
+    """It is no message: an attempt without another has written nothing."""
+    waits = [step(n, "WAIT", response) for n, response in enumerate(("none", "Null", None, " "), 1)]
+    run = "results/pyautogui/screenshot/m-7b/os"
+    attempts = {
+        f"{run}/a/traj.jsonl": lines(*waits),
+        f"{run}/b/traj.jsonl": lines(*waits, step(5, "DONE", "none of these")),
+    }
+    found = analyzed(tmp_path, attempts, needs=RECORDED)
+    assert found.one("select count(*) from events where kind = 'tool_call'") == 9
+    assert found.column("select text from events where kind = 'message'") == ["none of these"]
 
 
 def test_files(tmp_path: Path) -> None:

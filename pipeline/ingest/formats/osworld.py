@@ -42,7 +42,8 @@ GIVES = "transcript durations"
 SCORE = "the number in `result.txt`, which may be a part of 1; without one an attempt is unscored"
 NOTES = (
     "One run per folder of a model. The domain is a slice. The instructions are not recorded: "
-    "tasks are compared by their ids. Each action is a call. Screenshots are not read."
+    "tasks are compared by their ids. Each action is a call; a response logged as `none` or `null` "
+    "is no message. Screenshots are not read."
 )
 NAMES = re.compile(r"(^|/)(traj\.jsonl|result\.txt|args\.json)$")
 TRAJECTORY, RESULT, ARGUMENTS = "traj.jsonl", "result.txt", "args.json"
@@ -58,6 +59,7 @@ CALLED = re.compile(r"[A-Za-z_]\w*(?:\.\w+)+(?=\s*\()")
 WORD = re.compile(r"\w+")
 # An agent ends its attempt by one of these.
 ENDINGS = ("DONE", "FAIL")
+NO_RESPONSE = frozenset({"", "none", "null"})
 CAP = "Time limit exceeded"
 LONGEST_RESULT = 200
 
@@ -77,21 +79,38 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
         known = [here[name] for name in (TRAJECTORY, RESULT) if name in here]
         if not known or (path := _run(known[0])) not in runs:
             continue
-        run = "/".join(folder.split("/")[:-3]), path.name
+        run = _named(path, folder.split("/")[:-3])
         arguments = [path / ARGUMENTS] if (path / ARGUMENTS).is_file() else []
         beside = (*(one.path for one in known[1:]), *arguments)
         yield Claim(known[0], Kind.ROLLOUTS, *run, beside=beside, owns=folder)
         for one in known[1:]:
             yield Claim(one, Kind.OTHER, *run, owns=folder)
     for folder, here in by_folder.items():
-        if ARGUMENTS in here and here[ARGUMENTS].path.parent in runs:
-            model = here[ARGUMENTS].path.parent.name
-            yield Claim(here[ARGUMENTS], Kind.AGGREGATE_METRICS, folder.rpartition("/")[0], model)
+        if ARGUMENTS in here and (path := here[ARGUMENTS].path.parent) in runs:
+            run = _named(path, folder.split("/")[:-1])
+            yield Claim(here[ARGUMENTS], Kind.AGGREGATE_METRICS, *run)
 
 
 def _run(file: ListedFile) -> Path:
     """The folder of the model."""
     return file.path.parent.parent.parent
+
+
+def _named(model: Path, folders: list[str]) -> tuple[str, str, str]:
+    """The folder and name of a run; its spaces distinguish it only from others of its model."""
+    last = len(folders) - 1
+    place = next((n for n in (last, last - 1) if n >= 0 and folders[n] in OBSERVATIONS), None)
+    if place is not None:
+        folders = [*folders[: max(place - 1, 0)], *folders[place + 1 :]]
+    return "/".join(folders), model.name, "-".join(_spaces(model).values())
+
+
+def _spaces(model: Path) -> dict[str, str]:
+    """What the folders above the model are named by, some of which have its organization below."""
+    observation = next((one for one in model.parents[:2] if one.name in OBSERVATIONS), None)
+    if observation is None:
+        return {}
+    return {"action_space": observation.parent.name, "observation_type": observation.name}
 
 
 def read(artifact: Artifact) -> Iterator[Reading]:
@@ -101,7 +120,7 @@ def read(artifact: Artifact) -> Iterator[Reading]:
         yield from settings({name: get(arguments, name) for name in SETTINGS})
         return
     if not artifact.beside or artifact.beside[-1].name != ARGUMENTS:
-        yield from _settings_of_folders(artifact.path.parents[2])
+        yield from settings(_spaces(artifact.path.parents[2]))
     if artifact.path.name == TRAJECTORY:
         lines = list(objects(artifact.path))
         # The attempt has the number of its first step; the others belong to it.
@@ -117,14 +136,6 @@ def read(artifact: Artifact) -> Iterator[Reading]:
         yield _row(artifact, None)
     if (written := _result(artifact)) and number(written) is None:
         yield Reject(f"{RESULT} has no number", written)
-
-
-def _settings_of_folders(model: Path) -> Iterator[Reading]:
-    """What the folders above the model are named by, if no arguments are recorded."""
-    observation = model.parent
-    if observation.name in OBSERVATIONS:
-        names = {"action_space": observation.parent.name, "observation_type": observation.name}
-        yield from settings(names)
 
 
 def _result(artifact: Artifact) -> str:
@@ -178,6 +189,8 @@ def _items(steps: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     for place, step in enumerate(steps):
         response = step.get("response")
         written = words(response) or ("" if response in (None, "", [], {}) else as_json(response))
+        # Agents log a response that they could not read as this.
+        written = "" if written.strip().lower() in NO_RESPONSE else written
         current = (text(step["step_num"]), written)
         if written and current != last:
             yield message(written)
