@@ -73,8 +73,8 @@ def test_a_model_below_its_organization(tmp_path: Path) -> None:
         "old/pyautogui/screenshot/o-7b",
     )
     attempts = {f"{one}/os/a/traj.jsonl": lines(step(1, "WAIT", one), DONE) for one in models}
-    found = analyzed(tmp_path, attempts, needs=("runs", "staging.run_settings"))
-    assert found.rows("""
+    actual = analyzed(tmp_path, attempts, needs=("runs", "staging.run_settings"))
+    assert actual.rows("""
         select
             run_id,
             max(value) filter (name = 'action_space'),
@@ -99,9 +99,9 @@ def test_a_response_that_could_not_be_read(tmp_path: Path) -> None:
         f"{run}/a/traj.jsonl": lines(*waits),
         f"{run}/b/traj.jsonl": lines(*waits, step(5, "DONE", "none of these")),
     }
-    found = analyzed(tmp_path, attempts, needs=RECORDED)
-    assert found.one("select count(*) from events where kind = 'tool_call'") == 9
-    assert found.column("select text from events where kind = 'message'") == ["none of these"]
+    actual = analyzed(tmp_path, attempts, needs=RECORDED)
+    assert actual.one("select count(*) from events where kind = 'tool_call'") == 9
+    assert actual.column("select text from events where kind = 'message'") == ["none of these"]
 
 
 def test_files(tmp_path: Path) -> None:

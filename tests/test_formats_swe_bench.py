@@ -582,6 +582,56 @@ def test_what_broke_down_and_what_was_not_recorded(tmp_path: Path) -> None:
     ]
 
 
+def test_reports_of_one_instance_are_of_the_run_beside_them(tmp_path: Path) -> None:
+    """One is as of a run, below the time of its attempt; another is elsewhere."""
+
+    def one(instance: str) -> Row:
+        return report(submitted=[instance], completed=[instance], resolved=[instance])
+
+    documents: dict[str, Row] = {
+        "r/a-1/t1/eval/report.json": graded("a-1", is_resolved=False),
+        "r/a-1/t2/eval/report.json": graded("a-1", is_resolved=True),
+        "r/a-2/t1/eval/report.json": one("a-2"),
+        "r/a-3/t1/eval/report.json": graded("a-3", is_resolved=False),
+        "s/a-4/report.json": one("a-4"),
+    }
+    files = {name: json.dumps(value) for name, value in documents.items()}
+    actual = analyzed(tmp_path, files, needs=NEEDS)
+    assert actual.rows("select run_id, n_tasks, n_rollouts from runs order by all") == [
+        ("a-4", 1, 1),
+        ("r", 3, 4),
+    ]
+    rewards = "select task_id, list(reward order by reward) from rollouts group by all order by all"
+    assert actual.rows(rewards) == [
+        ("a-1", [0.0, 1.0]),
+        ("a-2", [1.0]),
+        ("a-3", [0.0]),
+        ("a-4", [1.0]),
+    ]
+    # What one report counts is no figure of the run.
+    assert actual.one("select count(*) from reported_metrics where run_id = 'r'") == 0
+
+
+def test_logs_of_the_harness_without_a_report_are_attempts(tmp_path: Path) -> None:
+    """A patch that does not apply fails; nothing says how the other ended."""
+    evaluated = "logs/run_evaluation/r1/org__m"
+    files = {
+        f"{evaluated}/a-1/report.json": json.dumps(graded("a-1", is_resolved=True)),
+        f"{evaluated}/a-1/run_instance.log": "done\n",
+        f"{evaluated}/a-2/run_instance.log": ">>>>> Patch Apply Failed:\n",
+        f"{evaluated}/a-3/run_instance.log": "building\n",
+        # Of no run.
+        "other/a-4/run_instance.log": "building\n",
+    }
+    actual = analyzed(tmp_path, files, needs=NEEDS)
+    assert actual.rows("select task_id, reward from rollouts order by task_id") == [
+        ("a-1", 1.0),
+        ("a-2", 0.0),
+        ("a-3", None),
+    ]
+    assert actual.one("select count(*) from runs") == 1
+
+
 def test_a_document_that_says_how_an_attempt_ended_alone() -> None:
     """Its status and error are known, and nothing of what was done; without a status it is none."""
     ended = {"instance_id": "a", "exit_status": "FileNotFoundError", "steps": 0, "error": "no x"}

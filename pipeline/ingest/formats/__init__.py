@@ -69,7 +69,8 @@ EVIDENCE = ("checks", "transcript", "tokens", "durations")
 OWN_TABLE = "own_table"
 # Files with other names belong to no format; a folder without such files imports none.
 ENDINGS = re.compile(
-    r"\.(eval|json|jsonl|traj|txt|parquet|toml)(\.gz|\.zst|-async)?$", re.IGNORECASE
+    r"\.(eval|json|jsonl|traj|txt|parquet|toml)(\.gz|\.zst|-async)?$|^run_instance\.log$",
+    re.IGNORECASE,
 )
 HEAD_BYTES = 64 << 10
 as_json = json.JSONEncoder(ensure_ascii=False).encode

@@ -58,12 +58,14 @@ NOTES = (
     "or the only one named after its model; else one per evaluation. Reports of instances in a "
     "folder below belong to the only run of these instances; a report of a run, whose name agrees "
     "with nothing, to the only run of its verdicts. Its `incomplete_ids` are expected, if they are "
-    "fewer than its `submitted_ids`. An empty patch is a field, `patch_is_empty`, and why a patch "
-    "was not tested is `patch_error`. Tokens, cost and time of instances in JSONL beside their "
+    "fewer than its `submitted_ids`. A report of one instance in its folder, beside reports of "
+    "instances, is one of them; `run_instance.log` there without a report is an attempt. An empty "
+    "patch is a field, `patch_is_empty`, and why a patch was not tested is `patch_error`. Tokens, "
+    "cost and time of instances in JSONL beside their "
     "only run are read for attempts without a transcript whose instance is there once. A "
     "`results.json` of resolved instances alone is read only with predictions."
 )
-NAMES = re.compile(r"\.(jsonl(\.gz|\.zst)?|json|traj)$", re.IGNORECASE)
+NAMES = re.compile(r"(\.(jsonl(\.gz|\.zst)?|json|traj)|(^|/)run_instance\.log)$", re.IGNORECASE)
 ENDING = re.compile(r"\.traj(\.json)?$", re.IGNORECASE)
 EVALUATED = re.compile(r"^(?:(.*?)/)??(?:logs/)?run_evaluation/([^/]+)/([^/]+)/[^/]+$")
 # Folders of a run that say what is in them.
@@ -82,7 +84,9 @@ MODEL = re.compile(rb'"model_name_or_path"\s*:\s*"([^"\\]+)"')
 PREDICTED = ("output", "predictions", "prediction")
 LISTING = ("report", "results")
 LISTINGS = ("results.json", "report.json")
-ROLES = (*PREDICTED, *LISTING, "graded", "trajectory", "measures")
+ROLES = (*PREDICTED, *LISTING, "graded", "trajectory", "measures", "log")
+# Files that are of a run that others are.
+ADDED = ("measures", "log")
 Verdict = tuple[float | None, str]
 # The lists of reports and what they say of an instance; the first that names it counts. An
 # evaluation that broke down says nothing of the patch.
@@ -129,6 +133,8 @@ EACH_FILE = re.compile(r"^(?=diff --git )", re.MULTILINE)
 def _role(path: Path) -> str:
     """What a file is, by its name and its first keys; empty if it is of another format."""
     name = path.name.lower()
+    if name == LOG:
+        return "log"
     begun = head(path)
 
     def has(*keys: str) -> bool:
@@ -170,17 +176,55 @@ def _instance(path: Path, role: str) -> str:
         return ENDING.sub("", path.name)
     if role == "prediction":
         return str(get(_prediction(path), "instance_id") or "")
+    if role == "log":
+        return path.parent.name
     if role != "graded":
         return ""
+    if instance := _only_listed(path):
+        return instance
     begun = INSTANCE.match(head(path, FEW_BYTES))
     # A report without the name of its instance is in a folder that has it.
     is_named = begun is not None and begun[1] != TESTS_OF_REPORT.encode()
     return begun[1].decode("utf-8", "replace") if begun and is_named else path.parent.name
 
 
+def _only_listed(path: Path) -> str:
+    """The instance of a report of a run whose folder, or one above it, is named after the only one.
+
+    Who evaluates instances one by one may have such a report in place of that of the instance.
+    """
+    if b'"submitted_ids"' not in head(path):
+        return ""
+    listed = _listed(path, "report")
+    return listed[0] if len(listed) == 1 and listed[0] in path.parts[:-1] else ""
+
+
+def _layout(file: ListedFile, instance: str) -> tuple[str, int, str]:
+    """The folder of all instances, how far below it the file of one is, and its name."""
+    above, _, below = f"/{file.folder}/".partition(f"/{instance}/")
+    return above, below.count("/"), file.base
+
+
+def _with_reports_of_one(files: Sequence[ListedFile], roles: dict[str, str]) -> dict[str, str]:
+    """The roles, where reports of one instance that are beside those of instances are such, too."""
+    layouts = {
+        _layout(file, _instance(file.path, "graded"))
+        for file in files
+        if roles.get(file.name) == "graded"
+    }
+    alike = {
+        file.name
+        for file in files
+        if layouts and roles.get(file.name) == "report" and (instance := _only_listed(file.path))
+        if _layout(file, instance) in layouts
+    }
+    return {name: "graded" if name in alike else role for name, role in roles.items()}
+
+
 def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
     """The files of runs; the first file of a run that lists instances has its rows."""
     roles = {file.name: role for file in files if (role := _role(file.path))}
+    roles = _with_reports_of_one(files, roles)
     groups: dict[tuple[str, str], list[ListedFile]] = defaultdict(list)
     predicted = {
         file.folder: _place(file, roles[file.name])[0]
@@ -188,7 +232,7 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
         if roles.get(file.name) in PREDICTED
     }
     for file in files:
-        if roles.get(file.name, "measures") != "measures":
+        if roles.get(file.name, "measures") not in ADDED:
             place, key = _place(file, roles[file.name])
             # Trajectories beside predictions are of their run.
             if roles[file.name] == "trajectory":
@@ -214,6 +258,7 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
             runs[0].append(file)
         else:
             yield Claim(file, Kind.OTHER, file.folder, file.base, skipped=OF_NO_RUN)
+    _join_logs(groups, roles, [file for file in files if roles.get(file.name) == "log"])
     for (place, key), inside in groups.items():
         inside.sort(key=lambda file: (ROLES.index(roles[file.name]), file.base != "output.jsonl"))
         first = inside[0]
@@ -406,6 +451,26 @@ def _join_only(groups: dict[tuple[str, str], list[ListedFile]], roles: Mapping[s
             groups[predicted[0]] += groups.pop(others[0])
 
 
+def _join_logs(
+    groups: dict[tuple[str, str], list[ListedFile]],
+    roles: Mapping[str, str],
+    logs: Sequence[ListedFile],
+) -> None:
+    """Add the logs of instances that were evaluated beside those of a run and have no report."""
+    runs: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    for at, files in groups.items() if logs else ():
+        for file in files:
+            if roles[file.name] == "graded" and file.path.parent.name == _instance(
+                file.path, "graded"
+            ):
+                runs[file.folder.rpartition("/")[0]].add(at)
+    known = {at: _ids(groups[at], roles) for own in runs.values() for at in own}
+    for log in logs:
+        own = runs.get(log.folder.rpartition("/")[0], set())
+        if len(own) == 1 and _instance(log.path, "log") not in known[min(own)]:
+            groups[min(own)].append(log)
+
+
 def _join_by_verdict(
     groups: dict[tuple[str, str], list[ListedFile]], roles: Mapping[str, str]
 ) -> None:
@@ -475,6 +540,8 @@ def _resolved_of(path: Path) -> dict[str, bool]:
 def _resolved_in(path: Path) -> Iterator[tuple[str, bool]]:
     """The instances of a document of verdicts, and whether each is resolved."""
     report = fields(document(path))
+    if "submitted_ids" in report:
+        yield from _resolved_of(path).items()
     if isinstance(report.get("resolved"), bool):
         report = {path.parent.name: report}
     for instance, graded in report.items():
@@ -665,7 +732,9 @@ def read(artifact: Artifact) -> Iterator[Reading]:
     elif role in LISTING:
         for instance in _listed(artifact.path, role):
             yield known.attempt(instance, {}, benchmark)
-        yield from _figures(artifact.path)
+        # What the report of one instance counts is not all of a run.
+        if artifact.beside or not _only_listed(artifact.path):
+            yield from _figures(artifact.path)
     elif instance := _instance(artifact.path, role):
         yield known.attempt(instance, {}, benchmark)
     else:
@@ -717,9 +786,9 @@ class Known:
             # Outside the folder of an instance a report may be of many.
             if role == "graded" and path.parent.name != instance:
                 self.graded |= fields(next(documents([path]), None))
-            elif role == "graded" and path.parents[1] not in self.folders:
+            elif role in ("graded", "log") and path.parents[1] not in self.folders:
                 self.folders.append(path.parents[1])
-            self.is_evaluated |= role in ("graded", *LISTING)
+            self.is_evaluated |= role in ("graded", "log", *LISTING)
             if role == "measures":
                 self.measures |= _measures(path)
             if role not in LISTING:
