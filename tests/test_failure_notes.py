@@ -10,7 +10,7 @@ import pytest
 
 from pipeline.settings import SQL_DIR
 from pipeline.warehouse import create_macros
-from tests.results import Row, call, called, rollout, tried, wrote
+from tests.results import Row, call, called, rollout, steps, tried, wrote
 from tests.together import Batch, Case, together, with_pages
 
 
@@ -414,6 +414,27 @@ def test_what_no_answer_was_taken_from(answers: list[str | None], n_empty: int) 
     found = yield tried(4, lambda task: task == 0, extracted_answer=answers.__getitem__)
     assert found.rows("select n_empty, n_observed from report.looked") == [(n_empty, 4)]
     assert ("empty answers (0 of 4)" in found.report) == (n_empty == 0)
+
+
+@with_pages.each(
+    ([], "(0 of 6)"),
+    # A call that nothing follows is no message.
+    ([steps(["look", {}])], "(0 of 6 that end with a message; 1 ends without one)"),
+    ([wrote("")], None),
+    ([wrote(" \n\t")], None),
+    ([steps("first", ["look", {}, "ok"], "")], None),
+)
+def test_what_ends_without_words(outputs: list[list[Row]], words: str | None) -> Batch:
+    """Attempts that end with an empty message have an empty answer, and are among those counted."""
+    answers = [wrote(f"it is {task}") for task in range(6)]
+    found = yield [
+        rollout(task, 0, reward=float(task < 4), output=output)
+        for task, output in enumerate([*answers, *outputs])
+    ]
+    assert found.one("select count(*) from signs where sign = 'answer is empty'") == (words is None)
+    query = "select n_answering, n_empty from report.looked"
+    assert found.rows(query) == [(7, 1) if words is None else (6, 0)]
+    assert (f"empty answers {words}" in found.report) == (words is not None)
 
 
 @together

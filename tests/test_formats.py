@@ -6,7 +6,9 @@ import json
 
 import pytest
 
-from pipeline.ingest.formats import config, fields, get, items, metrics
+from pipeline.ingest.formats import config, fields, get, items, message, metrics
+from pipeline.ingest.formats.chat import chat
+from pipeline.ingest.formats.inspect_sample import turn_items
 
 
 def test_aggregate_figures() -> None:
@@ -105,3 +107,14 @@ def test_json_in_a_string_where_an_object_or_a_list_is_declared() -> None:
     for other in ("", "{cut", "{} and more", "[1", "[" * 100_000, '"{}"'):
         assert fields(other) == {}
         assert items(other) == []
+
+
+@pytest.mark.parametrize("content", ["", None, []])
+def test_empty_messages_of_the_model(content: object) -> None:
+    """Without words and calls it is an empty answer; with a call it is the call."""
+    empty = {"role": "assistant", "content": content}
+    calling = {**empty, "tool_calls": [{"id": "c", "function": {"name": "f", "arguments": "{}"}}]}
+    for convert in (chat, lambda turns: [item for one in turns for item in turn_items(one, {})]):
+        assert list(convert([empty])) == [message("")]
+        assert [item["type"] for item in convert([calling])] == ["function_call"]
+        assert list(convert([{"role": "user", "content": content}])) == []

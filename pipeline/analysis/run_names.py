@@ -16,7 +16,7 @@ LONGEST = 28
 LONGEST_OF_TWO_WORDS = 46
 LEAST_OF_BENCHMARK = 8
 LEAST_OF_WORD = 3
-WORD_OF_NAME = re.compile(r"[^_./ -]+")
+WORD_GAP = re.compile(r"([_./ -]+)")
 HASH = 8
 BORDERS = tuple("_./ -")
 # Up to a word that does not begin with a digit: step_100 is called so, not 100.
@@ -90,7 +90,7 @@ def _of_benchmark(name: str, alias: str, benchmark: str) -> str:
 def _abbreviated(name: str, room: int) -> str:
     """A name that fits, with as much of each of its words as there is room for."""
     for length in range(len(name), LEAST_OF_WORD - 1, -1):
-        brief = WORD_OF_NAME.sub(lambda word, most=length: word[0][:most], name)
+        brief = "".join(part[:length] for part in WORD_GAP.split(name))
         if len(brief) <= room:
             return brief
     return name[:room]

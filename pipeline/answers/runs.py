@@ -111,6 +111,7 @@ def _absent(looked: Row, modes: list[Row]) -> list[Row]:
         {
             "what": what.format(limits=" or ".join(looked["limit_kinds"])),
             "n_observed": looked[observed],
+            "n_otherwise": looked["n_ending_otherwise"] if what == "empty answers" else 0,
         }
         for what, (n_shown, observed) in SUSPECTED.items()
         if looked[observed]

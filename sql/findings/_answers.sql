@@ -18,7 +18,7 @@ with answers as (
     from staging.rollouts
     inner join staging.run_benchmarks using (run_id)
     left join staging.final_texts using (record_id)
-    where is_pass is not null and coalesce(answer, trim(final_text)) <> ''
+    where is_pass is not null and coalesce(answer, trimmed(final_text)) <> ''
 ),
 texts as (
     select

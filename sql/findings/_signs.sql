@@ -570,7 +570,7 @@ words as (
         rollouts.is_observed,
         rollouts.has_output,
         rollouts.answer,
-        trim(final_texts.final_text) as final_text,
+        trimmed(final_texts.final_text) as final_text,
         regexp_matches(records.outline, '[cr]$') as ends_on_tool,
         coalesce(regexp_matches(records.outline, 'c$'), false) as is_call,
         answers.key,
@@ -643,7 +643,7 @@ short_answers as (
         record_id,
         benchmark,
         task_id,
-        coalesce(nullif(trim(words.answer), ''), final_text) as short_answer
+        coalesce(nullif(trimmed(words.answer), ''), final_text) as short_answer
     from words
     inner join rollouts using (record_id, benchmark)
     -- A verifier may keep its own summary as the answer.
@@ -696,7 +696,7 @@ shapes as (
             case when left(final_text, 1) in ('{', '[') then 'begins with ' || left(final_text, 1) end,
             case when starts_with(final_text, '<') then 'begins with <' end,
             case
-                when coalesce(trim(answer), '') = '' and record_id in (from unextracted)
+                when coalesce(trimmed(answer), '') = '' and record_id in (from unextracted)
                     then 'was not extracted'
             end,
             case

@@ -2,7 +2,17 @@
 -- grain: benchmark
 -- looks at: run
 -- kind: table
-with rollouts as (
+with
+-- What lacks an answer, though it may have ended on something else than a message.
+unanswered as (
+    select distinct
+        run_id,
+        task_id,
+        rollout_index
+    from staging.signs
+    where kind = 'answer' and value in ('is empty', 'is missing after the last tool call', 'was not extracted')
+),
+rollouts as (
     select
         benchmark,
         run_id,
@@ -15,9 +25,11 @@ with rollouts as (
         is_pass,
         is_threshold_assumed and is_pass is not null as is_mark_assumed,
         reward,
-        last_message_seq = n_events as is_answering
+        unanswered.run_id is not null as is_unanswered,
+        coalesce(last_message_seq = n_events, false) or is_unanswered as is_answering
     from staging.rollouts
     inner join staging.run_benchmarks using (run_id)
+    left join unanswered using (run_id, task_id, rollout_index)
 ),
 totals as (
     select
@@ -27,10 +39,12 @@ totals as (
         -- Rewards that are neither 0 nor 1, where a pass is only taken to be 1.
         count(*) filter (where is_mark_assumed and is_partial_reward(reward)) as n_partial_rewards,
         count(*) filter (where is_observed) as n_observed,
-        -- An attempt answers if its last event is the model's own message. What fewer than half of
-        -- the attempts record is not looked for.
+        -- An attempt answers if its last event is the model's own message, which may be empty. What
+        -- fewer than half of the attempts record is not looked for.
         count(*) filter (where is_answering) as n_with_answer,
         if(2 * n_with_answer >= n_attempts, n_with_answer, 0) as n_answering,
+        if(n_answering > 0, count(*) filter (where is_observed and not is_answering), 0) as n_ending_otherwise,
+        count(*) filter (where is_unanswered) as n_empty,
         count(*) filter (where finish_reason is not null or status is not null) as n_ends_known,
         if(2 * n_ends_known >= n_attempts, n_ends_known, 0) as n_limit_known
     from rollouts
@@ -63,9 +77,6 @@ signs as (
         count(distinct name) filter (where kind = 'field') as n_fields,
         count(distinct name) filter (where kind = 'call') as n_tools,
         count(distinct value) filter (where kind = 'error') as n_errors,
-        count(distinct (run_id, task_id, rollout_index)) filter (
-            where kind = 'answer' and value in ('is empty', 'is missing after the last tool call', 'was not extracted')
-        ) as n_empty,
         count(distinct (run_id, task_id, rollout_index)) filter (where kind = 'ungraded') as n_ungraded
     from staging.signs
     inner join staging.run_benchmarks using (run_id)
@@ -114,6 +125,7 @@ select
     totals.n_attempts,
     totals.n_observed,
     totals.n_answering,
+    totals.n_ending_otherwise,
     totals.n_limit_known,
     totals.n_scored,
     totals.n_partial_rewards,
@@ -136,7 +148,7 @@ select
         from staging.modes
         where modes.kind = 'limit' or modes.reason = 'terminal'
     ) as is_limit_no_mode,
-    coalesce(signs.n_empty, 0) as n_empty,
+    totals.n_empty,
     coalesce(signs.n_ungraded, 0) as n_ungraded,
     -- Where nothing is scored, nothing is known to have failed.
     if(totals.n_scored > 0, coalesce(covered.n_failures, 0), 0) as n_failures,

@@ -213,14 +213,17 @@ def _items(step: dict[str, Any], subagents: dict[str | None, Any]) -> Iterator[d
     yield from (one for one in items(get(step, "extra", "blade", "items")) if isinstance(one, dict))
     if thought := _words(step.get("reasoning_content")):
         yield {"type": "reasoning", "content": thought}
-    if words := _words(step.get("message")):
-        yield message(words, _role(step))
     calls = [one for one in items(step.get("tool_calls")) if isinstance(one, dict)]
+    results = items(get(step, "observation", "results"))
+    words = _words(step.get("message"))
+    # A message of the agent without words and calls is an empty answer.
+    is_empty = step.get("message") == "" and not calls and not results and not thought
+    if words or (is_empty and _role(step) == "assistant"):
+        yield message(words, _role(step))
     for one in calls:
         written = get(one, "extra", "blade", "arguments")
         arguments = written if isinstance(written, str) else one.get("arguments")
         yield call(one.get("function_name"), arguments, one.get("tool_call_id"))
-    results = items(get(step, "observation", "results"))
     for place, one in enumerate(results):
         # Results without a call id belong to the calls in order, if there are as many.
         own = get(calls, place, "tool_call_id") if len(calls) == len(results) else None

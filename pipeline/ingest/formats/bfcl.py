@@ -219,7 +219,7 @@ def _messages(listed: Any) -> Iterator[dict[str, Any]]:
 
 def _answers(answer: Any, place: str) -> Iterator[dict[str, Any]]:
     """Text, or calls as `{name: arguments}`; of several turns and steps lists of these."""
-    if isinstance(answer, str) and answer:
+    if isinstance(answer, str):
         yield message(answer)
     elif isinstance(answer, dict):
         for nth, (name, arguments) in enumerate(answer.items()):

@@ -117,7 +117,7 @@ def _row(task: str, repeat: int, status: str, solution: Any) -> dict[str, Any]:
     return attempt(
         task,
         None,
-        [message(answer)] if whole else [],
+        [message(answer)],
         {"tests": float(status == "pass")},
         "tests",
         explanation=f"fails {', '.join(list(details)[:3])}{more}" if details else None,

@@ -27,9 +27,11 @@ def chat(messages: Any, role_of_text: str = "assistant") -> Iterator[dict[str, A
             continue
         if thought := text(get(one, "reasoning_content")):
             yield {"type": "reasoning", "content": thought}
-        if body:
+        calls = items(get(one, "tool_calls")) or _only_call(one)
+        # A message of the model without words and calls is an empty answer.
+        if body or (not calls and get(one, "role") == "assistant"):
             yield message(_with_media(body, get(one, "content")), role)
-        for tool_call in items(get(one, "tool_calls")) or _only_call(one):
+        for tool_call in calls:
             try:
                 content = parsed(tool_call) if isinstance(tool_call, str) else tool_call
             except ValueError:

@@ -78,11 +78,13 @@ def read(artifact: Artifact) -> Iterator[Reading]:
             scores = {BASE: float(status in PASSED)}
             if extra is not None:
                 scores[BOTH] = float(status in PASSED and extra in PASSED)
-            answer = text(get(solution, "solution")) or get(answers.get(name), repeat)
+            own = get(solution, "solution")
+            sample = get(answers.get(name), repeat)
+            written = [one for one in (text(own), sample, own) if isinstance(one, str)]
             row = attempt(
                 name,
                 None,
-                [message(answer)] if answer else [] if answers or "solution" in solution else None,
+                [message(one) for one in written[:1]] if answers or own is not None else None,
                 scores,
                 BOTH if extra is not None else BASE,
                 _ng_rollout_index=repeat,

@@ -206,9 +206,10 @@ def _items(turn: Any) -> Iterator[dict[str, Any]]:
         return
     if thought := _thought(get(turn, "reasoning_trace")):
         yield thought
-    if isinstance(content, str) and content:
+    calls = items(get(turn, "tool_calls"))
+    if isinstance(content, str) and (content or (not calls and role == "assistant")):
         yield message(content, role)
-    for one in items(get(turn, "tool_calls")):
+    for one in calls:
         yield call(get(one, "name"), fields(get(one, "arguments")), get(one, "id"))
 
 

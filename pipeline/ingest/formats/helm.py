@@ -190,7 +190,7 @@ def _row(
     return attempt(
         text(get(instance, "id")),
         text(get(state, "request", "prompt")) or text(get(instance, "input", "text")),
-        [message(answer)] * bool(answer) if is_answer else None,
+        [message(answer)] if is_answer else None,
         {name: value for name, value in stats.items() if not COUNTS.match(name)},
         main,
         model=model,

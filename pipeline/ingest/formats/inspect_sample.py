@@ -448,8 +448,13 @@ def turn_items(turn: Any, attachments: dict[str, Any]) -> Iterator[dict[str, Any
             yield result(_answer(get(part, "result"), get(part, "error")), get(part, "id"))
         elif get(part, "type") != "reasoning" and part:
             waiting.append(part)
-    yield from _message(waiting if isinstance(content, list) else content, role)
-    for one in items(get(turn, "tool_calls")):
+    calls = items(get(turn, "tool_calls"))
+    content = waiting if isinstance(content, list) else content
+    has_calls = bool(calls) or any(get(part, "type") == "tool_use" for part in parts)
+    # A message of the model without words and calls is an empty answer.
+    is_empty = not content and not has_calls and role == "assistant"
+    yield from [message("")] if is_empty else _message(content, role)
+    for one in calls:
         function = get(one, "function")
         arguments = get(function, "arguments") or get(one, "arguments")
         yield call(get(function, "name") or function, arguments, get(one, "id"))

@@ -474,9 +474,10 @@ def _items(turn: Any) -> Iterator[dict[str, Any]]:
             answer = as_json({"error": answer})
         yield result(answer, get(turn, "id"))
         return
-    if isinstance(content, str) and content:
+    calls = items(get(turn, "tool_calls"))
+    if isinstance(content, str) and (content or (not calls and role == "assistant")):
         yield message(content, role)
-    for one in items(get(turn, "tool_calls")):
+    for one in calls:
         name = text(get(one, "name")) or ""
         by_user = role == "user" or get(one, "requestor") == "user"
         yield call(f"user:{name}" if by_user else name, get(one, "arguments"), get(one, "id"))
