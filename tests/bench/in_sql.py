@@ -19,7 +19,9 @@ BENCHMARK = "simulated"
 # What an analysis would have read from files, of runs that ask the same questions.
 INPUTS = {
     "main.runs": "run_id, 'simulated' as benchmark, 1::double as pass_threshold, n_expected",
-    "staging.run_benchmarks": "run_id, 0::double as lowest, 1::double as highest",
+    "staging.run_benchmarks": (
+        "run_id, 'simulated' as benchmark, 0::double as lowest, 1::double as highest"
+    ),
 }
 EMPTY = {
     "staging.task_prompts": "'' as run_id, '' as task_id, '' as question, true as has_prompt",
