@@ -422,7 +422,7 @@ def test_metrics_of_all_runs(demo: Path) -> None:
                 ]
             },
             [
-                "Of the signs that were looked at none is clearly commoner in failures than in passes",
+                "Of the signs that were looked at none is clearly commoner in failures than in",
                 "`blade read` draws some; `fault` says the same as the score.",
             ],
         ),

@@ -72,6 +72,16 @@ def test_what_passes_of_the_others_bear_as_often_is_no_reason() -> None:
     )
     limit = replace(field("stop", ((run == 0) & ~passes) | (run == 2)), kind="limit")
     assert not list(_differing_runs([limit], attempts))
+    # Whoever bears it in all attempts of a run passes, too, however rarely.
+    rarely = Attempts(
+        run,
+        attempts.task,
+        ~passes | (attempts.task > 0),
+        passes & (attempts.task == 0),
+        run_names=("a", "b", "c"),
+    )
+    whole = replace(field("stop", run != 1, scope="run"), kind="limit")
+    assert not list(_differing_runs([whole], rarely))
     of_one = replace(field("stop", (run == 0) & ~passes), kind="limit")
     assert [row[0] for row in _differing_runs([of_one], attempts)] == ["a"]
 

@@ -68,7 +68,10 @@ def _differing_runs(signs: Sequence[Sign], attempts: Attempts) -> Iterator[Row]:
             for sign in signs
             if _is_usable(sign, compared)
             and not _is_manner(sign, own_passes, own_failures)
-            and not (sign.bears.count(passes.flags) and _is_manner(sign, passes, failures))
+            and not (
+                sign.bears.count(passes.flags)
+                and (sign.scope == "run" or _is_manner(sign, passes, failures))
+            )
         ]
         is_run = is_own[is_compared]
         own, others = Selection(is_run), Selection(~is_run)

@@ -245,8 +245,15 @@ answered as (
             *,
             regexp_replace(answer, '\s', '', 'g') = regexp_replace(key, '\s', '', 'g') as is_space_alone,
             left(answer, 10) = left(key, 10) as is_begun_alike,
-            -- Where a long answer has a short key among its words.
-            if(length(key) between 4 and 80, strpos(lower(answer), lower(trim(key))), 0) as key_place
+            -- Where a long answer has a short key among its words, or names the letter of an option.
+            case
+                when regexp_full_match(key, '[A-Z]') and length(answer) > 80 and names_key(answer, key)
+                    then 1 + length(regexp_extract(
+                        answer, '(?s)^(.*?)(?:^|[^\p{L}\p{N}])' || key || '[).:*\]]', 1
+                    ))
+                when length(key) between 4 and 80 then strpos(lower(answer), lower(trim(key)))
+                else 0
+            end as key_place
         from staging.answers
     ) as answers
     inner join failing using (record_id)
