@@ -714,6 +714,7 @@ def test_a_warehouse_of_an_older_version(tmp_path: Path) -> None:
     assert refused(call("compare", "a", "b", "--warehouse", path), *reported, code=3)
 
 
+@pytest.mark.slow
 def test_one_question_that_occurs_twice_gives_no_repeats(tmp_path: Path) -> None:
     """Of a tenth of the tasks, repeats speak for the others; of fewer nothing is claimed."""
     said = {}

@@ -716,6 +716,7 @@ def test_what_is_written_of_failures_alone_is_not_tested(passing: list[int], rea
     assert (listed[0].p_adjusted is None) == (reason == "counted")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_reason", [False, True])
 def test_a_call_that_runs_and_tasks_explain_goes_with_no_failure(is_reason: bool) -> None:
     """Seven runs try fifty tasks once; those that call most fail most, at tasks that need calls.
