@@ -62,6 +62,24 @@ def test_settings_that_are_not_plain() -> None:
     assert config.settings(text) == {}
 
 
+@pytest.mark.parametrize("words", ["step = 1 if low else -1", '"temperature": 2', "model: x"])
+def test_strings_of_a_document_hold_no_settings(words: str) -> None:
+    """Code and prose in JSON, of a model or a stranger, say nothing of the run."""
+    assert config.settings(json.dumps({"code": words, "listed": [words]})) == {}
+    assert config.settings(json.dumps([words])) == {}
+    known = {"code": words, "max_turns": 3, "nested": [{"top_p": 0.5}]}
+    assert config.settings(json.dumps(known)) == {"max_turns": "3", "top_p": "0.5"}
+
+
+def test_json_with_comments_and_json_that_is_cut() -> None:
+    """The first is read but for its strings; the second is no document, and says nothing."""
+    text = '{"temperature": 0.5, // warm\n "code": "step = 1, \\"top_p\\": 2"}'
+    assert config.settings(text) == {"temperature": "0.5"}
+    for cut in ('{"temperature": 0.5, "code": "step = 1', '{"temperature": 0.5, "x":'):
+        with pytest.raises(ValueError, match="ends before it is whole"):
+            config.settings(cut)
+
+
 def test_checkpoint_reference() -> None:
     """A checkpoint file without settings is its first line."""
     assert config.checkpoint("\n  step_500\nmore\n") == {"checkpoint": "step_500"}

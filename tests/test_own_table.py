@@ -23,7 +23,7 @@ from pipeline.ingest import discover
 from pipeline.ingest.formats import Line, Reject, Row, Setting, own_table
 from pipeline.ingest.formats.table_columns import described, recognise, score_of
 from tests.lean import CHECKED, only
-from tests.results import call
+from tests.results import analyzed, call
 
 N_ROWS = 12
 VERDICTS = [place % 3 > 0 for place in range(N_ROWS)]
@@ -1402,6 +1402,23 @@ def test_attempts_come_before_their_logs(tmp_path: Path) -> None:
     rows = [row for one in artifacts for row in own_table.read(one) if isinstance(row, Row)]
     assert sorted(row.value["reward"] for row in rows) == [0.0] * 10 + [10.0] * 10
     assert {row.value["_ng_task_index"] for row in rows} == {"form", "list"}
+
+
+def test_objects_that_have_their_ids_again_are_tasks(tmp_path: Path) -> None:
+    """Their lists are attempts at them, though each of these has an id, too."""
+    samples = [
+        {"sample_id": f"5e{n:06x}-{n}", "solution": f"return {n}", "passed": n % 2 == 0}
+        for n in range(12)
+    ]
+    tasks = {
+        f"T/{task}": {"task_id": f"T/{task}", "results": samples[4 * task : 4 * task + 4]}
+        for task in range(3)
+    }
+    content = json.dumps({"config": {"model": "org/m"}, "eval": tasks})
+    results = analyzed(tmp_path, {"run.json": content}, needs=("rollouts",))
+    query = "select task_id, count(*), count(*) filter (where is_pass) from rollouts group by all"
+    assert results.rows(f"{query} order by all") == [(f"T/{task}", 4, 2) for task in range(3)]
+    assert results.one("select count(*) from runs") == 1
 
 
 def test_objects_by_ids_are_rows(tmp_path: Path) -> None:

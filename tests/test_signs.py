@@ -381,6 +381,18 @@ def test_expected_tools(expected: Results) -> None:
     ]
 
 
+@pytest.mark.parametrize("n_with", [4, 8])
+def test_what_an_object_lacks(tmp_path: Path, n_with: int) -> None:
+    """Where half of ten attempts have the object, that its field is null is a sign."""
+    rows = [
+        rollout(task, 0, reward=0.0, fault={"line": None, "code": task} if task < n_with else None)
+        for task in range(10)
+    ]
+    results = analyzed(tmp_path, {"a_rollouts.jsonl": rows}, needs=("signs",))
+    null = results.rows("from signs where name = 'fault.line' and value = 'is null'")
+    assert len(null) == (8 if n_with == 8 else 0)
+
+
 @pytest.mark.parametrize(("n_turns", "n_other", "n_bearing"), [(6, 6, 5), (6, 5, 0), (2, 2, 0)])
 def test_as_many_turns_in_every_attempt_are_a_cap(
     tmp_path: Path, n_turns: int, n_other: int, n_bearing: int

@@ -90,6 +90,14 @@ field_paths as (
         partition by benchmark, bare_text(path), bit_xor(mixed_hash(record_id, value)), count(*) order by path
     ) = 1
 ),
+attempts_of_benchmark as (
+    select
+        benchmark,
+        count(*) as n_attempts
+    from staging.rollouts
+    inner join staging.run_benchmarks using (run_id)
+    group by all
+),
 field_values as (
     select distinct
         record_id,
@@ -97,14 +105,17 @@ field_values as (
         value
     from others
     inner join field_paths using (benchmark, path)
-    where
-        value in ('is null', 'is empty')
+    inner join attempts_of_benchmark using (benchmark)
+    where case
+        -- Of an object that few attempts have, what it lacks says no more than that it is there.
+        when value in ('is null', 'is empty') then not contains(path, '.') or 2 * n_rows >= n_attempts
         -- Ids, times, hashes and texts are distinct in most attempts; what is right belongs to the task.
-        or value <> ''
-        and not is_answer
-        and not is_size
-        and (is_list or has_words or n_values < 0.8 * n_rows)
-        and not is_key_name(path)
+        else value <> ''
+            and not is_answer
+            and not is_size
+            and (is_list or has_words or n_values < 0.8 * n_rows)
+            and not is_key_name(path)
+    end
 ),
 ungraded as (
     select

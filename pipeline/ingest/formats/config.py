@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from typing import Any
 
-from . import SECRET, as_json, fields
+from . import SECRET, as_json, fields, items
 
 # Only these are read: configs also contain endpoints and keys, which must not be copied.
 SETTING_NAMES = frozenset(
@@ -16,11 +18,15 @@ SETTING_NAMES = frozenset(
     "time_limit_s limit task_limit".split()
 )
 
-# `key: value`, `key = value` and `"key": value`: the scalars of YAML, TOML and JSON alike.
+# `key: value`, `key = value` and `"key": value`: the scalars of YAML and TOML.
 SCALAR = re.compile(
     r"""(?:^|[\s,{\["'-])(?P<key>[A-Za-z_]\w*)["']?[ \t]*[:=][ \t]*
         (?P<value>"[^"\n]*"|'[^'\n]*'|[^\s"'\[\]{},|>&*!$\#][^,\n\#}\]]*)""",
     re.VERBOSE,
+)
+# In JSON a quote that is part of a string is escaped.
+SCALAR_OF_JSON = re.compile(
+    r"""(?<!\\)"(?P<key>[A-Za-z_]\w*)"\s*:\s*(?P<value>"[^"\n]*"|[^\s"'\[\]{},][^,\n}\]]*)"""
 )
 NOTHING = frozenset({"", "null", "none", "~"})
 LONGEST_VALUE = 300
@@ -29,9 +35,39 @@ LONGEST_VALUE = 300
 def settings(text: str) -> dict[str, str]:
     """Known settings by name; a setting with two values is left out."""
     seen: dict[str, set[str]] = defaultdict(set)
-    for match in SCALAR.finditer(text):
-        _note(seen, match["key"], match["value"].strip().strip("\"'"))
+    is_json = text.lstrip("\ufeff \t\r\n").startswith(("{", "["))
+    for name, value in _of_document(text) if is_json else _of_lines(text, SCALAR):
+        _note(seen, name, value)
     return _plain(seen)
+
+
+def _of_lines(text: str, scalar: re.Pattern[str]) -> Iterator[tuple[str, str]]:
+    for match in scalar.finditer(text):
+        yield match["key"], match["value"].strip().strip("\"'")
+
+
+def _of_document(text: str) -> Iterator[tuple[str, str]]:
+    """The scalars of a JSON document by their names, also of one with comments.
+
+    Its strings may hold code or prose, in which nothing is a setting.
+    """
+    try:
+        waiting = [json.loads(text.lstrip("\ufeff"))]
+    except RecursionError:
+        return
+    except json.JSONDecodeError as error:
+        if error.msg.startswith("Unterminated") or error.pos >= len(text.rstrip()):
+            raise ValueError("not JSON: it ends before it is whole") from error
+        yield from _of_lines(text, SCALAR_OF_JSON)
+        return
+    while waiting:
+        node = waiting.pop()
+        waiting += [one for one in items(node) if isinstance(one, dict | list)]
+        for name, value in fields(node).items():
+            if isinstance(value, dict | list):
+                waiting.append(value)
+            elif value is not None:
+                yield name, value if isinstance(value, str) else as_json(value)
 
 
 def _note(seen: dict[str, set[str]], name: str, value: str) -> None:

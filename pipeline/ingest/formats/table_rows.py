@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from ...artifact import COMPRESSIONS
-from . import Line, Reject, as_json, get, head, items, objects, packed, parsed, text
+from . import Line, Reject, as_json, fields, get, head, items, objects, packed, parsed, text
 from .table_columns import (
     IDS_OF_TASKS,
     LONGEST_ID,
@@ -317,6 +317,8 @@ def _members(
     role = plain(name).removesuffix("s")
     if isinstance(value, dict):
         own, above = (role, role) if role in OF_RUNS else ("id", KEY)
+        if named := _repeating_key(value):
+            own = above = named
         return [
             ({own: key}, {above: key, **_of_runs(one)}, one)
             for key, one in value.items()
@@ -338,6 +340,21 @@ def _members(
             names = next((one for one in columns if len(set(one)) == len(one) > 1), places)
             texts = [{KEY: label, **row} for label, row in zip(names, texts, strict=True)]
     return [({}, *each) for each in zip(texts, objects, strict=True)], is_known
+
+
+def _repeating_key(value: Mapping[str, Any]) -> str | None:
+    """The name of the field, as one of tasks is called, in which every object has its key again."""
+    objects = {key: one for key, one in value.items() if not key.startswith("_")}
+    first = fields(next(iter(objects.values()), None))
+    return next(
+        (
+            name
+            for name in first
+            if is_task_name((name,))
+            and all(text(get(one, name)) == key for key, one in objects.items())
+        ),
+        None,
+    )
 
 
 def _is_text(name: str, value: Any) -> bool:
