@@ -41,10 +41,7 @@ def _run_names(folder: Path) -> dict[str, str | None]:
     return {artifact.name: artifact.run_name for artifact in actual if artifact.kind == "rollouts"}
 
 
-@pytest.mark.parametrize(
-    ("name", "kind"),
-    cases("discover", "a_name_says_the_kind"),
-)
+@pytest.mark.parametrize(("name", "kind"), cases("discover", "a_name_says_the_kind"))
 def test_a_name_says_the_kind(tmp_path: Path, name: str, kind: str) -> None:
     """Every file of the formats' table is recognised by its name, with any content."""
     write(tmp_path, {"known_rollouts.jsonl": ROWS, name: b""})
@@ -99,8 +96,7 @@ def test_rows_say_the_kind_where_the_name_does_not(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("files", "names"),
-    cases("discover", "runs_are_named_from_files_then_folders"),
+    ("files", "names"), cases("discover", "runs_are_named_from_files_then_folders")
 )
 def test_runs_are_named_from_files_then_folders(
     tmp_path: Path, files: list[str], names: list[str]

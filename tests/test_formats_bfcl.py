@@ -10,7 +10,7 @@ import pytest
 
 from tests.fact_files import facts_of
 from tests.lean import RECORDED
-from tests.results import Content, Row, analyzed, lines
+from tests.results import Content, Results, Row, analyzed, lines
 
 
 def attempt(task: str, answer: Any, **more: Any) -> Row:
@@ -94,36 +94,6 @@ test_results_and_scores = facts_of(
 
 
 @pytest.mark.slow
-def test_other_attempts_were_scored(tmp_path: Path) -> None:
-    """Where the scores count other attempts than there are, one that is no failure may be none."""
-    files = {
-        "result/m/BFCL_v3_simple_result.json": [attempt(f"simple_{n}", "f()") for n in range(3)],
-        "score/m/BFCL_v3_simple_score.json": [header(1, 2), failure("simple_1")],
-    }
-    results = analyzed(tmp_path, files, needs=["rollouts"])
-    assert results.rows("select task_id, reward from rollouts order by all") == [
-        ("simple_0", None),
-        ("simple_1", 0.0),
-        ("simple_2", None),
-    ]
-
-
-def test_failures_are_named_by_their_questions(tmp_path: Path) -> None:
-    """The id of a failure may be a number where the question has the one of the attempt."""
-    numbered = {"id": 2, "prompt": {"id": "simple_1", "question": [[]]}}
-    files = {
-        "result/m/BFCL_v3_simple_result.json": [attempt(f"simple_{n}", "f()") for n in range(3)],
-        "score/m/BFCL_v3_simple_score.json": [header(2, 3), {**failure("simple_1"), **numbered}],
-    }
-    results = analyzed(tmp_path, files, needs=["rollouts"])
-    assert results.rows("select task_id, reward from rollouts order by all") == [
-        ("simple_0", 1.0),
-        ("simple_1", 0.0),
-        ("simple_2", 1.0),
-    ]
-
-
-@pytest.mark.slow
 def test_an_error_of_the_harness_comes_before_modes(tmp_path: Path) -> None:
     """Its text is listed first, however few failures it explains, and the report shows it."""
     wrong = [f"simple_{n}" for n in range(20)]
@@ -150,38 +120,56 @@ def test_an_error_of_the_harness_comes_before_modes(tmp_path: Path) -> None:
     )
 
 
-def test_no_call_is_an_answer_where_none_is_asked_for(tmp_path: Path) -> None:
-    """What is right there is no sign of a broken attempt; elsewhere an empty answer is."""
+@pytest.fixture(scope="module")
+def scored(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """Models whose scores count other attempts, number failures, or ask for no call."""
     files: dict[str, Content] = {}
+    numbered = {"id": 2, "prompt": {"id": "simple_1", "question": [[]]}}
+    for model, counts, listed in (
+        ("others", header(1, 2), failure("simple_1")),
+        ("numbered", header(2, 3), {**failure("simple_1"), **numbered}),
+    ):
+        answers = [attempt(f"simple_{n}", "f()") for n in range(3)]
+        files[f"result/{model}/BFCL_v3_simple_result.json"] = answers
+        files[f"score/{model}/BFCL_v3_simple_score.json"] = [counts, listed]
     for category, answer in (("live_irrelevance", []), ("simple", []), ("java", "")):
         name = f"{category}_0"
-        files[f"result/m/BFCL_v4_{category}_result.json"] = [attempt(name, answer)]
-        files[f"score/m/BFCL_v4_{category}_score.json"] = [header(1, 1)]
-    results = analyzed(tmp_path, files, needs=["health_findings"])
-    assert results.rows("select task_id, check_id from health_findings order by all") == [
-        ("java_0", "response_no_output"),
-        ("simple_0", "response_no_output"),
-    ]
+        files[f"result/silent/BFCL_v4_{category}_result.json"] = [attempt(name, answer)]
+        files[f"score/silent/BFCL_v4_{category}_score.json"] = [header(1, 1)]
+    without_question = {key: value for key, value in failure("2").items() if key != "prompt"}
+    failures = [{**without_question, "id": 2}, {**failure("relevance_2"), "id": 3}]
+    old = "gorilla_openfunctions_v1_test_relevance_result.json"
+    files[f"result/old/{old}"] = [attempt(f"relevance_{n}", "[f(a=1)]") for n in range(3)]
+    files["score/old/relevance_score.json"] = [header(1, 3), *failures]
+    needs = (*RECORDED, "health_findings")
+    return analyzed(tmp_path_factory.mktemp("scored"), files, needs=needs)
 
 
-def test_names_and_numbers_of_2024(tmp_path: Path) -> None:
-    """Failures are numbered from 1 there, some without their question."""
-    answers = [attempt(f"relevance_{n}", "[f(a=1)]") for n in range(3)]
-    without_question = {key: value for key, value in failure("2").items() if key != "prompt"} | {
-        "id": 2
-    }
-    with_question = {**failure("relevance_2"), "id": 3}
-    results = analyzed(
-        tmp_path,
-        {
-            "result/m/gorilla_openfunctions_v1_test_relevance_result.json": answers,
-            "score/m/relevance_score.json": [header(1, 3), without_question, with_question],
-        },
-        needs=(*RECORDED,),
-    )
-    query = "select benchmark, task_id, reward from rollouts join runs using (run_id) order by 2"
-    assert results.rows(query) == [
-        ("relevance", "relevance_0", 1.0),
-        ("relevance", "relevance_1", 0.0),
-        ("relevance", "relevance_2", 0.0),
-    ]
+@pytest.mark.parametrize(
+    ("model", "benchmark", "rewards"),
+    [
+        # Where other attempts are counted than there are, one that is no failure may be none.
+        ("others", "simple", [None, 0.0, None]),
+        # The id of a failure may be a number where the question has the one of the attempt.
+        ("numbered", "simple", [1.0, 0.0, 1.0]),
+        # In 2024 failures were numbered from 1, some without their question.
+        ("old", "relevance", [1.0, 0.0, 0.0]),
+    ],
+)
+def test_how_failures_are_named(
+    model: str, benchmark: str, rewards: list[float | None], scored: Results
+) -> None:
+    """An attempt that is no failure passed, if the scores count the attempts that are here."""
+    rows = scored.rows(f"""
+        select benchmark, task_id, reward from rollouts inner join runs using (run_id)
+        where source_file like 'result/{model}/%' order by task_id
+    """)
+    assert rows == [(benchmark, f"{benchmark}_{n}", one) for n, one in enumerate(rewards)]
+
+
+def test_no_call_is_an_answer_where_none_is_asked_for(scored: Results) -> None:
+    """What is right there is no sign of a broken attempt; elsewhere an empty answer is."""
+    assert scored.rows("""
+        select task_id, check_id from health_findings
+        where run_id like 'silent%' order by all
+    """) == [("java_0", "response_no_output"), ("simple_0", "response_no_output")]

@@ -82,3 +82,17 @@ def test_lists_of_older_versions(tmp_path: Path) -> None:
     assert [row["reward"] for row in rows] == [1, 0, 0, 1]
     assert [row["base_details"] for row in rows] == [[1], [1], [], [1]]
     assert [one[0]["content"] if one else None for one in answers] == ["a", "c", None, "b"]
+
+
+def test_results_under_any_name(tmp_path: Path) -> None:
+    """What a file holds says what it is; a run is called after its file."""
+    solution = {"solution": "x", "base_status": "pass", "plus_status": "pass"}
+    for name in ("a_eval_results.json", "b_result.json", "results_2.json"):
+        content = {"eval": {"HumanEval/0": [{**solution, "note": name}]}}
+        (tmp_path / name).write_text(json.dumps(content), encoding="utf-8")
+    artifacts = discover.artifacts((tmp_path,))
+    assert [(one.kind, one.run_name) for one in artifacts] == [
+        (Kind.ROLLOUTS, "a"),
+        (Kind.ROLLOUTS, "b_result"),
+        (Kind.ROLLOUTS, "results_2"),
+    ]

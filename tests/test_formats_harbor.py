@@ -67,10 +67,7 @@ def files() -> dict[str, Any]:
     stats = {
         "n_running_trials": 1,
         "evals": {
-            "solver__m__deeds": {
-                "metrics": [{"mean": 0.5}],
-                "pass_at_k": {"2": 0.5},
-            },
+            "solver__m__deeds": {"metrics": [{"mean": 0.5}], "pass_at_k": {"2": 0.5}},
             "other__m__deeds": {"metrics": [{"best": 1}]},
         },
     }
@@ -215,10 +212,12 @@ def sorted_trials() -> dict[str, Any]:
     return inputs
 
 
-test_a_job_that_was_stopped = facts_of(
-    stopped_jobs() | sorted_trials(),
-    "harbor_stopped",
-    needs=(*NEEDS, "reported_checks", "findings", "report.gaps"),
+test_a_job_that_was_stopped = pytest.mark.slow(
+    facts_of(
+        stopped_jobs() | sorted_trials(),
+        "harbor_stopped",
+        needs=(*NEEDS, "reported_checks", "findings", "report.gaps"),
+    )
 )
 
 

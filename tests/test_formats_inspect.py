@@ -20,7 +20,7 @@ from pipeline.ingest.formats import Expected, Reject, Row, inspect_ai, packed
 from tests.case_files import filled
 from tests.fact_files import facts_of
 from tests.lean import RECORDED
-from tests.results import analyzed, rollout
+from tests.results import Results, analyzed, rollout
 
 NEEDS = (*RECORDED, "checks", "events")
 
@@ -327,11 +327,7 @@ COPIES = {
         json.dumps({**of_one_run(), "samples": [sample("a"), sample("b")]}).encode(),
         None,
     ),
-    "another run at the same second": (
-        "other.json",
-        json.dumps(header("a", "b")).encode(),
-        None,
-    ),
+    "another run at the same second": ("other.json", json.dumps(header("a", "b")).encode(), None),
 }
 
 
@@ -416,9 +412,7 @@ def gym_and_inspect() -> dict[str, Any]:
 
 test_a_run_of_gym_and_one_of_inspect_compare = pytest.mark.slow(
     facts_of(
-        gym_and_inspect(),
-        "inspect_compared",
-        needs=(*RECORDED, "comparisons", "comparison_tasks"),
+        gym_and_inspect(), "inspect_compared", needs=(*RECORDED, "comparisons", "comparison_tasks")
     )
 )
 
@@ -638,36 +632,44 @@ def test_the_model_that_grades_is_a_setting(case: str) -> None:
     assert inspect_ai._grader(evaluation) == expected
 
 
-@pytest.mark.parametrize(
-    ("graders", "shown"),
-    [
-        (("m/a", "m/b", "m/c"), [(1, "own", 3, 3, True)]),
-        (("m/a", "m/b", "m/a"), [(1, None, 3, 2, True)]),
-        # One that grades all, and two runs, whose comparison says it.
-        (("m/a", "m/a", "m/a"), []),
-        (("m/a", "m/b"), []),
-    ],
-)
-def test_runs_that_several_graders_scored(
-    tmp_path: Path, graders: tuple[str, ...], shown: list[tuple[Any, ...]]
-) -> None:
-    """It comes before any change between them, and whether each graded itself."""
+# Who graded each run of a benchmark, and what is shown of it.
+GRADED: dict[str, tuple[tuple[str, ...], list[tuple[Any, ...]]]] = {
+    "own": (("m/a", "m/b", "m/c"), [(1, "own", 3, 3, True)]),
+    "two": (("m/a", "m/b", "m/a"), [(1, None, 3, 2, True)]),
+    # One that grades all, and two runs, whose comparison says it.
+    "one": (("m/a", "m/a", "m/a"), []),
+    "pair": (("m/a", "m/b"), []),
+}
+
+
+@pytest.fixture(scope="module")
+def several_graders(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """A benchmark for each case, with runs of several models."""
     logs = {}
-    for name, grader in zip("abc", graders, strict=False):
-        head = header("x", "y")
-        head["eval"] |= {
-            "model": f"m/{name}",
-            "model_roles": {"grader": {"model": grader}},
-            "scorers": [{"name": "model_graded_qa"}],
-        }
-        samples = [sample("x", value="C"), sample("y", value="I")]
-        logs[f"{name}.eval"] = archive(log(*samples, head=head))
-    results = analyzed(tmp_path, logs, needs=["findings"])
-    assert shown == results.rows("""
+    for benchmark, (graders, _) in GRADED.items():
+        for name, grader in zip("abc", graders, strict=False):
+            head = header(*(f"{benchmark} {one}" for one in "xy"))
+            head["eval"] |= {
+                "task": benchmark,
+                "model": f"m/{name}",
+                "model_roles": {"grader": {"model": grader}},
+                "scorers": [{"name": "model_graded_qa"}],
+            }
+            samples = [sample(f"{benchmark} x", value="C"), sample(f"{benchmark} y", value="I")]
+            logs[f"{benchmark}_{name}.eval"] = archive(log(*samples, head=head))
+    return analyzed(tmp_path_factory.mktemp("graders"), logs, needs=["findings"])
+
+
+@pytest.mark.parametrize("benchmark", GRADED)
+def test_runs_that_several_graders_scored(benchmark: str, several_graders: Results) -> None:
+    """It comes before any change between them, and whether each graded itself."""
+    rows = several_graders.rows(f"""
         select finding_no, reason, n_attempts, n_all_attempts, is_of_scores
         from findings
-        where kind = 'graders'
+        where kind = 'graders' and benchmark = '{benchmark}'
     """)
+    assert rows == GRADED[benchmark][1]
+    assert several_graders.one("select count(distinct benchmark) from runs") == len(GRADED)
 
 
 def test_numbers_of_rows_are_no_ids(tmp_path: Path) -> None:
@@ -803,7 +805,7 @@ def test_grades_that_are_words(n_letters: int, tmp_path: Path) -> None:
     ]
     text = (results.path.parent / "report.md").read_text(encoding="utf-8")
     assert f"6 of {n_all} attempts have grades that are words: `refused (4), complied (2)`" in text
-    assert "lost at" not in text and "grade is not recorded" not in text
+    assert "lost at" not in text and "attempt is not graded" not in text
 
 
 @pytest.mark.slow
@@ -926,6 +928,7 @@ def more_logs() -> dict[str, bytes]:
 test_more_logs = pytest.mark.slow(facts_of(more_logs(), "inspect_more", needs=NEEDS))
 
 
+@pytest.mark.slow
 def test_asked_instead_of_the_input(tmp_path: Path) -> None:
     """A question that a solver put in place of a dummy input is shown; tasks are paired by id."""
     files = {}

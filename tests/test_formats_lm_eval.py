@@ -138,6 +138,7 @@ test_rows_that_name_no_filter = pytest.mark.slow(
 )
 
 
+@pytest.mark.slow
 def test_what_a_fork_measures(tmp_path: Path) -> None:
     """Tokens and times beside the metrics of a row are its own; those of its document are not."""
     spent = {"token_usage": {"prompt_tokens": 700, "completion_tokens": 5}, "latency_ms": 55.0}
@@ -337,3 +338,51 @@ def test_arguments_of_the_model_are_settings() -> None:
     }
     known = {"config": {"model_args": {"pretrained": "org/m", "dtype": "auto"}}}
     assert "model_args.dtype" in {one.name for one in lm_eval._settings(known)}
+
+
+def test_a_template_does_not_change_the_question(tmp_path: Path) -> None:
+    """Documents pair tasks, and what was asked of each model is a setting."""
+    files = {
+        f"{model}/samples_sums_{TIME}.jsonl": [
+            sample(doc, 1.0, doc_hash=f"{model} {doc}")
+            | {"doc": {"question": f"What is {doc} + 1?"}, "arguments": [[words.format(doc), {}]]}
+            for doc in (1, 2)
+        ]
+        for model, words in (
+            ("base", "What is {} + 1?"),
+            ("chat", "<|user|>What is {} + 1?<|end|>"),
+        )
+    }
+    actual = analyzed(tmp_path, files, needs=(*NEEDS, "comparison_tasks", "comparison_settings"))
+    assert actual.rows("select distinct pairing from comparison_tasks") == [("verified",)]
+    assert actual.rows("""
+        select base_value, candidate_value, n_tasks from comparison_settings
+        where setting = 'prompt'
+    """) == [("What is 1 + 1?", "<|user|>What is 1 + 1?<|end|>", 2)]
+
+
+@pytest.mark.parametrize(
+    ("metrics", "reward"),
+    [
+        ({"bleu_max": 27.5, "bleu_acc": 1, "bleu_diff": 3.0}, 1),
+        ({"bleu_max": 27.5, "rouge_acc": 1}, 27.5),
+        ({"f1": 0.5, "f1_acc": 0}, 0.5),
+    ],
+)
+def test_the_accuracy_made_of_a_similarity_is_the_score(
+    metrics: dict[str, float], reward: float
+) -> None:
+    """Only that of the same measure, and only where the first one is no accuracy."""
+    config = {"metric_list": [{"metric": name} for name in metrics]}
+    read = lm_eval_sample.row({"doc_id": 0, "doc": {}, **metrics}, config, None)
+    assert read["reward"] == reward
+
+
+def test_another_metric_is_chosen_by_its_name(tmp_path: Path) -> None:
+    """A score that is listed by name is a field that can be named."""
+    rows = [sample(doc, 0.0, f1=0.5) for doc in range(3)]
+    files = {f"m/samples_sums_{TIME}.jsonl": rows}
+    profile = tmp_path / "blade.toml"
+    profile.write_text('[fields]\nreward = "f1"\n', encoding="utf-8")
+    actual = analyzed(tmp_path, files, needs=NEEDS, profile=profile)
+    assert actual.column("select reward from rollouts") == [0.5] * 3

@@ -6,11 +6,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from pipeline.artifact import Kind
 from pipeline.ingest import discover
 from tests.fact_files import facts_of
 from tests.lean import RECORDED
-from tests.results import analyzed
+from tests.results import Results, analyzed
 
 RUN = "results/pyautogui/screenshot/m-7b"
 
@@ -63,18 +65,30 @@ FILES = {
 test_attempts = facts_of(FILES, "osworld", needs=RECORDED)
 
 
-def test_a_model_below_its_organization(tmp_path: Path) -> None:
+MODELS = (
+    "old/pyautogui/screenshot/Org/m-7b",
+    "new/pyautogui/screenshot/n-7b",
+    "old/pyautogui/screenshot/n-7b",
+    "old/pyautogui/som/o-7b",
+    "old/pyautogui/screenshot/o-7b",
+)
+
+
+@pytest.fixture(scope="module")
+def nested(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """Models in folders of their organizations, and one whose responses could not be read."""
+    waits = [step(n, "WAIT", response) for n, response in enumerate(("none", "Null", None, " "), 1)]
+    run = "old/pyautogui/screenshot/silent/os"
+    attempts = {f"{one}/os/a/traj.jsonl": lines(step(1, "WAIT", one), DONE) for one in MODELS}
+    attempts[f"{run}/a/traj.jsonl"] = lines(*waits)
+    attempts[f"{run}/b/traj.jsonl"] = lines(*waits, step(5, "DONE", "none of these"))
+    needs = ("runs", "events", "staging.run_settings")
+    return analyzed(tmp_path_factory.mktemp("nested"), attempts, needs=needs)
+
+
+def test_a_model_below_its_organization(nested: Results) -> None:
     """The folders above both are its settings, and name it only beside another of its runs."""
-    models = (
-        "old/pyautogui/screenshot/Org/m-7b",
-        "new/pyautogui/screenshot/n-7b",
-        "old/pyautogui/screenshot/n-7b",
-        "old/pyautogui/som/o-7b",
-        "old/pyautogui/screenshot/o-7b",
-    )
-    attempts = {f"{one}/os/a/traj.jsonl": lines(step(1, "WAIT", one), DONE) for one in models}
-    actual = analyzed(tmp_path, attempts, needs=("runs", "staging.run_settings"))
-    assert actual.rows("""
+    assert nested.rows("""
         select
             run_id,
             max(value) filter (name = 'action_space'),
@@ -88,20 +102,15 @@ def test_a_model_below_its_organization(tmp_path: Path) -> None:
         ("o-7b-pyautogui-screenshot", "pyautogui", "screenshot"),
         ("o-7b-pyautogui-som", "pyautogui", "som"),
         ("old-n-7b", "pyautogui", "screenshot"),
+        ("silent", "pyautogui", "screenshot"),
     ]
 
 
-def test_a_response_that_could_not_be_read(tmp_path: Path) -> None:
+def test_a_response_that_could_not_be_read(nested: Results) -> None:
     """It is no message: an attempt without another has written nothing."""
-    waits = [step(n, "WAIT", response) for n, response in enumerate(("none", "Null", None, " "), 1)]
-    run = "results/pyautogui/screenshot/m-7b/os"
-    attempts = {
-        f"{run}/a/traj.jsonl": lines(*waits),
-        f"{run}/b/traj.jsonl": lines(*waits, step(5, "DONE", "none of these")),
-    }
-    actual = analyzed(tmp_path, attempts, needs=RECORDED)
-    assert actual.one("select count(*) from events where kind = 'tool_call'") == 9
-    assert actual.column("select text from events where kind = 'message'") == ["none of these"]
+    silent = "from events where run_id = 'silent' and kind"
+    assert nested.one(f"select count(*) {silent} = 'tool_call'") == 9
+    assert nested.column(f"select text {silent} = 'message'") == ["none of these"]
 
 
 def test_files(tmp_path: Path) -> None:

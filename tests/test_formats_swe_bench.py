@@ -15,19 +15,14 @@ from pipeline.ingest import discover, formats
 from pipeline.ingest.formats import swe_bench, swe_transcripts
 from tests.fact_files import facts_of
 from tests.lean import RECORDED
-from tests.results import Row, analyzed, lines, write
+from tests.results import Results, Row, analyzed, lines, write
 
 NEEDS = (*RECORDED, "checks")
 
 
 def prediction(instance: str, patch: str | None = "diff --git a/x b/x", **more: Any) -> Row:
     """A line of all_preds.jsonl."""
-    return {
-        "instance_id": instance,
-        "model_name_or_path": "org/m",
-        "model_patch": patch,
-        **more,
-    }
+    return {"instance_id": instance, "model_name_or_path": "org/m", "model_patch": patch, **more}
 
 
 def graded(instance: str, *, is_resolved: bool) -> Row:
@@ -274,9 +269,7 @@ test_runs = facts_of(files(), "swe_bench", needs=NEEDS)
 
 IDS = ["a__b-1", "a__b-2", "a__b-3"]
 PREDICTED = json.dumps({one: prediction(one) for one in IDS})
-REPORT = json.dumps(
-    report(submitted=IDS, completed=IDS, resolved=IDS[:1], unresolved=IDS[1:]),
-)
+REPORT = json.dumps(report(submitted=IDS, completed=IDS, resolved=IDS[:1], unresolved=IDS[1:]))
 STRAY = json.dumps(report(submitted=["z-1"], completed=["z-1"], resolved=["z-1"]))
 CHATS = {f"{one}/{one}.traj.json": json.dumps(CHAT) for one in IDS}
 STEPS = {f"trajectories/{one}.traj": json.dumps(steps(one, "open")) for one in IDS}
@@ -465,7 +458,7 @@ def named_alike() -> dict[str, Any]:
     return files
 
 
-test_evaluations_by_name = facts_of(named_alike(), "swe_bench_named", needs=NEEDS)
+test_evaluations_by_name = pytest.mark.slow(facts_of(named_alike(), "swe_bench_named", needs=NEEDS))
 
 
 @pytest.mark.slow
@@ -553,83 +546,71 @@ test_incomplete_and_untested = facts_of(
     "swe_bench_incomplete",
     needs=(*NEEDS, "failure_modes", "staging.ungraded", "root_causes"),
 )
-test_measures_beside_predictions = facts_of(measured(), "swe_bench_measures", needs=NEEDS)
+test_measures_beside_predictions = pytest.mark.slow(
+    facts_of(measured(), "swe_bench_measures", needs=NEEDS)
+)
 
 
-def test_what_broke_down_and_what_was_not_recorded(tmp_path: Path) -> None:
-    """An error of the evaluation is one; an empty list of messages is no fault."""
-    model = {"model_name_or_path": "m", "model_patch": "diff"}
-    files: dict[str, Any] = {
-        "r/preds.json": json.dumps(
-            {f"o__r-{n}": {"instance_id": f"o__r-{n}", **model} for n in (1, 2)}
-        ),
-        "r/m.run.json": json.dumps(
-            report(submitted=["o__r-1", "o__r-2"], completed=["o__r-1"], resolved=["o__r-1"])
-            | {"error_ids": ["o__r-2"]}
-        ),
-        "r/o__r-1/o__r-1.traj.json": json.dumps(
-            {"info": {"exit_status": "Submitted"}, "messages": [], "trajectory_format": "mini"}
-        ),
-    }
-    actual = analyzed(tmp_path, files, needs=[*NEEDS, "root_causes"])
-    assert actual.rows("select reason from rejects") == []
-    assert actual.rows("select task_id, n_turns, reward from rollouts order by all") == [
-        ("o__r-1", None, 1.0),
-        ("o__r-2", None, None),
-    ]
-    assert actual.rows("select task_id, cause, note from root_causes") == [
-        ("o__r-2", "IR", "the evaluation ended with an error")
-    ]
-
-
-def test_reports_of_one_instance_are_of_the_run_beside_them(tmp_path: Path) -> None:
-    """One is as of a run, below the time of its attempt; another is elsewhere."""
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """Evaluations that broke down, that report one instance at a time, and that left only logs."""
+    ids, model = ["o__r-1", "o__r-2"], {"model_name_or_path": "m", "model_patch": "diff"}
+    spoiled = report(submitted=ids, completed=ids[:1], resolved=ids[:1]) | {"error_ids": ids[1:]}
+    silent = {"info": {"exit_status": "Submitted"}, "messages": [], "trajectory_format": "mini"}
 
     def one(instance: str) -> Row:
         return report(submitted=[instance], completed=[instance], resolved=[instance])
 
-    documents: dict[str, Row] = {
+    evaluated = "bare/logs/run_evaluation/r1/org__m"
+    documents: dict[str, Any] = {
+        "q/preds.json": {name: {"instance_id": name, **model} for name in ids},
+        "q/m.run.json": spoiled,
+        "q/o__r-1/o__r-1.traj.json": silent,
         "r/a-1/t1/eval/report.json": graded("a-1", is_resolved=False),
         "r/a-1/t2/eval/report.json": graded("a-1", is_resolved=True),
         "r/a-2/t1/eval/report.json": one("a-2"),
         "r/a-3/t1/eval/report.json": graded("a-3", is_resolved=False),
         "s/a-4/report.json": one("a-4"),
+        f"{evaluated}/b-1/report.json": graded("b-1", is_resolved=True),
     }
-    files = {name: json.dumps(value) for name, value in documents.items()}
-    actual = analyzed(tmp_path, files, needs=NEEDS)
-    assert actual.rows("select run_id, n_tasks, n_rollouts from runs order by all") == [
-        ("a-4", 1, 1),
-        ("r", 3, 4),
-    ]
-    rewards = "select task_id, list(reward order by reward) from rollouts group by all order by all"
-    assert actual.rows(rewards) == [
-        ("a-1", [0.0, 1.0]),
-        ("a-2", [1.0]),
-        ("a-3", [0.0]),
-        ("a-4", [1.0]),
-    ]
-    # What one report counts is no figure of the run.
-    assert actual.one("select count(*) from reported_metrics where run_id = 'r'") == 0
-
-
-def test_logs_of_the_harness_without_a_report_are_attempts(tmp_path: Path) -> None:
-    """A patch that does not apply fails; nothing says how the other ended."""
-    evaluated = "logs/run_evaluation/r1/org__m"
-    files = {
-        f"{evaluated}/a-1/report.json": json.dumps(graded("a-1", is_resolved=True)),
-        f"{evaluated}/a-1/run_instance.log": "done\n",
-        f"{evaluated}/a-2/run_instance.log": ">>>>> Patch Apply Failed:\n",
-        f"{evaluated}/a-3/run_instance.log": "building\n",
+    files = {name: json.dumps(value) for name, value in documents.items()} | {
+        f"{evaluated}/b-1/run_instance.log": "done\n",
+        f"{evaluated}/b-2/run_instance.log": ">>>>> Patch Apply Failed:\n",
+        f"{evaluated}/b-3/run_instance.log": "building\n",
         # Of no run.
-        "other/a-4/run_instance.log": "building\n",
+        "other/b-4/run_instance.log": "building\n",
     }
-    actual = analyzed(tmp_path, files, needs=NEEDS)
-    assert actual.rows("select task_id, reward from rollouts order by task_id") == [
-        ("a-1", 1.0),
-        ("a-2", 0.0),
-        ("a-3", None),
-    ]
-    assert actual.one("select count(*) from runs") == 1
+    needs = [*NEEDS, "root_causes"]
+    return analyzed(tmp_path_factory.mktemp("folders"), files, needs=needs)
+
+
+def test_what_broke_down_and_what_was_not_recorded(folders: Results) -> None:
+    """An error of the evaluation is one; an empty list of messages is no fault."""
+    assert folders.rows("select reason from rejects") == []
+    query = "select task_id, n_turns, reward from rollouts where task_id like 'o_%' order by all"
+    assert folders.rows(query) == [("o__r-1", None, 1.0), ("o__r-2", None, None)]
+    causes = "select task_id, cause, note from root_causes where task_id like 'o_%'"
+    assert folders.rows(causes) == [("o__r-2", "IR", "the evaluation ended with an error")]
+
+
+def test_reports_of_one_instance_are_of_the_run_beside_them(folders: Results) -> None:
+    """One is as of a run, below the time of its attempt; another is elsewhere."""
+    query = "select run_id, n_tasks, n_rollouts from runs where run_id in ('r', 'a-4') order by all"
+    assert folders.rows(query) == [("a-4", 1, 1), ("r", 3, 4)]
+    assert folders.rows("""
+        select task_id, list(reward order by reward) from rollouts
+        where task_id like 'a-%' group by all order by all
+    """) == [("a-1", [0.0, 1.0]), ("a-2", [1.0]), ("a-3", [0.0]), ("a-4", [1.0])]
+    # What one report counts is no figure of the run.
+    assert folders.one("select count(*) from reported_metrics where run_id = 'r'") == 0
+
+
+def test_logs_of_the_harness_without_a_report_are_attempts(folders: Results) -> None:
+    """A patch that does not apply fails; nothing says how the other ended."""
+    query = "select task_id, reward from rollouts where task_id like 'b-%' order by task_id"
+    assert folders.rows(query) == [("b-1", 1.0), ("b-2", 0.0), ("b-3", None)]
+    assert folders.one("select count(distinct run_id) from rollouts where task_id like 'b-%'") == 1
+    assert folders.one("select count(*) from runs") == 4
 
 
 def test_a_document_that_says_how_an_attempt_ended_alone() -> None:
@@ -639,3 +620,33 @@ def test_a_document_that_says_how_an_attempt_ended_alone() -> None:
     assert transcript.row == {"exit_status": "FileNotFoundError", "error": "no x"}
     with pytest.raises(ValueError, match="no messages and no steps"):
         swe_transcripts.trajectory({"instance_id": "a"})
+
+
+def test_without_a_report_that_can_be_read_nothing_is_graded(tmp_path: Path) -> None:
+    """An empty patch fails where others were evaluated; a comma behind the last id does no harm."""
+    broken = '{"resolved": ["a-1"], "with_logs": ["a-1", "a-2",],'
+    files: dict[str, Any] = {
+        "r/all_preds.jsonl": [prediction("a-1"), prediction("a-2", ""), prediction("a-2")],
+        "r/results/results.json": broken,
+    }
+    grades = "select task_id, rollout_index, reward from rollouts order by all"
+    actual = analyzed(tmp_path / "cut", files, needs=NEEDS)
+    assert {reward for _, _, reward in actual.rows(grades)} == {None}
+    files["r/results/results.json"] = broken + '"no_generation": ["a-2"],}'
+    actual = analyzed(tmp_path / "whole", files, needs=NEEDS)
+    assert actual.rows(grades) == [("a-1", 0, 1.0), ("a-2", 0, 0.0), ("a-2", 1, 0.0)]
+    # The second prediction of an instance has the patch that the first one lacks.
+    errors = "select verifier ->> '$.patch_error' from rollouts order by task_id, rollout_index"
+    assert actual.column(errors) == [None, "no patch was generated", None]
+
+
+def test_counts_beside_what_was_resolved(tmp_path: Path) -> None:
+    """A summary of AutoCodeRover grades the predictions beside it."""
+    summary = {"stats": {"generated": 2, "with_logs": 2, "resolved": 1}, "resolved": ["a-1"]}
+    files: dict[str, Any] = {
+        "r/all_preds.jsonl": [prediction("a-1"), prediction("a-2")],
+        "r/final_report.json": json.dumps(summary),
+    }
+    actual = analyzed(tmp_path, files, needs=NEEDS)
+    rewards = "select task_id, reward from rollouts order by all"
+    assert actual.rows(rewards) == [("a-1", 1.0), ("a-2", 0.0)]

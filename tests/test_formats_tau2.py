@@ -179,6 +179,7 @@ def test_an_error_of_several_lines() -> None:
     assert tau_bench._raised({"error": "no quota"}) == "no quota"
 
 
+@pytest.mark.slow
 def test_attempts_that_broke_down(tmp_path: Path) -> None:
     """The last line of a traceback is the error, and the harness is the cause, not the task."""
     raised = ("KeyError: 'seat'", "KeyError: 'seat'", "litellm.RateLimitError: no quota left")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import pipeline
 from tests.case_files import filled
 from tests.fact_files import facts_of
@@ -104,6 +106,7 @@ test_a_run_per_task = facts_of(
 )
 
 
+@pytest.mark.slow
 def test_what_terminals_show_last_is_a_mode(tmp_path: Path) -> None:
     """A shared last line is counted in failures and in passes, and the event shows it."""
     missing, saved = "bash: mini: command not found", "Saved the trajectory"
@@ -123,35 +126,42 @@ def test_what_terminals_show_last_is_a_mode(tmp_path: Path) -> None:
     assert shown.count((f"$ mini\n{missing}",)) == 10
 
 
-def test_a_copy_of_a_run_is_not_read(tmp_path: Path) -> None:
-    """A run in the folder of another is named as a copy, not as lines that are damaged."""
-    whole = [{"results": [trial("a", 1, True)]}]
-    other = [{"results": [trial("a", 1, False)]}]
-    run = {"r1/results.json": whole, "r2/results.json": other, "r2/r1/results.json": whole}
-    with only(*CHECKED):
-        analysis = pipeline.analyze(write(tmp_path / "runs", run), out=tmp_path / "out")
-    by_name = {notice.subject: notice.message for notice in analysis.warnings}
-    assert by_name["r2/r1/results.json"] == "not read: it is an identical copy of r1/results.json"
-    assert Results(tmp_path / "out").one("select count(*) from rollouts") == 2
-
-
-def test_runs_by_names_of_their_own(tmp_path: Path) -> None:
-    """Results and metadata are recognised by what they begin with, and joined by their names."""
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[pipeline.Analysis, Results]:
+    """A run with a copy in the folder of another, and runs whose files have names of their own."""
+    whole = [{"results": [trial("d", 1, True)]}]
+    other = [{"results": [trial("d", 1, False)]}]
     about = {"run_id": "x", "dataset_name": "core", "agent_name": "terminus", "n_attempts": 1}
     listed = [trial("a", 1, True), trial("b", 1, False)]
     files = {
-        "one.json": [{"id": "0f", "results": listed}],
-        "one_meta.json": [{**about, "task_ids": ["a", "b", "c"], "accuracy": 1 / 3}],
+        "r1/results.json": whole,
+        "r2/results.json": other,
+        "r2/r1/results.json": whole,
+        "own/one.json": [{"id": "0f", "results": listed}],
+        "own/one_meta.json": [{**about, "task_ids": ["a", "b", "c"], "accuracy": 1 / 3}],
         # The names of the two were exchanged.
-        "two.json": [{**about, "task_ids": ["a", "b"]}],
-        "two_run-metadata.json": [{"id": "1f", "results": listed}],
+        "own/two.json": [{**about, "task_ids": ["a", "b"]}],
+        "own/two_run-metadata.json": [{"id": "1f", "results": listed}],
     }
-    actual = analyzed(tmp_path, files, needs=[*RECORDED, "expected"])
-    assert actual.rows("select run_id, agent, n_rollouts from runs order by run_id") == [
-        ("one", "terminus", 2),
-        ("two", "terminus", 2),
-    ]
-    assert actual.rows("select run_id, count(*) as n from expected group by all order by all") == [
-        ("one", 3),
-        ("two", 2),
+    out = tmp_path_factory.mktemp("folders")
+    with only(*CHECKED, "expected"):
+        analysis = pipeline.analyze(write(out / "results", files), out=out / "out")
+    return analysis, Results(out / "out")
+
+
+def test_a_copy_of_a_run_is_not_read(folders: tuple[pipeline.Analysis, Results]) -> None:
+    """A run in the folder of another is named as a copy, not as lines that are damaged."""
+    analysis, actual = folders
+    by_name = {notice.subject: notice.message for notice in analysis.warnings}
+    assert by_name["r2/r1/results.json"] == "not read: it is an identical copy of r1/results.json"
+    assert actual.one("select count(*) from rollouts where task_id = 'd'") == 2
+
+
+def test_runs_by_names_of_their_own(folders: tuple[pipeline.Analysis, Results]) -> None:
+    """Results and metadata are recognised by what they begin with, and joined by their names."""
+    _, actual = folders
+    query = "select run_id, agent, n_rollouts, n_expected from runs where agent is not null"
+    assert actual.rows(f"{query} order by run_id") == [
+        ("one", "terminus", 2, 3),
+        ("two", "terminus", 2, 2),
     ]

@@ -519,12 +519,15 @@ def test_a_table_without_scores_beside_others(tmp_path: Path) -> None:
     scored = rows_of(lambda place, verdict: {"id": place, "prompt": "p q", "passed": verdict})
     write_lines(tmp_path / "a.jsonl", scored)
     write_lines(tmp_path / "b.jsonl", [{"id": place, "words": "x"} for place in range(3)])
+    write_lines(tmp_path / "c.jsonl", [{"id": place, "still_passes": True} for place in range(3)])
     skipped = {
         artifact.name: artifact.skipped
         for artifact in discover.artifacts((tmp_path,))
         if artifact.kind is Kind.SKIPPED
     }
-    assert list(skipped) == ["b.jsonl"] and "without a column" in str(skipped["b.jsonl"])
+    assert list(skipped) == ["b.jsonl", "c.jsonl"]
+    assert "without a column" in str(skipped["b.jsonl"])
+    assert "; still_passes is true or false; if" in str(skipped["c.jsonl"])
 
 
 def test_words() -> None:
@@ -598,11 +601,7 @@ def test_what_an_output_was_taken_from_is_no_key() -> None:
         columns = recognise(written, {})
         assert (columns["output"], columns.get("key")) == (("answer",), None)
     # Another answer, several of which one was given, or mostly the same under a wrong verdict.
-    for other in (
-        lambda _: "99",
-        lambda place: f"{place}, 99",
-        lambda place: str(max(place, 3)),
-    ):
+    for other in (lambda _: "99", lambda place: f"{place}, 99", lambda place: str(max(place, 3))):
         keys = rows_of(
             lambda place, verdict, other=other: row(
                 place, verdict, str(place) if verdict else other(place)
@@ -631,12 +630,7 @@ def test_the_only_verdict_that_is_named_like_a_score(
 
 @pytest.mark.parametrize(
     ("row", "is_task"),
-    [
-        ({"key": "x"}, False),
-        ({"meta": {"target": 7}}, False),
-        ({}, False),
-        ({"trial": 0}, True),
-    ],
+    [({"key": "x"}, False), ({"meta": {"target": 7}}, False), ({}, False), ({"trial": 0}, True)],
 )
 def test_a_constant_is_no_task(row: dict[str, Any], is_task: bool) -> None:
     """One word in all rows names their benchmark, unless they are numbered."""
@@ -794,6 +788,20 @@ def test_a_condition_of_some_models(tmp_path: Path) -> None:
     assert set(runs_of(tmp_path)) == {"ash tool", "ash text", "oak tool"}
 
 
+def test_conditions_in_an_object_that_are_not_alike_often(tmp_path: Path) -> None:
+    """Every task once with nothing and twice with a document; one attempt broke down without it."""
+    conditions = [("none", "control"), ("short", "control"), ("short", "attack")]
+    rows: list[dict[str, Any]] = [
+        {"task_id": f"t{n}", "metadata": {"document": document, "mode": mode}, "passed": n > 9}
+        for document, mode in conditions
+        for n in range(60)
+    ]
+    write_lines(tmp_path / "all.jsonl", [*rows, {"task_id": "t0", "passed": False}])
+    n_attempts = {name: len(found) for name, found in runs_of(tmp_path).items()}
+    assert n_attempts.pop("none control") == n_attempts.pop("short attack") == 60
+    assert n_attempts.pop("short control") == 60 and list(n_attempts.values()) == [1]
+
+
 @pytest.mark.parametrize(
     "make",
     [
@@ -888,13 +896,13 @@ def test_a_question_may_be_inside_an_object() -> None:
 
 
 def test_no_score(tmp_path: Path) -> None:
-    """Without a score the message lists the columns: two values alone make none."""
+    """Two values alone make no score: the message lists the columns, and how to name one."""
     rows = rows_of(lambda place, verdict: {"id": place, "prompt": "p", "is_right": verdict})
     write_lines(tmp_path / "x.jsonl", rows)
     with pytest.raises(InputError) as refusal:
         discover.artifacts((tmp_path,))
     assert "id, prompt, is_right" in str(refusal.value)
-    assert "score=" not in str(refusal.value.hint)
+    assert str(refusal.value.hint).endswith("--field score=is_right")
     assert len(attempts(tmp_path, score="is_right")) == N_ROWS
 
 

@@ -69,6 +69,11 @@ def _steps(attempt: Row) -> list[Row]:
         steps.append({"step_id": len(steps) + 1, "source": source, "message": message})
         return steps[-1]
 
+    def without_events() -> Row:
+        """A step that the format asks for; without `extra` it would be read as an empty answer."""
+        step("agent")["extra"] = {"blade": {"items": []}}
+        return steps[-1]
+
     for source, words in (("system", attempt["system_prompt"]), ("user", attempt["prompt"])):
         if words:
             step(source, words)
@@ -77,7 +82,7 @@ def _steps(attempt: Row) -> list[Row]:
         kind, words = event["kind"], event["text"] or ""
         if kind == "message" and event["role"] not in (None, "assistant") and words:
             if len(steps) == n_question_steps:
-                step("agent")  # messages before the first step would be part of the question
+                without_events()  # messages before the first step would be part of the question
             step("user" if event["role"] == "user" else "system", words)
             last = len(ORDER)
             continue
@@ -107,7 +112,7 @@ def _steps(attempt: Row) -> list[Row]:
             if any(extra.values()):
                 result["extra"] = {"blade": {key: value for key, value in extra.items() if value}}
             current.setdefault("observation", {"results": []})["results"].append(result)
-    return steps or [step("agent")]
+    return steps or [without_events()]
 
 
 def _call(event: Row) -> Row:

@@ -155,7 +155,6 @@ def artifacts(
 
 
 def _unread_table(file: ListedFile, *, has_tables: bool) -> str | None:
-    """Why a table is not read, beside tables that are or beside results of a harness."""
     if has_tables:
         return own_table.unscored(file)
     return own_table.beside_results(file) if own_table.NAMES.search(file.base) else None
@@ -267,7 +266,6 @@ def _refuse_without_rollouts(
 
 
 def _walk(inputs: list[Path], *, skip: Path | None, follow_links: bool) -> list[ListedFile]:
-    """All files below the inputs, without hidden ones and outputs of blade."""
     for path in inputs:
         _refuse_unusable(path)
     absolute = [Path(os.path.abspath(path)) for path in inputs]
@@ -354,14 +352,12 @@ def _files(
 
 
 def _labels_of_package(path: Path) -> Iterator[Path]:
-    """The labels of a package, which are next to its folder of rollouts."""
     labels = path.parent / "labels.jsonl"
     if path.name == "rollouts" and path.is_dir() and labels.is_file():
         yield labels
 
 
 def _with_sidecars(path: Path) -> Iterator[Path]:
-    """A file named alone, and its sidecars in the same folder."""
     stem, _ = _split_name(path.name)
     sidecars = {f"{stem}{suffix}" for suffix in SIDECAR_SUFFIXES}
     yield path
@@ -412,7 +408,6 @@ def _kind_of(file: ListedFile, *, is_named: bool = False) -> Kind:
 
 
 def _is_plainly_gym(file: ListedFile) -> bool:
-    """Whether the name alone shows a file of Gym; then no other format is tried."""
     stem, ending = _split_name(file.name)
     is_rollouts = ending == ".jsonl" and "rollout" in stem.lower()
     return bool(file.skipped) or is_rollouts or stem.endswith(tuple(SIDECAR_SUFFIXES))

@@ -86,7 +86,9 @@ def check_fields(db: duckdb.DuckDBPyConnection, profile: Profile) -> None:
             [json_path(path)],
         ).fetchall()
         if not matches:
-            message = f"{profile.name}: {key}: no row has the field {path}."
+            message = f"{key}: no row has the field {path}."
+            if profile.name:
+                message = f"{profile.name}: {message}"
             raise UsageError(message, hint=_suggestion(db, path))
 
 

@@ -21,10 +21,7 @@ written as (
         prompts.prompt_sha,
         prompts.truth_hash,
         texts.prompt,
-        -- An object that was asked is written as JSON; a shell shows the name of its container.
-        trim(regexp_replace(
-            regexp_replace(texts.prompt, '@[0-9a-f]{12}\b', '@', 'g'), '(\s|\\[nrt])+', ' ', 'g'
-        )) as words
+        question_words(texts.prompt) as words
     from prompts
     inner join raw.texts using (record_id)
     where

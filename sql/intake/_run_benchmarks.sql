@@ -235,11 +235,11 @@ runs as (
     inner join groups using (run_id)
     window by_group as (partition by groups.group_id)
 ),
--- The innermost folder that contains all runs of a group.
+-- The innermost folder that contains all runs of a group; of a folder of one trial without what makes its name unique.
 folders as (
     select
         group_id,
-        arg_max(name, depth) as name
+        regexp_replace(arg_max(name, depth), '__[0-9A-Za-z]{7}$', '') as name
     from (
         select
             runs.group_id,
@@ -290,6 +290,28 @@ wanted as (
     left join words using (group_id)
     left join folders using (group_id)
 ),
+-- What the names of a group's runs begin with, up to what names a part of a file, or to a whole word.
+shared_names as (
+    select
+        group_id,
+        coalesce(
+            nullif(
+                if(
+                    count(*) = 1,
+                    group_id,
+                    regexp_replace(
+                        left(min(run_id), cast(n_alike(min(run_id), max(run_id)) as bigint)),
+                        '(--.*|[-_./ ]+[^-_./ ]*)$',
+                        ''
+                    )
+                ),
+                ''
+            ),
+            group_id
+        ) as shared_name
+    from runs
+    group by group_id
+),
 -- Unrelated runs of one folder may want one name; the benchmark is a key, and a folder.
 benchmarks as (
     select
@@ -301,8 +323,13 @@ benchmarks as (
     from (
         select
             group_id,
-            name || if(count(*) over (partition by lower(name)) > 1, '-' || group_id, '') as name
+            case
+                when count(*) over (partition by lower(name)) = 1 then name
+                when starts_with(shared_name, name) then shared_name
+                else name || '-' || shared_name
+            end as name
         from wanted
+        inner join shared_names using (group_id)
     ) as longer
 ),
 rows_read as (

@@ -14,7 +14,8 @@ and two functions:
   `counted`, `settings`). Nothing in a file may make it raise but `OSError` and `ValueError`, which
   end the file as a reject: read untrusted shapes with `get`, `text`, `number`.
 
-A row is a Gym row (formats/gym.py, docs/formats.md), whose fields mean what they mean there:
+A row is a Gym row (formats/gym.py, docs/formats.md; `gym_row` and `attempt` build it), whose
+fields mean what they mean there:
 
 - `_ng_task_index`: the task's own id, text or number; `_ng_rollout_index`: the repeat, from 0;
 - `reward`: a number, or null if the attempt was not scored, never 0 instead;
@@ -56,6 +57,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Protocol
 
 import pyarrow as pa
@@ -78,12 +80,35 @@ LONGEST_LINE = 128 << 20
 # More expected attempts than this are not listed.
 MOST_EXPECTED = 1_000_000
 LARGEST_FIGURE = 1e50
+# A comma before the end of a list or an object; strings are passed over.
+TRAILING_COMMA = re.compile(rb'("(?:\\.|[^"\\])*")|,(?=\s*[]}])', re.DOTALL)
+Object = dict[str, Any]
+Files = Sequence[ListedFile]
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 # Names of settings whose values may be secrets; how much is kept of a value, and how deep.
 SECRET = re.compile(r"key|token|secret|passw|credential", re.IGNORECASE)
 LONGEST_SETTING = 80
 DEEPEST_SETTING = 5
 # Why a published count may differ from the count of rows.
 OTHER_ROWS = "the rows here are not those that it counts"
+
+
+def claims_of(
+    rows: Collection[ListedFile],
+    about: Collection[ListedFile],
+    folder: str,
+    stem: str,
+    mark: str = "",
+) -> Claims:
+    """The files with the rows of a run and the documents about it, each beside the others."""
+    for file in rows:
+        yield Claim(file, Kind.ROLLOUTS, folder, stem, mark, paths_of(about))
+    for file in about:
+        yield Claim(file, Kind.AGGREGATE_METRICS, folder, stem, mark, paths_of(rows))
+
+
+def parent(folder: str) -> str:
+    return folder.rpartition("/")[0]
 
 
 @dataclass(frozen=True)
@@ -113,7 +138,7 @@ class Claim:
 class Row:
     """One attempt in the canonical shape, from the next line or place of its file."""
 
-    value: dict[str, Any]
+    value: Object
     variant: str | None = None
     benchmark: str | None = None
     order: str | None = None
@@ -127,8 +152,8 @@ class Row:
 
         Results alone, without a message or a call of the model, are a log of the harness.
         """
-        response = fields(self.value.get("response"))
-        output = items(response.get("output"))
+        response = fields(self.value, "response")
+        output = items(response, "output")
         is_log = output and all(get(item, "type") == "function_call_output" for item in output)
         return "none" if "output" not in response or is_log else "recorded"
 
@@ -194,6 +219,8 @@ class Setting:
 
 
 Reading = Row | Reject | Line | Expected | Figure | Setting
+Readings = Iterator[Reading]
+Claims = Iterator[Claim]
 
 
 class Format(Protocol):
@@ -206,10 +233,10 @@ class Format(Protocol):
     NOTES: str
     NAMES: re.Pattern[str]
 
-    def claims(self, files: Sequence[ListedFile]) -> Iterable[Claim]:
+    def claims(self, files: Files) -> Claims:
         """The files of this format with their runs."""
 
-    def read(self, artifact: Artifact) -> Iterator[Reading]:
+    def read(self, artifact: Artifact) -> Readings:
         """The contents of a claimed file."""
 
 
@@ -221,7 +248,7 @@ def modules() -> dict[str, Format]:
     return {name: module for name, module in imported.items() if hasattr(module, "claims")}
 
 
-def claims(listed: Sequence[ListedFile]) -> dict[str, Claim]:
+def claims(listed: Files) -> dict[str, Claim]:
     """The claimed files by name; if two formats claim a file, the first by name gets it."""
     candidates = [file for file in listed if ENDINGS.search(file.base)]
     claimed: dict[str, Claim] = {}
@@ -246,7 +273,6 @@ def claims(listed: Sequence[ListedFile]) -> dict[str, Claim]:
 
 
 def folders_owned(claimed: Iterable[Claim]) -> set[str]:
-    """The folders that belong to one attempt each."""
     return {claim.owns for claim in claimed if claim.owns is not None}
 
 
@@ -282,11 +308,21 @@ def head(path: Path, n_bytes: int = HEAD_BYTES) -> bytes:
 
 
 def document(path: Path) -> Any:
-    """A small JSON document, NaN as null; ValueError if it cannot be read."""
+    """A small JSON document, NaN as null; ValueError if it cannot be read.
+
+    People edit documents by hand, so a comma behind the last member of a list is left out.
+    """
     try:
-        return parsed(files.content(path))
+        content = files.content(path)
     except files.UnreadableError as error:
         raise ValueError(str(error)) from error
+    try:
+        return parsed(content)
+    except ValueError:
+        without = TRAILING_COMMA.sub(lambda match: match[1] or b"", content)
+        if without == content:
+            raise
+        return parsed(without)
 
 
 def documents(paths: Iterable[Path]) -> Iterator[Any]:
@@ -294,6 +330,20 @@ def documents(paths: Iterable[Path]) -> Iterator[Any]:
     for path in paths:
         with suppress(ValueError):
             yield document(path)
+
+
+def readable(*paths: Path) -> Any:
+    """The first document that can be read; None if there is none."""
+    return next(documents(paths), None)
+
+
+def picked(value: Any, *names: str) -> Object:
+    """These fields of an object, null if it lacks them."""
+    return {name: get(value, name) for name in names}
+
+
+def paths_of(listed: Iterable[ListedFile]) -> tuple[Path, ...]:
+    return tuple(file.path for file in listed)
 
 
 def parsed(content: bytes | str) -> Any:
@@ -308,7 +358,7 @@ def parsed(content: bytes | str) -> Any:
         raise ValueError(f"not UTF-8 at byte {error.start + 1}") from error
 
 
-def objects(path: Path) -> Iterator[dict[str, Any] | Reject | Line]:
+def objects(path: Path) -> Iterator[Object | Reject | Line]:
     """The lines of a JSONL file: objects, rejects and blank lines."""
     with _unpacked(path) as stream:
         for line in _lines(stream):
@@ -328,7 +378,6 @@ def objects(path: Path) -> Iterator[dict[str, Any] | Reject | Line]:
 
 
 def _lines(stream: Any) -> Iterator[bytes]:
-    """Lines without newlines; an overlong line is cut."""
     waiting = b""
     is_cut = False
     while block := stream.read(1 << 20):
@@ -363,16 +412,18 @@ def get(value: Any, *path: str | int) -> Any:
     return value
 
 
-def text(value: Any) -> str | None:
-    """A text that is not empty, or a number as text."""
+def text(value: Any, *path: str | int) -> str | None:
+    """A text that is not empty, or a number as text; of a value, or at a path in it."""
+    value = get(value, *path)
     if isinstance(value, str):
         return value or None
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     return str(value) if is_number else None
 
 
-def number(value: Any) -> float | None:
+def number(value: Any, *path: str | int) -> float | None:
     """A finite number, also from text; true is 1."""
+    value = get(value, *path)
     if isinstance(value, str):
         try:
             value = float(value)
@@ -382,8 +433,9 @@ def number(value: Any) -> float | None:
     return float(value) if is_number else None
 
 
-def items(value: Any) -> list[Any]:
+def items(value: Any, *path: str | int) -> list[Any]:
     """A list, or an empty one; a list of objects may be JSON text, as in columns of a table."""
+    value = get(value, *path)
     if isinstance(value, str):
         listed = _json_of(value, "[")
         is_of_objects = isinstance(listed, list) and all(isinstance(one, dict) for one in listed)
@@ -391,15 +443,15 @@ def items(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def fields(value: Any) -> dict[str, Any]:
+def fields(value: Any, *path: str | int) -> Object:
     """An object, or an empty one; it may be JSON text, as in columns of a table."""
+    value = get(value, *path)
     if isinstance(value, str):
         value = _json_of(value, "{")
     return value if isinstance(value, dict) else {}
 
 
 def _json_of(written: str, opening: str) -> Any:
-    """The JSON that a whole text is; None if it is other text."""
     if written.lstrip()[:1] != opening:
         return None
     try:
@@ -408,9 +460,10 @@ def _json_of(written: str, opening: str) -> Any:
         return None
 
 
-def without_empty(row: dict[str, Any]) -> dict[str, Any]:
+def without_empty(row: Mapping[str, Any] = NOTHING, /, **more: Any) -> Object:
     """A row without null and empty values."""
-    return {name: value for name, value in row.items() if value not in (None, {}, [])}
+    every = {**row, **more}
+    return {name: value for name, value in every.items() if value not in (None, {}, [])}
 
 
 def total(values: Iterable[float | None]) -> float | None:
@@ -419,16 +472,48 @@ def total(values: Iterable[float | None]) -> float | None:
     return sum(known) if known else None
 
 
-def scores_of(scores: Sequence[dict[str, Any]], reward: str | None) -> dict[str, Any]:
-    """The fields `score` and `scores` of a row: the reward, and all others."""
+def scores_of(scores: Mapping[str, Any] | Sequence[Object], reward: str | None) -> Object:
+    """The fields `score` and `scores` of a row: the reward, and all others.
+
+    Scores are numbers by name, or objects that have more.
+    """
+    if isinstance(scores, Mapping):
+        scores = [{"name": name, "score": number(one)} for name, one in scores.items()]
     own = [score for score in scores if score["name"] == reward]
     return {"score": own, "scores": [score for score in scores if score not in own]}
 
 
+def gym_row(
+    task: Any,
+    reward: float | None,
+    *,
+    repeat: int | None = None,
+    agent: str | None = None,
+    request: Mapping[str, Any] = NOTHING,
+    response: Mapping[str, Any] | None = NOTHING,
+    **more: Any,
+) -> Object:
+    """A row without what is null or empty, but for the reward and the output of a response.
+
+    An output of null was not recorded, one that is empty says that nothing was done. The order of
+    fields stays the same: repeats without a number are ranked by a hash of the row.
+    """
+    recorded = {name: one for name, one in (response or {}).items() if one not in (None, {})}
+    value = without_empty(
+        _ng_task_index=task,
+        _ng_rollout_index=repeat,
+        agent_ref=without_empty(name=agent),
+        responses_create_params=without_empty(request),
+        response=None if response is None else {"object": "response", **recorded},
+        **more,
+    )
+    return {"reward": reward, **value}
+
+
 def attempt(
     task: Any,
-    question: str | list[dict[str, Any]] | None,
-    output: list[dict[str, Any]] | None,
+    question: str | list[Object] | None,
+    output: list[Object] | None,
     scores: Mapping[str, float | None],
     main: str | None,
     *,
@@ -436,34 +521,32 @@ def attempt(
     tokens: Sequence[Any] = (),
     explanation: str | None = None,
     **more: Any,
-) -> dict[str, Any]:
-    """A row: an output of None was not recorded, tokens of input and output that are 0 neither."""
-    messages = [message(question, "user")] if isinstance(question, str) else question
+) -> Object:
+    """A row of plain values; tokens of input and output that are 0 were not recorded."""
     usage = dict(zip(("input_tokens", "output_tokens"), tokens, strict=False))
-    response = {"model": model, "usage": {name: n for name, n in usage.items() if n}}
-    listed = [{"name": name, "score": one} for name, one in scores.items()]
-    why = {"explanation": explanation} if explanation else {}
-    value = {
-        "_ng_task_index": task,
-        "responses_create_params": {"input": messages} if messages else None,
-        "response": {
-            "object": "response",
-            **without_empty(response),
-            **({} if output is None else {"output": output}),
+    graded = scores_of(scores, main)
+    graded["score"] = [one | without_empty(explanation=explanation) for one in graded["score"]]
+    row = gym_row(
+        task,
+        None,
+        request={"input": [message(question, "user")] if isinstance(question, str) else question},
+        response={
+            "model": model,
+            "usage": {name: n for name, n in usage.items() if n},
+            "output": output,
         },
-        "score": [{**one, **why} for one in listed if one["name"] == main],
-        "scores": [one for one in listed if one["name"] != main],
+        **graded,
         **more,
-    }
-    return {**without_empty(value), "reward": scores.get(main) if main else None}
+    )
+    del row["reward"]
+    return {**row, "reward": scores.get(main) if main else None}
 
 
-def message(content: Any, role: str = "assistant") -> dict[str, Any]:
-    """A message item."""
+def message(content: Any, role: str = "assistant") -> Object:
     return {"type": "message", "role": role, "content": content}
 
 
-def call(name: Any, arguments: Any, call_id: Any) -> dict[str, Any]:
+def call(name: Any, arguments: Any, call_id: Any) -> Object:
     """A tool call item; arguments become JSON text."""
     written = arguments if isinstance(arguments, str) else as_json(arguments)
     return {
@@ -474,28 +557,25 @@ def call(name: Any, arguments: Any, call_id: Any) -> dict[str, Any]:
     }
 
 
-def expected_call(name: Any, arguments: Any) -> dict[str, Any]:
-    """A call that a task expects."""
+def expected_call(name: Any, arguments: Any) -> Object:
     return {"name": text(name) or "", "arguments": fields(arguments)}
 
 
-def result(output: str, call_id: Any) -> dict[str, Any]:
-    """A tool result item."""
+def result(output: str, call_id: Any) -> Object:
     return {"type": "function_call_output", "call_id": text(call_id) or "", "output": output}
 
 
 def expected(
     tasks: Collection[str], n_repeats: int, variant: str | None = None
 ) -> Iterator[Expected]:
-    """`n_repeats` attempts at each task."""
     if len(tasks) * n_repeats <= MOST_EXPECTED:
         for task in tasks:
             yield from (Expected(task, repeat, variant) for repeat in range(n_repeats))
 
 
-def settings(values: Mapping[str, Any]) -> Iterator[Setting]:
+def settings(values: Mapping[str, Any] = NOTHING, /, **more: Any) -> Iterator[Setting]:
     """The settings that have a value."""
-    for name, value in values.items():
+    for name, value in {**values, **more}.items():
         if written := text(value):
             yield Setting(name, written)
 
@@ -534,7 +614,6 @@ def definitions(tools: Any) -> list[Any]:
 
 
 def names_of(tools: Iterable[str]) -> str:
-    """Names of tools as the value of a setting."""
     return ", ".join(sorted(set(tools)))
 
 
@@ -549,7 +628,6 @@ def figure(
     rounding: float = 0.0,
     is_main: bool = False,
 ) -> Figure:
-    """A published figure of a run."""
     of = (variant, means, scale, reason, rounding, is_main)
     return Figure(None, None, None, metric, number(value), *of)
 
@@ -559,8 +637,7 @@ def counted(metric: str, value: Any, means: str, variant: str | None = None) -> 
     return figure(metric, value, means, variant=variant, reason=OTHER_ROWS)
 
 
-def listed() -> list[dict[str, Any]]:
-    """The formats: name, title, files, what they record of an attempt, the reward, and notes."""
+def listed() -> list[Object]:
     return [
         {
             "format": name,

@@ -8,19 +8,22 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ...artifact import Artifact, Kind, ListedFile
 from . import (
-    Claim,
+    Claims,
+    Files,
     Line,
-    Reading,
+    Object,
+    Readings,
     Reject,
     Row,
     as_json,
     attempt,
     call,
+    claims_of,
     counted,
     fields,
     figure,
@@ -30,6 +33,7 @@ from . import (
     message,
     number,
     objects,
+    picked,
     result,
     text,
     total,
@@ -62,7 +66,7 @@ ROOT = re.compile(r"(result|score)(?=$|[-_])")
 BROKEN = "Error during inference"
 
 
-def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
+def claims(files: Files) -> Claims:
     """Results with the scores of the same model and category; scores alone where there are none."""
     pairs: dict[tuple[str, str], dict[str, ListedFile]] = defaultdict(dict)
     for file in files:
@@ -71,12 +75,8 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
             folder = "/".join(ROOT.sub("*", part) for part in file.folder.split("/"))
             pairs[folder, match["category"]][match["kind"]] = file
     for pair in pairs.values():
-        rows = pair.get("result") or pair["score"]
-        folder, model = _model(rows.name)
-        for file in pair.values():
-            kind = Kind.ROLLOUTS if file is rows else Kind.AGGREGATE_METRICS
-            beside = tuple(one.path for one in pair.values() if one is not file)
-            yield Claim(file, kind, folder, model, beside=beside)
+        rows = pair.pop("result", None) or pair.pop("score")
+        yield from claims_of([rows], pair.values(), *_model(rows.name))
 
 
 def _model(name: str) -> tuple[str, str]:
@@ -87,8 +87,7 @@ def _model(name: str) -> tuple[str, str]:
     return "/".join(parts[:place]), parts[place]
 
 
-def read(artifact: Artifact) -> Iterator[Reading]:
-    """Attempts by the results, else failures by the scores; figures of the scores."""
+def read(artifact: Artifact) -> Readings:
     match = PARTS.fullmatch(artifact.path.name)
     category = match["category"] if match else ""
     model = _model(artifact.name)[1]
@@ -117,14 +116,15 @@ def read(artifact: Artifact) -> Iterator[Reading]:
             yield _row(task, {**entry, "result": answer}, model, category, entry, 0.0)
 
 
-def _attempts(artifact: Artifact, model: str, category: str) -> Iterator[Reading]:
-    ids = [text(get(row, "id")) for row in objects(artifact.path) if not isinstance(row, Line)]
+def _attempts(artifact: Artifact, model: str, category: str) -> Readings:
+    ids = [text(row, "id") for row in objects(artifact.path) if not isinstance(row, Line)]
     failures: dict[str | None, Any] = {}
     counts: list[Any] = []
     for entry in (one for path in artifact.beside for one in objects(path)):
         if isinstance(entry, dict) and entry.get("valid") is False:
-            names = ("error", "error_type", "possible_answer", "prompt")
-            failures[_failed(entry, ids)] = {name: entry.get(name) for name in names}
+            failures[_failed(entry, ids)] = picked(
+                entry, "error", "error_type", "possible_answer", "prompt"
+            )
         elif isinstance(entry, dict) and not counts:
             counts = [entry.get("total_count"), entry.get("correct_count")]
     # Otherwise one that is no failure may not have been scored.
@@ -132,7 +132,7 @@ def _attempts(artifact: Artifact, model: str, category: str) -> Iterator[Reading
     for row in objects(artifact.path):
         if not isinstance(row, dict):
             yield row
-        elif (task := text(row.get("id"))) is None or "result" not in row:
+        elif (task := text(row, "id")) is None or "result" not in row:
             yield Reject("no id or no result: not an attempt of BFCL")
         else:
             reward = 0.0 if task in failures else 1.0 if is_scored else None
@@ -141,8 +141,8 @@ def _attempts(artifact: Artifact, model: str, category: str) -> Iterator[Reading
 
 def _failed(entry: Mapping[str, Any], ids: Sequence[str | None] = ()) -> str | None:
     """The id of an attempt that failed: of its question, else its own, which may be a place."""
-    own = text(entry.get("id"))
-    by_question = text(get(entry, "prompt", "id"))
+    own = text(entry, "id")
+    by_question = text(entry, "prompt", "id")
     nth = int(own) if own and own.isdecimal() and len(own) < 10 else 0
     is_place = by_question is None and own not in ids and 0 < nth <= len(ids)
     return ids[nth - 1] if is_place else by_question or own
@@ -172,7 +172,7 @@ def _row(
         None,
         model=model,
         tokens=[_sum(row.get(f"{side}_token_count")) for side in ("input", "output")],
-        _ng_rollout_index=0,
+        repeat=0,
         total_run_time=_sum(row.get("latency")),
         error=None if broken else wrong,
         error_message=broken,
@@ -190,11 +190,11 @@ def _broken(answer: Any, wrong: Any) -> str | None:
     return next((one for one in texts if isinstance(one, str) and one.startswith(BROKEN)), None)
 
 
-def _turns(row: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def _turns(row: Mapping[str, Any]) -> tuple[list[Object], list[Object]]:
     """The first question and what followed, by the log of several turns, else the answers alone."""
-    question: list[dict[str, Any]] = []
-    output: list[dict[str, Any]] = []
-    for turn in items(row.get("inference_log")):
+    question: list[Object] = []
+    output: list[Object] = []
+    for turn in items(row, "inference_log"):
         query = [*_messages(get(turn, "begin_of_turn_query"))]
         output += query if question else []
         question = question or query
@@ -211,13 +211,13 @@ def _turns(row: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str,
     return question, output or [*_answers(row.get("result"), "0")]
 
 
-def _messages(listed: Any) -> Iterator[dict[str, Any]]:
+def _messages(listed: Any) -> Iterator[Object]:
     for one in items(listed):
-        if words := text(get(one, "content")):
-            yield message(words, text(get(one, "role")) or "user")
+        if words := text(one, "content"):
+            yield message(words, text(one, "role") or "user")
 
 
-def _answers(answer: Any, place: str) -> Iterator[dict[str, Any]]:
+def _answers(answer: Any, place: str) -> Iterator[Object]:
     """Text, or calls as `{name: arguments}`; of several turns and steps lists of these."""
     if isinstance(answer, str):
         yield message(answer)
@@ -230,5 +230,4 @@ def _answers(answer: Any, place: str) -> Iterator[dict[str, Any]]:
 
 
 def _sum(counts: Any) -> float | None:
-    """The sum of a number of each step, in lists by turn."""
     return total(map(_sum, counts)) if isinstance(counts, list) else number(counts)

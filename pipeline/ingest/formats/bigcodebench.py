@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from ...artifact import Artifact, Kind, ListedFile
+from ...artifact import Artifact, Kind
 from . import (
     Claim,
-    Reading,
+    Claims,
+    Files,
+    Object,
+    Readings,
     Reject,
     Row,
     attempt,
     document,
-    documents,
     fields,
     figure,
-    get,
     head,
     items,
     message,
     packed,
+    picked,
+    readable,
     settings,
     text,
 )
@@ -51,8 +53,7 @@ LONGEST_ERROR = 400
 STUB_END = "\n    pass\n"
 
 
-def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
-    """The results, which are named like their samples or lie in a folder of them."""
+def claims(files: Files) -> Claims:
     named = {file.name: file for file in files}
     for file in files:
         begun = head(file.path) if RESULTS.search(file.base) else b""
@@ -70,15 +71,14 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
             yield Claim(samples, Kind.OTHER, *run)
 
 
-def read(artifact: Artifact) -> Iterator[Reading]:
-    """An attempt per solution, or the published figures."""
+def read(artifact: Artifact) -> Readings:
     if artifact.kind is not Kind.ROLLOUTS:
         yield from _published(fields(document(artifact.path)))
         return
-    about = fields(next(documents(artifact.beside), None))
+    about = fields(readable(*artifact.beside))
     match = NAMED.search(artifact.name.rpartition("/")[2])
     of_name = match.groupdict() if match else {}
-    yield from settings({name: of_name.get(name) for name in SETTINGS})
+    yield from settings(picked(of_name, *SETTINGS))
     benchmark = _benchmark(about, of_name)
     failed = about.get("failed_tasks")
     for task, solutions in packed.fields(artifact.path, "eval"):
@@ -87,7 +87,7 @@ def read(artifact: Artifact) -> Iterator[Reading]:
         reference = "fails" if task in items(failed) else "passes"
         more = {"metadata": {"reference_solution": reference}} if failed is not None else {}
         for repeat, solution in enumerate(solutions):
-            if status := text(get(solution, "status")):
+            if status := text(solution, "status"):
                 row = _row(task, repeat, status, solution) | more
                 # The splits ask for one task in other words, and the hard tasks are among all.
                 yield Row(row, benchmark=benchmark, question=f"{benchmark} {task}")
@@ -95,24 +95,22 @@ def read(artifact: Artifact) -> Iterator[Reading]:
                 yield Reject("no status: not a result of BigCodeBench")
 
 
-def _benchmark(about: dict[str, Any], of_name: dict[str, Any]) -> str:
+def _benchmark(about: Object, of_name: Object) -> str:
     """The name in the files of samples; the subset of all tasks has no word there."""
-    subset, split = (
-        text(about.get(name)) or of_name.get(name) or "" for name in ("subset", "split")
-    )
+    subset, split = (text(about, name) or of_name.get(name) or "" for name in ("subset", "split"))
     return "-".join(part for part in ("bigcodebench", subset, split) if part not in ("", "full"))
 
 
-def _row(task: str, repeat: int, status: str, solution: Any) -> dict[str, Any]:
+def _row(task: str, repeat: int, status: str, solution: Any) -> Object:
     details = {
         test: _error(report)
-        for test, report in fields(get(solution, "details")).items()
+        for test, report in fields(solution, "details").items()
         if isinstance(report, str)
     }
     load_error = details.pop(LOADING, None)
     more = f" and {len(details) - 3} more" if len(details) > 3 else ""
     # Calibrated solutions are tested behind a stub of the task, which is no answer.
-    whole = text(get(solution, "solution")) or ""
+    whole = text(solution, "solution") or ""
     answer = (whole.partition(STUB_END)[2] if STUB_END in whole else whole).strip()
     return attempt(
         task,
@@ -121,7 +119,7 @@ def _row(task: str, repeat: int, status: str, solution: Any) -> dict[str, Any]:
         {"tests": float(status == "pass")},
         "tests",
         explanation=f"fails {', '.join(list(details)[:3])}{more}" if details else None,
-        _ng_rollout_index=repeat,
+        repeat=repeat,
         status=status,
         # Its class is not recorded.
         load_error=f"Exception: {load_error}" if load_error else None,
@@ -137,8 +135,8 @@ def _error(report: str) -> str:
     return line[:LONGEST_ERROR]
 
 
-def _published(about: dict[str, Any]) -> Iterator[Reading]:
-    yield from settings({name: about.get(name) for name in ("model", "gt_pass_rate")})
+def _published(about: Object) -> Readings:
+    yield from settings(picked(about, "model", "gt_pass_rate"))
     for name, value in about.items():
         if name.startswith("pass@"):
             yield figure(name, value, f"{name}/reward", scale=0.01)

@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from . import call, fields, get, items, message, parsed, result, text
+from . import (
+    Object,
+    call,
+    fields,
+    get,
+    items,
+    message,
+    parsed,
+    result,
+    text,
+)
 
 
-def chat(messages: Any, role_of_text: str = "assistant") -> Iterator[dict[str, Any]]:
+def chat(messages: Any, role_of_text: str = "assistant") -> Iterator[Object]:
     """Items of a list of messages, which may be JSON text; any other text is one message.
 
     Results without a call id belong to the calls in order.
@@ -18,16 +28,16 @@ def chat(messages: Any, role_of_text: str = "assistant") -> Iterator[dict[str, A
         yield message(messages, role_of_text)
     waiting: list[Any] = []
     for one in listed:
-        role = text(get(one, "role")) or "assistant"
+        role = text(one, "role") or "assistant"
         body = words(get(one, "content"))
         if role == "tool":
-            answered = text(get(one, "tool_call_id")) or next(iter(waiting), None)
+            answered = text(one, "tool_call_id") or next(iter(waiting), None)
             waiting = [call_id for call_id in waiting if call_id != answered]
             yield result(body, answered)
             continue
-        if thought := text(get(one, "reasoning_content")):
+        if thought := text(one, "reasoning_content"):
             yield {"type": "reasoning", "content": thought}
-        calls = items(get(one, "tool_calls")) or _only_call(one)
+        calls = items(one, "tool_calls") or _only_call(one)
         # A message of the model without words and calls is an empty answer.
         if body or (not calls and get(one, "role") == "assistant"):
             yield message(_with_media(body, get(one, "content")), role)
@@ -36,14 +46,14 @@ def chat(messages: Any, role_of_text: str = "assistant") -> Iterator[dict[str, A
                 content = parsed(tool_call) if isinstance(tool_call, str) else tool_call
             except ValueError:
                 content = {"name": "", "arguments": tool_call}
-            function = fields(get(content, "function")) or fields(content)
+            function = fields(content, "function") or fields(content)
             waiting.append(get(content, "id"))
             yield call(function.get("name"), function.get("arguments"), get(content, "id"))
 
 
-def _only_call(one: Any) -> list[dict[str, Any]]:
+def _only_call(one: Any) -> list[Object]:
     """The one call of a message, which some agents and older APIs keep outside a list."""
-    calls = (fields(get(one, name)) for name in ("tool_call", "function_call"))
+    calls = (fields(one, name) for name in ("tool_call", "function_call"))
     return [each for each in calls if each][:1]
 
 
@@ -66,8 +76,7 @@ def listed_messages(messages: Any) -> list[Any]:
 
 
 def words(content: Any) -> str:
-    """The text of a message, which may be in parts."""
     if isinstance(content, str):
         return content
-    parts = [text(get(part, "text")) or f"[{get(part, 'type')}]" for part in items(content)]
+    parts = [text(part, "text") or f"[{get(part, 'type')}]" for part in items(content)]
     return "\n".join(parts)

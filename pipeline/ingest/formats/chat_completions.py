@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
-from ...artifact import Artifact, Kind, ListedFile
+from ...artifact import Artifact, Kind
 from . import (
     Claim,
-    Reading,
+    Claims,
+    Files,
+    Object,
+    Readings,
     Reject,
     Row,
     definitions,
@@ -44,8 +45,7 @@ MILLISECONDS = ("duration_ms", "latency_ms", "elapsed_ms")
 READ_FIELDS = ("request", "response", *MILLISECONDS)
 
 
-def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
-    """Files that begin with a request and its response."""
+def claims(files: Files) -> Claims:
     for file in files:
         begun = head(file.path)
         if OF_GYM not in begun and all(part.search(begun) for part in FIRST_OF_ROWS):
@@ -53,8 +53,7 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
             yield Claim(file, Kind.ROLLOUTS, file.folder, stem)
 
 
-def read(artifact: Artifact) -> Iterator[Reading]:
-    """A row per request."""
+def read(artifact: Artifact) -> Readings:
     for row in objects(artifact.path):
         if not isinstance(row, dict):
             yield row
@@ -64,9 +63,9 @@ def read(artifact: Artifact) -> Iterator[Reading]:
             yield Row(_row(row))
 
 
-def _row(row: dict[str, Any]) -> dict[str, Any]:
-    request, response = fields(row.get("request")), fields(row.get("response"))
-    choices = items(response.get("choices"))
+def _row(row: Object) -> Object:
+    request, response = fields(row, "request"), fields(row, "response")
+    choices = items(response, "choices")
     answer = {"output": list(chat([get(choices, 0, "message")]))} if choices else {}
     milliseconds = next((row[name] for name in MILLISECONDS if name in row), None)
     seconds = number(milliseconds)
@@ -74,19 +73,19 @@ def _row(row: dict[str, Any]) -> dict[str, Any]:
     request_values = {
         "input": list(chat(request["messages"], "user")),
         # A model is often asked for by another name than it answers with; an error has no answer.
-        "model": text(request.get("model")) if choices else None,
-        "temperature": number(request.get("temperature")),
-        "top_p": number(request.get("top_p")),
+        "model": text(request, "model") if choices else None,
+        "temperature": number(request, "temperature"),
+        "top_p": number(request, "top_p"),
         "max_output_tokens": request.get("max_completion_tokens", request.get("max_tokens")),
         "tools": definitions(request.get("tools")),
     }
     response_values = {
-        "model": text(response.get("model")),
-        "usage": fields(response.get("usage")),
-        "error": {"message": text(get(error, "message")) or text(error)} if error else None,
+        "model": text(response, "model"),
+        "usage": fields(response, "usage"),
+        "error": {"message": text(error, "message") or text(error)} if error else None,
     }
     row_values = {
-        "finish_reason": text(get(choices, 0, "finish_reason")),
+        "finish_reason": text(choices, 0, "finish_reason"),
         "total_run_time": None if seconds is None else seconds / 1000,
     }
     own = {name: value for name, value in row.items() if name not in READ_FIELDS}

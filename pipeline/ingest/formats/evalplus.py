@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ...artifact import Artifact, Kind, ListedFile
+from ...artifact import Artifact, Kind
 from . import (
     Claim,
-    Reading,
+    Claims,
+    Files,
+    Object,
+    Readings,
     Reject,
     Row,
     as_json,
@@ -28,11 +31,16 @@ from . import (
 )
 
 TITLE = "EvalPlus"
-FILES = "`eval_results.json`, `*_eval_results.json`, with their samples (`*.jsonl`) beside them"
+FILES = (
+    "`eval_results.json`, `*_eval_results.json`, or any `*.json` with the same content, with their "
+    "samples (`*.jsonl`) beside them"
+)
 GIVES = "checks transcript"
 SCORE = "1 if a solution passes the base tests and the extra ones; the base tests are a check"
 NOTES = "One run per file. The prompts are not recorded: tasks are compared by their ids."
-NAMES = re.compile(r"((^|[/_.-])eval_results\.json|\.jsonl)$")
+NAMES = re.compile(r"\.jsonl?$")
+# What a name has beside that of the run.
+OF_RESULTS = re.compile(r"((^|[_.-])eval_results)?\.json$")
 RESULTS = "_eval_results.json"
 SETTINGS = {"hash": "dataset_hash"}
 # Before version 0.3 the word was another, and the lists of a task had one element per solution.
@@ -42,8 +50,7 @@ LONGEST_INPUT = 150
 BASE, BOTH = "base", "base and extra"
 
 
-def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
-    """The results, which are named like their samples or lie in a folder of them."""
+def claims(files: Files) -> Claims:
     named = {file.name: file for file in files}
     for file in files:
         if file.base.endswith(".jsonl"):
@@ -51,7 +58,7 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
         begun = head(file.path)
         if b'"base_status"' not in begun and not OLDER.search(begun):
             continue
-        stem = NAMES.sub("", file.base)
+        stem = OF_RESULTS.sub("", file.base)
         folder, _, name = file.folder.rpartition("/")
         run = (file.folder, stem) if stem else (folder, name or "evalplus")
         samples = named.get(f"{file.name.removesuffix(RESULTS)}.jsonl")
@@ -61,8 +68,7 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
             yield Claim(samples, Kind.OTHER, *run)
 
 
-def read(artifact: Artifact) -> Iterator[Reading]:
-    """An attempt per solution."""
+def read(artifact: Artifact) -> Readings:
     answers = _answers(artifact.beside)
     for name, value in packed.fields(artifact.path, "eval"):
         solutions = _older(value) if isinstance(value, dict) else value
@@ -70,11 +76,11 @@ def read(artifact: Artifact) -> Iterator[Reading]:
             yield from settings({SETTINGS.get(name, name): value})
             continue
         for repeat, solution in enumerate(solutions):
-            status = text(get(solution, "base_status"))
+            status = text(solution, "base_status")
             if status is None:
                 yield Reject("no base_status: not a result of EvalPlus")
                 continue
-            extra = text(get(solution, "plus_status"))
+            extra = text(solution, "plus_status")
             scores = {BASE: float(status in PASSED)}
             if extra is not None:
                 scores[BOTH] = float(status in PASSED and extra in PASSED)
@@ -87,7 +93,7 @@ def read(artifact: Artifact) -> Iterator[Reading]:
                 [message(one) for one in written[:1]] if answers or own is not None else None,
                 scores,
                 BOTH if extra is not None else BASE,
-                _ng_rollout_index=repeat,
+                repeat=repeat,
                 base_status=status,
                 plus_status=extra,
                 explanation=_reason(solution),
@@ -99,18 +105,18 @@ def read(artifact: Artifact) -> Iterator[Reading]:
             yield Row(row, benchmark=name.partition("/")[0], question=name)
 
 
-def _older(task: dict[str, Any]) -> list[dict[str, Any]]:
+def _older(task: Object) -> list[Object]:
     """The solutions of a task, of which older results hold a list of each kind of test.
 
     What they hold beside the word is which tests were run, not which of them failed: whether there
     is any is a field.
     """
-    base, extra = items(task.get("base")), items(task.get("plus"))
+    base, extra = items(task, "base"), items(task, "plus")
     return [
         {
             "base_status": get(one, 0),
             "plus_status": get(extra, place, 0),
-            "base_details": items(get(one, 1))[:1] if isinstance(get(one, 1), list) else None,
+            "base_details": items(one, 1)[:1] if isinstance(get(one, 1), list) else None,
         }
         for place, one in enumerate(base)
     ]
@@ -122,22 +128,22 @@ def _answers(samples: Iterable[Path]) -> dict[str, list[str | None]]:
     for path in samples:
         with suppress(OSError):  # listing it makes the reject
             for row in objects(path):
-                if isinstance(row, dict) and (task := text(row.get("task_id"))):
-                    answers[task].append(text(row.get("solution")) or text(row.get("completion")))
+                if isinstance(row, dict) and (task := text(row, "task_id")):
+                    answers[task].append(text(row, "solution") or text(row, "completion"))
     return answers
 
 
 def _reason(solution: Any) -> str | None:
     """The first input on which a solution fails, if it is recorded and short."""
     for name in ("base_fail_tests", "plus_fail_tests"):
-        tests = items(get(solution, name))
+        tests = items(solution, name)
         if tests and len(written := as_json(tests[0])) <= LONGEST_INPUT:
             others = f", the first of {len(tests)} such inputs" if len(tests) > 1 else ""
             return f"fails on input {written}{others}"
     return None
 
 
-def _failing_tests(solution: Any) -> dict[str, Any]:
-    """How many tests fail; results of whole files record none of them."""
-    lists = {name: items(get(solution, name)) for name in ("base_fail_tests", "plus_fail_tests")}
-    return {f"n_{name}": len(tests) for name, tests in lists.items() if tests}
+def _failing_tests(solution: Any) -> Object:
+    """How many tests fail. One may be where the harness stopped, and whole files record none."""
+    lists = {name: items(solution, name) for name in ("base_fail_tests", "plus_fail_tests")}
+    return {f"n_{name}": len(tests) for name, tests in lists.items() if len(tests) > 1}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +15,15 @@ from ...artifact import Artifact, Kind, ListedFile
 from . import (
     LONGEST_LINE,
     Claim,
-    Reading,
+    Claims,
+    Files,
+    Object,
+    Readings,
     Reject,
     Row,
     attempt,
     counted,
     document,
-    documents,
     fields,
     figure,
     get,
@@ -31,6 +33,7 @@ from . import (
     number,
     objects,
     parsed,
+    readable,
     text,
 )
 from .inspect_sample import turn_items
@@ -39,8 +42,8 @@ TITLE = "EvalScope"
 FILES = "`reviews/<model>/<dataset>_<subset>.jsonl`, `predictions/...`, `reports/...` (from 1.0 on)"
 GIVES = "checks transcript tokens durations"
 SCORE = (
-    "the value of the first metric of the report, else `main_score_name`, else the first value; "
-    "the others are checks"
+    "the value of `primary_metric_identity` of the report, else `main_score_name` of the row, else "
+    "the first metric of the report, else the first value; the others are checks"
 )
 NOTES = (
     "One run per model and dataset, subsets are slices; without a report each subset is a run. "
@@ -56,8 +59,7 @@ ROUNDING = 1.5e-4
 LONGEST_ANSWER = 200
 
 
-def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
-    """Reviews with the predictions of the same name, and the reports of their model."""
+def claims(files: Files) -> Claims:
     models: dict[tuple[str, str], dict[str, dict[str, ListedFile]]] = defaultdict(
         lambda: {"reviews": {}, "predictions": {}, "reports": {}}
     )
@@ -85,15 +87,16 @@ def _dataset(reviews: str, reports: Iterable[str]) -> str:
     return max((one for one in reports if reviews.startswith(f"{one}_")), key=len, default=reviews)
 
 
-def read(artifact: Artifact) -> Iterator[Reading]:
-    """Reviews as attempts, figures of reports."""
+def read(artifact: Artifact) -> Readings:
     if artifact.kind is not Kind.ROLLOUTS:
         yield from _report(document(artifact.path))
         return
     reports = [path for path in artifact.beside if path.suffix == ".json"]
-    report = next(documents(reports), None)
+    report = readable(*reports)
     dataset = _dataset(artifact.path.stem, [path.stem for path in reports])
-    main = _metric(get(report, "primary_metric_identity") or get(report, "metrics", 0))[0]
+    # Of several rounds the rows say which one counts; the report lists the first one first.
+    primary = _metric(get(report, "primary_metric_identity"))[0]
+    first = _metric(get(report, "metrics", 0))[0]
     predictions = [path for path in artifact.beside if path not in reports]
     places = {index: place for path in predictions for index, place in _places(path)}
     for review in objects(artifact.path):
@@ -102,10 +105,10 @@ def read(artifact: Artifact) -> Iterator[Reading]:
         elif not isinstance(review.get("sample_score"), dict):
             yield Reject("no sample_score: not a review of EvalScope")
         else:
-            place = places.get(text(review.get("index")))
+            place = places.get(text(review, "index"))
             prediction = {} if place is None else _prediction(predictions[0], place)
-            value = _row(review, prediction, artifact.path, dataset, main)
-            order = text(review["sample_score"].get("sample_id")) or ""
+            value = _row(review, prediction, artifact.path, dataset, (primary, first))
+            order = text(review["sample_score"], "sample_id") or ""
             yield Row(value, dataset, dataset, order=order.rjust(20))
 
 
@@ -119,7 +122,7 @@ def _places(path: Path) -> Iterator[tuple[str | None, int]]:
             place += len(line)
 
 
-def _prediction(path: Path, place: int) -> dict[str, Any]:
+def _prediction(path: Path, place: int) -> Object:
     with path.open("rb") as file:
         file.seek(place)
         try:
@@ -133,24 +136,26 @@ def _row(
     prediction: Mapping[str, Any],
     path: Path,
     dataset: str,
-    main: str | None,
-) -> dict[str, Any]:
-    sample = fields(review.get("sample_score"))
-    score = fields(sample.get("score"))
-    values = {name: number(value) for name, value in fields(score.get("value")).items()}
-    named = (main, text(score.get("main_score_name")), *values)
-    task = text(sample.get("group_id")) or text(review.get("index")) or "?"
+    metrics: tuple[str | None, str | None],
+) -> Object:
+    """A row; `metrics` are the report's declared main one and its first one."""
+    sample = fields(review, "sample_score")
+    score = fields(sample, "score")
+    values = {name: number(value) for name, value in fields(score, "value").items()}
+    primary, first_listed = metrics
+    named = (primary, text(score, "main_score_name"), first_listed, *values)
+    task = text(sample, "group_id") or text(review, "index") or "?"
     subset = path.stem.removeprefix(dataset).removeprefix("_")
-    turns = items(prediction.get("messages")) or items(review.get("messages"))
+    turns = items(prediction, "messages") or items(review, "messages")
     roles = [get(one, "role") for one in turns]
     first = roles.index("assistant") if "assistant" in roles else len(turns)
     question = [item for one in turns[:first] for item in turn_items(one, {})]
     output = [item for one in turns[first:] for item in turn_items(one, {})]
     # Older reviews have the question as one text.
-    written = (text(review.get("input")) or "").removeprefix("**User**: \n")
-    answer = text(score.get("prediction"))
+    written = (text(review, "input") or "").removeprefix("**User**: \n")
+    answer = text(score, "prediction")
     response = get(prediction, "model_output")
-    extracted = text(score.get("extracted_prediction")) or ""
+    extracted = text(score, "extracted_prediction") or ""
     is_unanswered = not extracted and "extracted_prediction" in score
     row = attempt(
         task if subset in ("", "default") else f"{subset}/{task}",
@@ -160,31 +165,31 @@ def _row(
         next((name for name in named if name in values), None),
         model=path.parent.name,
         tokens=[get(response, "usage", f"{side}_tokens") for side in ("input", "output")],
-        _ng_rollout_index=sample.get("generation_index"),
-        finish_reason=text(get(response, "choices", 0, "stop_reason")),
-        total_run_time=number(get(response, "time")),
-        target=text(review.get("target")),
+        repeat=sample.get("generation_index"),
+        finish_reason=text(response, "choices", 0, "stop_reason"),
+        total_run_time=number(response, "time"),
+        target=text(review, "target"),
         extracted_answer=extracted if 0 < len(extracted) <= LONGEST_ANSWER else None,
-        explanation=text(score.get("explanation")),
-        error_message=text(get(response, "error")),
-        score_status=text(score.get("status")),
-        metadata={**fields(sample.get("sample_metadata")), "subset": subset},
+        explanation=text(score, "explanation"),
+        error_message=text(response, "error"),
+        score_status=text(score, "status"),
+        metadata={**fields(sample, "sample_metadata"), "subset": subset},
     )
     return {**row, "extracted_answer": None} if is_unanswered else row
 
 
 def _metric(metric: Any) -> tuple[str | None, str]:
     """The name of the score and its aggregation: two fields, or one name such as `mean_acc`."""
-    identity = fields(get(metric, "identity")) or fields(metric)
-    name = text(identity.get("name")) or ""
-    if aggregation := text(identity.get("aggregation")):
+    identity = fields(metric, "identity") or fields(metric)
+    name = text(identity, "name") or ""
+    if aggregation := text(identity, "aggregation"):
         return name, aggregation
     return name.removeprefix("mean_"), "mean" if name.startswith("mean_") else ""
 
 
-def _report(report: Any) -> Iterator[Reading]:
-    dataset = text(get(report, "dataset_name"))
-    metrics = items(get(report, "metrics"))
+def _report(report: Any) -> Readings:
+    dataset = text(report, "dataset_name")
+    metrics = items(report, "metrics")
     main = _metric(get(report, "primary_metric_identity") or get(metrics, 0))
     for metric in metrics:
         name, aggregation = _metric(metric)

@@ -8,27 +8,34 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from ...artifact import Artifact, Kind, ListedFile
 from . import (
-    Claim,
-    Reading,
+    Claims,
+    Files,
+    Object,
+    Readings,
     Reject,
     Row,
     call,
+    claims_of,
     counted,
     document,
     documents,
     fields,
     figure,
     get,
+    gym_row,
     head,
     items,
     message,
     number,
     objects,
+    paths_of,
+    picked,
+    readable,
     result,
     scores_of,
     settings,
@@ -56,8 +63,7 @@ COUNTS = ("input_tokens", "output_tokens", "total_tokens", "reasoning_tokens")
 PASS_RATE = re.compile(r"pass[_@]?(?:at_)?(\d+)$")
 
 
-def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
-    """Pairs of one name, by the fields that their first rows have."""
+def claims(files: Files) -> Claims:
     pairs = defaultdict(list)
     for file in files:
         wanted = OF_RESULTS if file.base.lower().endswith(".json") else OF_SAMPLES
@@ -66,45 +72,40 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
             pairs[file.folder, ENDING.sub("", file.base)].append(file)
     for (folder, name), both in pairs.items():
         results = [file for file in both if file.base.lower().endswith(".json")]
-        samples = [file for file in both if file not in results]
-        stem = _name(results, samples) or name
-        for file in both if samples else ():
-            kind = Kind.AGGREGATE_METRICS if file in results else Kind.ROLLOUTS
-            beside = tuple(one.path for one in (samples if file in results else results))
-            yield Claim(file, kind, folder, stem, mark=name, beside=beside)
+        if samples := [file for file in both if file not in results]:
+            yield from claims_of(samples, results, folder, _name(results, samples) or name, name)
 
 
 def _name(results: list[ListedFile], samples: list[ListedFile]) -> str | None:
     """The name of the run if blade wrote the file, else that of the model."""
     names = []
-    for source in documents(file.path for file in results):
-        own = text(get(source, "source_metadata", "additional_details", "run_id"))
-        names += [own, *(text(get(source, "model_info", key)) for key in ("name", "id"))]
+    for source in documents(paths_of(results)):
+        own = text(source, "source_metadata", "additional_details", "run_id")
+        names += [own, *(text(source, "model_info", key) for key in ("name", "id"))]
     instances = (MODEL.search(head(file.path)) for file in samples)
     names += [source[1].decode("utf-8", "replace") for source in instances if source]
     return next((name.rstrip("/").rpartition("/")[2] for name in names if name), None)
 
 
-def read(artifact: Artifact) -> Iterator[Reading]:
-    """Instances as rows; figures and settings of their results."""
+def read(artifact: Artifact) -> Readings:
     if artifact.kind is not Kind.ROLLOUTS:
         yield from _results(artifact)
         return
-    results = next(documents(artifact.beside), None)
-    by_id = {key: one for one in items(get(results, "evaluation_results")) for key in _keys(one)}
+    results = readable(*artifact.beside)
+    by_id = {key: one for one in items(results, "evaluation_results") for key in _keys(one)}
     seen: Counter[tuple[str, str]] = Counter()
     for row in objects(artifact.path):
         if not isinstance(row, dict):
             yield row
             continue
-        task, variant = text(row.get("sample_id")), _variant(row)
+        task, variant = text(row, "sample_id"), _variant(row)
         if task is None or variant is None or not isinstance(row.get("evaluation"), dict):
             yield Reject("no sample_id, evaluation_name or evaluation")
             continue
         of: Any = next((by_id[key] for key in _keys(row) if key in by_id), {})
         value = _row(row, task, seen[variant, task], of)
         seen[variant, task] += 1
-        benchmark = text(get(of, "source_data", "dataset_name")) or text(row.get("evaluation_name"))
+        benchmark = text(of, "source_data", "dataset_name") or text(row, "evaluation_name")
         yield Row(value, variant=variant, benchmark=benchmark)
 
 
@@ -119,46 +120,46 @@ def _variant(row: Any) -> str | None:
 
 def _metric(of: Any) -> str:
     config = get(of, "metric_config")
-    named = text(get(config, "metric_id")) or text(get(config, "metric_name"))
+    named = text(config, "metric_id") or text(config, "metric_name")
     return named or "score"
 
 
-def _row(row: dict[str, Any], task: str, repeat: int, of: Any) -> dict[str, Any]:
-    score = number(get(row, "evaluation", "score"))
+def _row(row: Object, task: str, repeat: int, of: Any) -> Object:
     is_correct = get(row, "evaluation", "is_correct")
     verdict = number(is_correct) if isinstance(is_correct, bool) else None
-    scores = [{"name": _metric(of), "score": score}, {"name": "is_correct", "score": verdict}]
-    known = [one for one in scores if one["score"] is not None]
+    named = ((_metric(of), number(row, "evaluation", "score")), ("is_correct", verdict))
+    known: list[Object] = [{"name": name, "score": one} for name, one in named if one is not None]
     chosen = _metric(of) if _is_share(get(of, "metric_config")) else "is_correct"
-    reward = next((one["score"] for one in known if one["name"] == chosen), None)
-    reference = [one for one in items(get(row, "input", "reference")) if isinstance(one, str)]
-    question = text(get(row, "input", "raw"))
-    details = fields(get(row, "performance", "additional_details"))
-    counts = {**details, **without_empty(fields(row.get("token_usage")))}
-    usage = {name: one for name in COUNTS if (one := _count(counts.get(name))) is not None}
+    reference = [one for one in items(row, "input", "reference") if isinstance(one, str)]
+    question = text(row, "input", "raw")
+    details = fields(row, "performance", "additional_details")
+    counts = {**details, **without_empty(fields(row, "token_usage"))}
     answers = [
-        text(get(one, "extracted_value"))
-        for one in items(row.get("answer_attribution"))
+        text(one, "extracted_value")
+        for one in items(row, "answer_attribution")
         if get(one, "is_terminal") is not False and "extracted_value" in fields(one)
     ]
-    taken = [get(row, "performance", name) for name in ("latency_ms", "generation_time_ms")]
-    milliseconds = next((one for one in map(number, taken) if one is not None), None)
-    response = {"model": text(row.get("model_id")), "usage": without_empty(usage)}
-    value = {
-        "_ng_task_index": task,
-        "_ng_rollout_index": repeat,
-        "responses_create_params": {"input": [message(question, "user")]} if question else None,
-        "response": {"object": "response"} | without_empty(response) | _output(row, question),
-        "reference": reference[0] if len(reference) == 1 else reference,
-        "extracted_answer": next(reversed(answers), None),
+    taken = (number(row, "performance", f"{name}_ms") for name in ("latency", "generation_time"))
+    milliseconds = next((one for one in taken if one is not None), None)
+    value = gym_row(
+        task,
+        next((one["score"] for one in known if one["name"] == chosen), None),
+        repeat=repeat,
+        request={"input": [message(question, "user")] if question else None},
+        response={
+            "model": text(row, "model_id"),
+            "usage": without_empty({name: _count(counts.get(name)) for name in COUNTS}),
+            "output": _output(row, question),
+        },
+        total_run_time=None if milliseconds is None else milliseconds / 1000,
+        reference=reference[0] if len(reference) == 1 else reference,
+        extracted_answer=next(reversed(answers), None),
+        error_message=text(row, "error"),
+        metadata=fields(row, "metadata"),
+        interaction_type=text(row, "interaction_type"),
         **scores_of(known, chosen),
-        "error_message": text(row.get("error")),
-        "total_run_time": None if milliseconds is None else milliseconds / 1000,
-        "metadata": fields(row.get("metadata")),
-        "interaction_type": text(row.get("interaction_type")),
-    }
-    unanswered = {"extracted_answer": None} if answers and answers[-1] is None else {}
-    return {**without_empty(value), **unanswered, "reward": reward}
+    )
+    return {**value, "extracted_answer": None} if answers and answers[-1] is None else value
 
 
 def _count(value: Any) -> int | None:
@@ -169,51 +170,47 @@ def _count(value: Any) -> int | None:
 
 
 def _is_share(config: Any) -> bool:
-    low, high = number(get(config, "min_score")), number(get(config, "max_score"))
+    low, high = number(config, "min_score"), number(config, "max_score")
     in_range = (low, high) in ((0.0, 1.0), (None, None), (0.0, None), (None, 1.0))
     return in_range and get(config, "lower_is_better") is not True
 
 
-def _output(row: dict[str, Any], question: str | None) -> dict[str, Any]:
-    """The answers of a single turn, or the messages after the question; empty if not recorded."""
+def _output(row: Object, question: str | None) -> list[Object] | None:
+    """The answers of a single turn, or the messages after the question; null if not recorded."""
     messages = row.get("messages")
     if isinstance(messages, list):
-        first = next(
-            (n for n, one in enumerate(messages) if get(one, "role") != "system"), len(messages)
-        )
-        is_question = (
-            get(messages, first, "role") == "user" and get(messages, first, "content") == question
-        )
-        rest = messages[first + is_question :]
-        return {"output": [item for one in rest for item in _items(one)]}
-    answers = [one for one in items(get(row, "output", "raw")) if isinstance(one, str)]
-    thoughts = [_thought(one) for one in items(get(row, "output", "reasoning_trace"))]
-    output = [one for one in thoughts if one] + [message(one) for one in answers]
-    return {"output": output} if output else {}
+        roles = [get(one, "role") for one in messages]
+        first = next((n for n, role in enumerate(roles) if role != "system"), len(messages))
+        first_turn = picked(get(messages, first), "role", "content")
+        is_question = first_turn == {"role": "user", "content": question}
+        return [item for one in messages[first + is_question :] for item in _items(one)]
+    answers = [one for one in items(row, "output", "raw") if isinstance(one, str)]
+    thoughts = [_thought(one) for one in items(row, "output", "reasoning_trace")]
+    return [one for one in thoughts if one] + [message(one) for one in answers] or None
 
 
-def _thought(content: Any) -> dict[str, Any] | None:
+def _thought(content: Any) -> Object | None:
     content = "\n\n".join(one for one in items(content) if isinstance(one, str)) or content
     if not isinstance(content, str) or not content:
         return None
     return {"type": "reasoning", "summary": [{"type": "summary_text", "text": content}]}
 
 
-def _items(turn: Any) -> Iterator[dict[str, Any]]:
-    role, content = text(get(turn, "role")) or "assistant", get(turn, "content")
+def _items(turn: Any) -> Iterator[Object]:
+    role, content = text(turn, "role") or "assistant", get(turn, "content")
     if role == "tool":
         yield result(text(content) or "", get(turn, "tool_call_id", 0))
         return
     if thought := _thought(get(turn, "reasoning_trace")):
         yield thought
-    calls = items(get(turn, "tool_calls"))
+    calls = items(turn, "tool_calls")
     if isinstance(content, str) and (content or (not calls and role == "assistant")):
         yield message(content, role)
     for one in calls:
-        yield call(get(one, "name"), fields(get(one, "arguments")), get(one, "id"))
+        yield call(get(one, "name"), fields(one, "arguments"), get(one, "id"))
 
 
-def _results(artifact: Artifact) -> Iterator[Reading]:
+def _results(artifact: Artifact) -> Readings:
     published = document(artifact.path)
     rows = Counter(
         variant
@@ -222,9 +219,9 @@ def _results(artifact: Artifact) -> Iterator[Reading]:
         if isinstance(row, dict) and (variant := _variant(row))
     )
     home = min(rows, default=None)
-    yield from settings({"model": get(published, "model_info", "id")})
+    yield from settings(model=get(published, "model_info", "id"))
     is_copied = get(published, "source_metadata", "source_type") == "documentation"
-    for of in items(get(published, "evaluation_results")):
+    for of in items(published, "evaluation_results"):
         variant = next((key for key in _keys(of) if key in rows), None)
         score = get(of, "score_details", "score")
         if home is None or isinstance(score, (dict, list, str)):
@@ -233,7 +230,7 @@ def _results(artifact: Artifact) -> Iterator[Reading]:
         metric, means, scale = _metric(of), None, 1.0
         if rate := PASS_RATE.fullmatch(metric):
             means, scale = f"pass@{rate[1]}/reward", 0.01
-            passing = number(get(of, "metric_config", "metric_parameters", "pass_threshold"))
+            passing = number(of, "metric_config", "metric_parameters", "pass_threshold")
             if passing not in (None, 1.0):
                 reason = reason or f"defined otherwise: a score of {passing:g} passes"
         elif variant:
@@ -244,6 +241,6 @@ def _results(artifact: Artifact) -> Iterator[Reading]:
         named = f"{_variant(of) or 'result'}/{metric}"
         one = variant or home
         yield figure(named, score, means, variant=one, scale=scale, reason=reason)
-    total = number(get(published, "detailed_evaluation_results", "total_rows"))
+    total = number(published, "detailed_evaluation_results", "total_rows")
     if total is not None and len(rows) == 1:
         yield counted("total_rows", total, "num_rollouts", home)

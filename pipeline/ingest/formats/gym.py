@@ -9,7 +9,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from . import fields, items
+from . import (
+    Object,
+    fields,
+    items,
+)
 from .chat import chat, listed_messages
 
 
@@ -96,7 +100,6 @@ TRUTH_PATTERN = (
     "|answer|answer_key|correct_answer|label|solution|target)$"
 )
 
-# What is read of each item of response.output.
 ITEM_FIELDS = {
     "type": "VARCHAR",
     "role": "VARCHAR",
@@ -107,9 +110,7 @@ ITEM_FIELDS = {
     "content": "JSON",
     "summary": "JSON",
 }
-# What is read of the definition of a tool, in either of its forms.
 TOOL_FIELDS = {"name": "VARCHAR", "function": {"name": "VARCHAR"}}
-# The kind of event that an item becomes, by its type.
 EVENT_KINDS = {
     "message": "message",
     "reasoning": "reasoning",
@@ -148,7 +149,7 @@ def id_names() -> list[str]:
 
 def transform_spec(others: Iterable[str]) -> str:
     """The declared columns, and further fields whole, as the structure of json_transform."""
-    spec: dict[str, Any] = dict.fromkeys(others, "JSON")
+    spec: Object = dict.fromkeys(others, "JSON")
     for column in COLUMNS:
         node = spec
         *parents, leaf = column.path.split(".")
@@ -195,14 +196,13 @@ def _finite(text: str) -> float | None:
 
 
 def json_type(value: object) -> str:
-    """The type of a JSON value, in words."""
     if value is None:
         return "null"
     names = {str: "a string", bool: "a boolean", list: "a list", dict: "an object"}
     return names.get(type(value), "a number")
 
 
-def _response(value: Any) -> dict[str, Any]:
+def _response(value: Any) -> Object:
     """Convert a response that is text or a list of items to an object with typed items.
 
     It may be JSON text, and it may be a chat completion, whose first choice is the answer.
@@ -221,13 +221,12 @@ def _response(value: Any) -> dict[str, Any]:
     return {**response, "output": [_item(item) for item in flat]}
 
 
-def _request(value: Any) -> dict[str, Any]:
-    """A request as an object; it may be JSON text."""
+def _request(value: Any) -> Object:
     request = fields(value)
     return request if isinstance(value, dict) or "input" in request else {"input": value}
 
 
-def _question(row: dict[str, Any]) -> Any:
+def _question(row: Object) -> Any:
     """The question of a row without a request of Gym: messages before an answer, or a text."""
     for place in (row, *(fields(row.get(name)) for name in REQUEST_FIELDS)):
         for name in QUESTION_FIELDS:
@@ -249,7 +248,7 @@ def _flat(output: Any) -> list[Any]:
     return [item for part in output for item in (_flat(part) if isinstance(part, list) else [part])]
 
 
-def _item(item: Any) -> dict[str, Any]:
+def _item(item: Any) -> Object:
     if isinstance(item, dict):
         if isinstance(item.get("type"), str):
             return item

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
 
-from ...artifact import Artifact, Kind, ListedFile
-from . import Claim, Reading, Reject, Row, fields, get, head, packed
+from ...artifact import Artifact, Kind
+from . import (
+    Claim,
+    Claims,
+    Files,
+    Readings,
+    Reject,
+    Row,
+    fields,
+    head,
+    packed,
+)
 
 TITLE = "NeMo Gym, exported"
 FILES = (
@@ -20,18 +29,16 @@ COLUMNS = re.compile(rb'"columns"\s*:\s*\[\s*"Rollout"\s*\]')
 OF_TRACKER = re.compile(r"/?(files/)?(media/table|artifacts)$")
 
 
-def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
-    """Tables whose only column is `Rollout`."""
+def claims(files: Files) -> Claims:
     for file in files:
         if COLUMNS.search(head(file.path)):
             folder = OF_TRACKER.sub("", file.folder)
             yield Claim(file, Kind.ROLLOUTS, folder, "rollouts", mark=file.base)
 
 
-def read(artifact: Artifact) -> Iterator[Reading]:
-    """The rows of Gym as they were exported."""
+def read(artifact: Artifact) -> Readings:
     for name, cells in packed.fields(artifact.path, "data"):
         if name == "data":
-            row = fields(get(cells, 0))
+            row = fields(cells, 0)
             is_row = bool(row.keys() & {"reward", "response"})
             yield Row(row) if is_row else Reject("no reward and no response", str(cells)[:200])

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,10 @@ from . import (
     MOST_EXPECTED,
     OTHER_ROWS,
     Claim,
-    Reading,
+    Claims,
+    Files,
+    Object,
+    Readings,
     Reject,
     Row,
     Setting,
@@ -29,10 +33,15 @@ from . import (
     fields,
     figure,
     get,
+    gym_row,
     head,
     home,
     items,
     number,
+    parent,
+    paths_of,
+    picked,
+    readable,
     recorded,
     scores_of,
     settings,
@@ -78,7 +87,6 @@ FEW_BYTES = 4096
 MEANS = {"mean": "filled_mean/reward", "reward": "filled_mean/reward"}
 OF_SEVERAL = "how it counts trials without that reward is not recorded"
 ONGOING = ("n_running_trials", "n_pending_trials", "n_cancelled_trials")
-# What a job sets for all of its trials.
 OF_JOBS = (
     "n_concurrent_trials",
     "timeout_multiplier",
@@ -108,8 +116,13 @@ USAGE = {
 }
 
 
-def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
-    """Trials, recognised by their results or configs, and jobs, recognised by their trials."""
+def _assertion(test: Any) -> str | None:
+    """What pytest found at the failing line, from its trace; the message says only that it did."""
+    lines = ASSERTION.findall(text(test, "trace") or "")
+    return "; ".join(lines[:2]) or None
+
+
+def claims(files: Files) -> Claims:
     by_folder: dict[str, dict[str, ListedFile]] = defaultdict(dict)
     for file in files:
         by_folder[file.folder][file.base] = file
@@ -130,11 +143,11 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
             ]
     jobs = defaultdict(list)
     for folder, file in trials.items():
-        jobs[_up(folder), file.path.parent.parent.name].append(file)
+        jobs[parent(folder), file.path.parent.parent.name].append(file)
     of_jobs = _ids_of_jobs(jobs, by_folder)
     pooled = _jobs_of_one_task(jobs) | _parts_of_jobs(jobs, of_jobs)
     for (job, name), files_here in jobs.items():
-        folder, stem = pooled.get(job, (_up(job), name))
+        folder, stem = pooled.get(job, (parent(job), name))
         for file in files_here:
             beside = tuple(other.path for other in sorted(inside[file.folder], key=atif.part))
             yield Claim(file, Kind.ROLLOUTS, folder, stem, beside=beside, owns=file.folder)
@@ -157,28 +170,24 @@ def _ids_of_jobs(
     alone = {
         job: files
         for (job, _), files in jobs.items()
-        if not by_folder.get(job, {}).keys() & {*TRIAL_FILES}
+        if by_folder.get(job, {}).keys().isdisjoint(TRIAL_FILES)
     }
+    of_jobs = {}
     # One alone is read as it is.
-    named = {
-        job: {_job_id(file.path) for file in files}
-        for job, files in alone.items()
-        if len(alone) > 1
-    }
-    single = {job: next(iter(ids)) for job, ids in named.items() if len(ids) == 1}
-    return {job: job_id for job, job_id in single.items() if job_id}
+    for job, files in alone.items() if len(alone) > 1 else ():
+        ids = {text(_config(readable(file.path)), "job_id") for file in files}
+        if len(ids) == 1 and (job_id := ids.pop()):
+            of_jobs[job] = job_id
+    return of_jobs
 
 
-def _job_id(path: Path) -> str | None:
-    try:
-        trial = fields(document(path))
-    except (OSError, ValueError):
-        return None
-    return text((fields(trial.get("config")) or trial).get("job_id"))
+def _config(trial: Any) -> Object:
+    """The configuration of a trial: in its result, or a document of its own."""
+    return fields(trial, "config") or fields(trial)
 
 
 def _parts_of_jobs(
-    jobs: Mapping[tuple[str, str], list[ListedFile]], of_jobs: Mapping[str, str]
+    jobs: Iterable[tuple[str, str]], of_jobs: Mapping[str, str]
 ) -> dict[str, tuple[str, str]]:
     """The folder and the name of jobs whose trials somebody has sorted into several folders."""
     parts: dict[str, list[str]] = defaultdict(list)
@@ -187,33 +196,34 @@ def _parts_of_jobs(
             parts[of_jobs[job]].append(job)
     pooled: dict[str, tuple[str, str]] = {}
     for folders in parts.values():
-        above = {_up(folder) for folder in folders}
+        above = {parent(folder) for folder in folders}
         if len(folders) > 1 and len(above) == 1:
-            (folder,) = above
-            pooled |= dict.fromkeys(folders, (_up(folder), folder.rpartition("/")[2] or "jobs"))
+            folder = above.pop()
+            pooled |= dict.fromkeys(folders, (parent(folder), folder.rpartition("/")[2] or "jobs"))
     return pooled
 
 
 def _results_of_parts(
-    files: Sequence[ListedFile],
+    files: Files,
     jobs: Mapping[tuple[str, str], list[ListedFile]],
     of_jobs: Mapping[str, str],
     pooled: Mapping[str, tuple[str, str]],
-) -> Iterator[Claim]:
+) -> Claims:
     """The result of a job, under any name, above the folders into which its trials are sorted."""
-    inside: dict[tuple[str, str], list[Path]] = defaultdict(list)
+    inside: dict[tuple[str, str], list[ListedFile]] = defaultdict(list)
     runs = {}
     for (job, _), files_here in jobs.items():
         if job in of_jobs and job in pooled:
-            at = _up(job), of_jobs[job]
-            inside[at] += (file.path for file in files_here)
+            at = parent(job), of_jobs[job]
+            inside[at] += files_here
             runs[at] = pooled[job]
     above = {folder for folder, _ in inside}
     for file in files:
         if file.folder in above and b'"n_total_trials"' in head(file.path, FEW_BYTES):
-            at = file.folder, str(_job_result(file.path).get("id"))
+            at = file.folder, str(get(readable(file.path), "id"))
             if at in inside:
-                yield Claim(file, Kind.AGGREGATE_METRICS, *runs[at], beside=tuple(inside[at]))
+                beside = paths_of(inside[at])
+                yield Claim(file, Kind.AGGREGATE_METRICS, *runs[at], beside=beside)
 
 
 def _jobs_of_one_task(
@@ -228,45 +238,36 @@ def _jobs_of_one_task(
     groups: dict[tuple[str, str, str], dict[str, str]] = defaultdict(dict)
     for (job, name), files_here in jobs.items():
         tasks = {_task_of_head(file.path) for file in files_here}
-        task = next(iter(tasks)) if len(tasks) == 1 else None
-        if task is None:
+        task = tasks.pop()
+        if task is None or tasks:
             continue
         rest = CLOCK_NAME.sub("", _without_task(name, task))
-        above = _up(job).split("/")
+        above = parent(job).split("/")
         is_below_task = task in above
-        folder = "/".join(above[: above.index(task)]) if is_below_task else _up(job)
-        if rest != name and len(files_here) == 1:
-            groups[folder, rest.strip(SEPARATORS), _agent_of(files_here[0].path)][job] = task
-        elif is_below_task:
-            groups[folder, name, _agent_of(files_here[0].path)][job] = task
-    named: dict[tuple[str, str], int] = Counter((folder, rest) for folder, rest, _ in groups)
+        folder = "/".join(above[: above.index(task)]) if is_below_task else parent(job)
+        is_named = rest != name and len(files_here) == 1
+        if is_named or is_below_task:
+            trial = readable(files_here[0].path)
+            # How the agent was set up.
+            agent = "" if trial is None else as_json(fields(_config(trial), "agent"))
+            groups[folder, rest.strip(SEPARATORS) if is_named else name, agent][job] = task
+    named = Counter((folder, rest) for folder, rest, _ in groups)
     return {
         job: (folder, rest or "jobs")
-        for (folder, rest, _), tasks in groups.items()
+        for (folder, rest, _), by_job in groups.items()
         # Agents that are set up differently are no repeats of each other.
-        if len(set(tasks.values())) > 1 and named[folder, rest] == 1
-        for job in tasks
+        if len(set(by_job.values())) > 1 and named[folder, rest] == 1
+        for job in by_job
     }
 
 
-def _agent_of(path: Path) -> str:
-    """How the agent of a trial was set up."""
-    try:
-        trial = fields(document(path))
-    except (OSError, ValueError):
-        return ""
-    return as_json(fields((fields(trial.get("config")) or trial).get("agent")))
-
-
 def _without_task(name: str, task: str) -> str:
-    """The name of a job without that of its task, with any separator of words."""
     words = [re.escape(word) for word in re.split(r"[-_.]", task) if word]
     around = r"[-_.@]*(?<![A-Za-z0-9])" + "[-_.]".join(words) + r"(?![A-Za-z0-9])"
     return re.sub(around, "", name, count=1, flags=re.IGNORECASE) if words else name
 
 
 def _task_of_head(path: Path) -> str | None:
-    """The task of a trial without its dataset, from the first bytes of the file."""
     start = head(path, FEW_BYTES)
     match = TASK_NAME.search(start) or TASK_PATH.search(start)
     name = match[1].decode("utf-8", "replace").rstrip("/") if match else ""
@@ -274,32 +275,16 @@ def _task_of_head(path: Path) -> str | None:
 
 
 def _trial_file(files: dict[str, ListedFile]) -> ListedFile | None:
-    """The result of a trial, or the config if it has no result."""
-    results = sorted(
-        (name for name in files if RESULT_NAME.search(name)), key=lambda name: (len(name), name)
-    )
-    # The result of a job may contain its trials.
-    heads = {
-        name: head(files[name].path, FEW_BYTES)
-        for name in (*results, "config.json")
-        if name in files
-    }
-    of_trial = [
-        name
-        for name, one in heads.items()
-        if b'"trial_name"' in one and b'"n_total_trials"' not in one
-    ]
-    if not of_trial:
-        return None
-    return files.get("result.json") or files[of_trial[0]]
+    results = sorted(filter(RESULT_NAME.search, files), key=lambda name: (len(name), name))
+    for name in (*results, "config.json"):
+        begun = head(files[name].path, FEW_BYTES) if name in files else b""
+        # The result of a job may contain its trials.
+        if b'"trial_name"' in begun and b'"n_total_trials"' not in begun:
+            return files.get("result.json") or files[name]
+    return None
 
 
-def _up(folder: str) -> str:
-    return folder.rpartition("/")[0]
-
-
-def read(artifact: Artifact) -> Iterator[Reading]:
-    """A trial, or the figures and expectations of a job."""
+def read(artifact: Artifact) -> Readings:
     if artifact.kind is Kind.ROLLOUTS:
         yield from _trial(artifact)
     elif artifact.path.name == "config.json":
@@ -308,7 +293,7 @@ def read(artifact: Artifact) -> Iterator[Reading]:
         yield from _published(artifact)
 
 
-def _requested(artifact: Artifact) -> Iterator[Reading]:
+def _requested(artifact: Artifact) -> Readings:
     """The settings of a job, and the attempts it was to make.
 
     These are the trials of its lock, else `n_attempts` per task that its config names, else per
@@ -318,25 +303,27 @@ def _requested(artifact: Artifact) -> Iterator[Reading]:
     n_attempts = config.get("n_attempts")
     n_attempts = n_attempts if isinstance(n_attempts, int) and n_attempts > 0 else 1
     yield Setting("num_repeats", str(n_attempts))
-    yield from settings({name: config.get(name) for name in OF_JOBS})
-    agents = items(config.get("agents"))
+    yield from settings(picked(config, *OF_JOBS))
+    agents = items(config, "agents")
     if len(agents) == 1:
         kwargs = recorded(get(agents, 0, "kwargs"), "agent.kwargs.")
         yield from (Setting(*each) for each in kwargs)
     of_job = {path.name: path for path in artifact.beside if path.parent == artifact.path.parent}
-    locks = [of_job["lock.json"]] if "lock.json" in of_job else []
-    result = _job_result(of_job["result.json"]) if "result.json" in of_job else {}
-    locked = _counted(trial for lock in documents(locks) for trial in items(get(lock, "trials")))
+    lock, result = (
+        fields(readable(of_job[name])) if name in of_job else {}
+        for name in ("lock.json", "result.json")
+    )
+    locked = _counted(items(lock, "trials"))
     seen = _counted(documents(path for path in artifact.beside if path not in of_job.values()))
-    named = _repeated(_named(config, seen), n_attempts)
+    named = dict.fromkeys(_named(config, seen), n_attempts)
     n_planned = result.get("n_total_trials")
     # If tasks are not in the lock, it uses other names.
     if locked and seen.keys() <= locked.keys():
         wanted = locked
-    elif named and n_planned in (None, named.total()):
-        wanted = named
+    elif named and n_planned in (None, sum(named.values())):
+        wanted = Counter(named)
     else:
-        wanted = _repeated(seen, n_attempts)
+        wanted = Counter(dict.fromkeys(seen, n_attempts))
     if _is_unfinished(result) and n_planned not in (None, wanted.total()):
         return
     if wanted.total() <= MOST_EXPECTED:
@@ -344,48 +331,33 @@ def _requested(artifact: Artifact) -> Iterator[Reading]:
             yield from expected([task], n_repeats, variant)
 
 
-def _job_result(path: Path) -> dict[str, Any]:
-    """The result of a job; of a damaged one nothing, as reading it makes the reject."""
-    try:
-        return fields(document(path))
-    except (OSError, ValueError):
-        return {}
-
-
 def _is_unfinished(result: Mapping[str, Any]) -> bool:
-    """Whether a job was stopped, or still runs."""
     return "finished_at" in result and result["finished_at"] is None
 
 
 def _named(config: Mapping[str, Any], seen: Counter[tuple[str, str]]) -> set[tuple[str, str]]:
     """The tasks that a config of one dataset names, for each variant, if all that are seen are."""
-    datasets = items(config.get("datasets"))
-    names = {name for name in items(get(datasets, 0, "task_names")) if isinstance(name, str)}
-    is_whole = len(datasets) == 1 and not items(config.get("tasks"))
+    datasets = items(config, "datasets")
+    names = {name for name in items(datasets, 0, "task_names") if isinstance(name, str)}
+    is_whole = len(datasets) == 1 and not items(config, "tasks")
     if not is_whole or {task for _, task in seen} - names:
         return set()
     return {(variant, name) for variant, _ in seen for name in names}
 
 
-def _repeated(tasks: Iterable[tuple[str, str]], n_attempts: int) -> Counter[tuple[str, str]]:
-    return Counter(dict.fromkeys(tasks, n_attempts))
-
-
 def _counted(trials: Iterable[Any]) -> Counter[tuple[str, str]]:
-    """How many trials there are of each variant and task."""
     named = [_task_and_variant(fields(trial)) for trial in trials]
     return Counter((variant, task) for task, variant, _ in named if task)
 
 
-def _published(artifact: Artifact) -> Iterator[Reading]:
-    """The published statistics of a job, by group of trials."""
+def _published(artifact: Artifact) -> Readings:
     result = fields(document(artifact.path))
-    stats = fields(result.get("stats"))
+    stats = fields(result, "stats")
     if _is_unfinished(result):
         yield Setting("log_status", "not finished")
-    groups = fields(stats.get("evals"))
+    groups = fields(stats, "evals")
     variants = _variants(artifact, groups.keys())
-    is_partial = _is_unfinished(result) or any(number(stats.get(name)) for name in ONGOING)
+    is_partial = _is_unfinished(result) or any(number(stats, name) for name in ONGOING)
     here = {path.parent.name for path in artifact.beside}
     for key, group in groups.items():
         reason = "defined otherwise: of the trials that had ended" if is_partial else None
@@ -393,12 +365,12 @@ def _published(artifact: Artifact) -> Iterator[Reading]:
             reason = OTHER_ROWS
         figures = [
             (name, value, MEANS.get(name), 1.0)
-            for metric in items(get(group, "metrics"))
+            for metric in items(group, "metrics")
             for name, value in fields(metric).items()
         ]
         figures += [
             (f"pass_at_k/{k}", value, f"pass@{k}/filled_reward", 0.01)
-            for k, value in fields(get(group, "pass_at_k")).items()
+            for k, value in fields(group, "pass_at_k").items()
         ]
         for name, value, means, scale in figures:
             shown = name if len(groups) == 1 else f"{key}/{name}"
@@ -408,10 +380,9 @@ def _published(artifact: Artifact) -> Iterator[Reading]:
 
 
 def _of_group(group: Any) -> set[str]:
-    """The trials that a group of statistics names."""
-    rewards = fields(get(group, "reward_stats")).values()
+    rewards = fields(group, "reward_stats").values()
     lists = [names for by_value in rewards for names in fields(by_value).values()]
-    lists += fields(get(group, "exception_stats")).values()
+    lists += fields(group, "exception_stats").values()
     return {name for names in lists for name in items(names) if isinstance(name, str)}
 
 
@@ -419,7 +390,7 @@ def _variants(artifact: Artifact, keys: Collection[str]) -> dict[str, str]:
     """The variant of each group, from one of its trials."""
     variants: dict[str, str] = {}
     for one in map(fields, documents(artifact.beside)):
-        info = fields(one.get("agent_info"))
+        info = fields(one, "agent_info")
         names = (info.get("name"), get(info, "model_info", "name"), one.get("source") or "adhoc")
         key = "__".join(name for name in names if isinstance(name, str))
         if key in keys:
@@ -429,104 +400,107 @@ def _variants(artifact: Artifact, keys: Collection[str]) -> dict[str, str]:
     return variants
 
 
-def _task_and_variant(trial: dict[str, Any]) -> tuple[str | None, str, str | None]:
+def _task_and_variant(trial: Object) -> tuple[str | None, str, str | None]:
     """Task, variant and dataset of a result or a config.
 
     Agent and model are the requested ones: a trial without a result has no others.
     """
-    config = fields(trial.get("config")) or trial
-    agent, info = fields(config.get("agent")), fields(trial.get("agent_info"))
-    task = text(trial.get("task_name")) or text(get(config, "task", "name"))
-    task = task or (text(get(config, "task", "path")) or "").rstrip("/").rpartition("/")[2]
-    source = text(trial.get("source")) or text(get(config, "task", "source"))
+    config = _config(trial)
+    task = text(trial, "task_name") or text(config, "task", "name")
+    task = task or (text(config, "task", "path") or "").rstrip("/").rpartition("/")[2]
+    source = text(trial, "source") or text(config, "task", "source")
+    agent = text(config, "agent", "name") or text(config, "agent", "import_path")
+    model = text(config, "agent", "model_name")
     parts = (
-        text(agent.get("name")) or text(agent.get("import_path")) or text(info.get("name")),
-        text(agent.get("model_name")) or text(get(info, "model_info", "name")),
+        agent or text(trial, "agent_info", "name"),
+        model or text(trial, "agent_info", "model_info", "name"),
         source or "adhoc",
     )
     return task or None, "-".join(part for part in parts if part), source
 
 
-def _trial(artifact: Artifact) -> Iterator[Reading]:
-    """The row of a trial, and rejects for unreadable files."""
+def _trial(artifact: Artifact) -> Readings:
     trial = document(artifact.path)
     task, variant, source = _task_and_variant(fields(trial))
     if not task:
         raise ValueError("no trial of Harbor: it names no task")
-    steps = [step for step in items(trial.get("step_results")) if isinstance(step, dict)]
-    transcripts, rejects = _transcripts(artifact, [text(step.get("step_name")) for step in steps])
-    usage = _usage([fields(one.get("agent_result")) for one in (trial, *steps)])
+    steps = [step for step in items(trial, "step_results") if isinstance(step, dict)]
+    transcripts, rejects = _transcripts(artifact, [text(step, "step_name") for step in steps])
+    usage = _usage([fields(one, "agent_result") for one in (trial, *steps)])
     usage = usage or (transcripts[0].usage if len(transcripts) == 1 else {})
     model = _model(trial)
-    checksum = text(trial.get("task_checksum"))
-    request = (
-        {"input": transcripts[0].question, "tools": transcripts[0].tools} if transcripts else {}
-    )
-    ran = fields(trial.get("agent_execution")) or trial
+    checksum = text(trial, "task_checksum")
+    ran = fields(trial, "agent_execution") or trial
     is_ended = RESULT_NAME.search(artifact.path.name) is not None
     ended = _exception([trial, *steps])
+    kind = ended.get("exception_type")
     response = atif.response(transcripts, usage, model)
     # ApiError and similar: the call of the model failed.
-    if (ended.get("exception_type") or "").startswith("Api"):
-        response |= {"object": "response", "error": {"message": ended["error_message"]}}
+    if (kind or "").startswith("Api"):
+        response = {**(response or {}), "error": {"message": ended["error_message"]}}
     row = {
-        "_ng_task_index": task,
-        "agent_ref": without_empty({"name": text(get(trial, "agent_info", "name"))}),
-        "responses_create_params": without_empty({**request, "model": model}),
-        "response": response,
+        **gym_row(
+            task,
+            None,
+            agent=text(trial, "agent_info", "name"),
+            request={
+                "input": transcripts[0].question if transcripts else None,
+                "tools": transcripts[0].tools if transcripts else None,
+                "model": model,
+            },
+            response=response,
+        ),
         **_scores(trial, steps),
         **_tests(artifact),
         **_verifier_documents(artifact),
         **ended,
         "trial_state": None if is_ended else "no result: killed, or still running",
         "total_run_time": atif.seconds(ran.get("started_at"), ran.get("finished_at")),
-        "trial_name": text(trial.get("trial_name")),
+        "trial_name": text(trial, "trial_name"),
         "task_checksum": checksum,
-        "agent_version": text(get(trial, "agent_info", "version")),
+        "agent_version": text(trial, "agent_info", "version"),
     }
     yield Row(
         {"reward": None, **without_empty(row)},
         variant=variant,
         benchmark=_benchmark(trial, source),
-        order=text(trial.get("started_at")) or "~",
+        order=text(trial, "started_at") or "~",
         question=checksum,
-        limit_reached=kind if (kind := ended.get("exception_type")) in CAPS else None,
+        limit_reached=kind if kind in CAPS else None,
     )
     yield from rejects
 
 
-def _benchmark(trial: dict[str, Any], source: str | None) -> str | None:
+def _benchmark(trial: Object, source: str | None) -> str | None:
     """The dataset; for local tasks Harbor uses the name of their folder."""
     if source is None or source.lower() not in PLAIN_FOLDERS:
         return source
-    folders = (text(get(fields(trial.get("config")) or trial, "task", "path")) or "").split("/")
+    folders = (text(_config(trial), "task", "path") or "").split("/")
     informative = [
         name for name in folders[:-1] if name.strip(".") and name.lower() not in PLAIN_FOLDERS
     ]
     return informative[-1] if informative else None
 
 
-def _model(trial: dict[str, Any]) -> str | None:
-    info = fields(get(trial, "agent_info", "model_info"))
-    named = [name for key in ("provider", "name") if (name := text(info.get(key)))]
-    requested = get(fields(trial.get("config")) or trial, "agent", "model_name")
+def _model(trial: Object) -> str | None:
+    info = fields(trial, "agent_info", "model_info")
+    named = [name for key in ("provider", "name") if (name := text(info, key))]
+    requested = get(_config(trial), "agent", "model_name")
     return "/".join(named) or text(requested)
 
 
-def _scores(trial: dict[str, Any], steps: list[dict[str, Any]]) -> dict[str, Any]:
+def _scores(trial: Object, steps: list[Object]) -> Object:
     """The reward that Harbor uses for its mean, and all rewards of the trial and its steps."""
-    rewards = fields(get(trial, "verifier_result", "rewards"))
+    rewards = fields(trial, "verifier_result", "rewards")
     chosen = next(iter(rewards)) if len(rewards) == 1 else "reward"
     named = dict(rewards)
     for step in steps:
-        for name, value in fields(get(step, "verifier_result", "rewards")).items():
-            named[f"{text(step.get('step_name')) or 'step'}.{name}"] = value
-    scores = [{"name": name, "score": number(value)} for name, value in named.items()]
-    return {"reward": number(rewards.get(chosen)), **scores_of(scores, chosen)}
+        for name, value in fields(step, "verifier_result", "rewards").items():
+            named[f"{text(step, 'step_name') or 'step'}.{name}"] = value
+    return {"reward": number(rewards, chosen), **scores_of(named, chosen)}
 
 
-def _verifier_documents(artifact: Artifact) -> dict[str, Any]:
-    """Other JSON documents of the verifier, by file name."""
+def _verifier_documents(artifact: Artifact) -> Object:
     own = [
         path
         for path in artifact.beside
@@ -539,12 +513,11 @@ def _verifier_documents(artifact: Artifact) -> dict[str, Any]:
     return {path.stem: one for path, one in zip(small, documents(small), strict=True) if one}
 
 
-def _exception(ended: list[dict[str, Any]]) -> dict[str, Any]:
-    """The exception of the trial, or of its first step with one."""
+def _exception(ended: list[Object]) -> Object:
     for one in ended:
-        if info := fields(one.get("exception_info")):
-            kind = text(info.get("exception_type"))
-            parts = [part for part in (kind, text(info.get("exception_message"))) if part]
+        if info := fields(one, "exception_info"):
+            kind = text(info, "exception_type")
+            parts = filter(None, (kind, text(info, "exception_message")))
             return {"exception_type": kind, "error_message": ": ".join(parts) or None}
     return {}
 
@@ -552,7 +525,6 @@ def _exception(ended: list[dict[str, Any]]) -> dict[str, Any]:
 def _transcripts(
     artifact: Artifact, steps: list[str | None]
 ) -> tuple[list[atif.Transcript], list[Reject]]:
-    """The trajectory of a trial, or those of its steps in order, and rejects."""
     by_place: dict[Path, list[Any]] = defaultdict(list)
     rejects = []
     for path in artifact.beside:
@@ -568,45 +540,34 @@ def _transcripts(
     return [atif.transcript(by_place[place]) for place in places], rejects
 
 
-def _usage(results: list[dict[str, Any]]) -> dict[str, Any]:
-    """Tokens and cost of the trial, else the sums over its steps."""
+def _usage(results: list[Object]) -> Object:
     counts: dict[str, float | None] = {}
     for name, theirs in USAGE.items():
-        own, *of_steps = [number(one.get(theirs)) for one in results]
+        own, *of_steps = [number(one, theirs) for one in results]
         counts[name] = total(of_steps) if own is None else own
     return atif.usage(counts)
 
 
-def _assertion(test: Any) -> str | None:
-    """What pytest found at the failing line, from its trace; the message says only that it did."""
-    lines = ASSERTION.findall(text(get(test, "trace")) or "")
-    return "; ".join(lines[:2]) or None
-
-
-def _test(test: Any) -> dict[str, Any]:
+def _test(test: Any) -> Object:
     """The name of a test, its verdict and its message, of a long one what it comes to: its end."""
-    message = _assertion(test) or text(get(test, "message")) or ""
-    named = {key: text(get(test, key)) for key in ("name", "status")}
-    return without_empty({**named, "message": message[-LONGEST_MESSAGE:]})
+    message = _assertion(test) or text(test, "message") or ""
+    named = {key: text(test, key) for key in ("name", "status")}
+    return without_empty(named, message=message[-LONGEST_MESSAGE:])
 
 
-def _tests(artifact: Artifact) -> dict[str, Any]:
-    """The tests of the reports, else the end of their output."""
-    tests: list[dict[str, Any]] = []
+def _tests(artifact: Artifact) -> Object:
+    tests: list[Object] = []
     printed = None
     for path in artifact.beside:
-        try:
-            if path.name == "ctrf.json":
-                tests += [_test(one) for one in items(get(document(path), "results", "tests"))]
-            elif path.suffix == ".txt":
-                with path.open("rb") as file:
-                    file.seek(max(0, path.stat().st_size - MOST_LOG_BYTES))
-                    log = file.read()
+        if path.name == "ctrf.json":
+            tests += map(_test, items(readable(path), "results", "tests"))
+        elif path.suffix == ".txt":
+            with suppress(OSError), path.open("rb") as file:  # the verdict does not depend on it
+                file.seek(max(0, path.stat().st_size - MOST_LOG_BYTES))
+                log = file.read()
                 earlier = [line for line in log[:-LOG_BYTES].splitlines() if line[:4] == b"E   "]
                 excerpt = b"\n".join([*earlier[:MOST_EARLIER], log[-LOG_BYTES:]])
                 printed = excerpt.decode("utf-8", "replace").strip() or None
-        except (OSError, ValueError):
-            continue  # the verdict does not depend on them
     counts = {}
     if len(tests) > MOST_TESTS:
         n_of = Counter(test.get("status") for test in tests)

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from ...artifact import Artifact, Kind, ListedFile
 from . import (
     Claim,
+    Claims,
+    Files,
     Line,
-    Reading,
+    Object,
+    Readings,
     Reject,
     Row,
     as_json,
@@ -32,6 +35,8 @@ from . import (
     message,
     number,
     packed,
+    paths_of,
+    picked,
     settings,
     text,
 )
@@ -67,7 +72,6 @@ USUAL = (
     "float_equiv f1_set_match squad_f1_score rouge_2 exact_match quasi_exact_match "
     "quasi_prefix_exact_match f1_score rouge_l bleu_4".split()
 )
-# What is counted of an instance, and no score.
 COUNTS = re.compile(
     "(num|finish_reason|training|inference|estimated)_"
     "|(batch_size|prompt_truncated|max_prob|logprob)$"
@@ -75,8 +79,7 @@ COUNTS = re.compile(
 Key = tuple[str | None, str, str]
 
 
-def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
-    """Folders with a specification of a run and with its requests."""
+def claims(files: Files) -> Claims:
     folders: dict[str, dict[str, ListedFile]] = defaultdict(dict)
     for file in files:
         folders[file.folder][file.base.removesuffix(".json")] = file
@@ -88,14 +91,13 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
         # Statistics alone are a run without attempts.
         of_stats = Kind.AGGREGATE_METRICS if "scenario_state" in named else Kind.ROLLOUTS
         kinds = {"scenario_state": Kind.ROLLOUTS, "stats": of_stats}
-        beside = tuple(file.path for file in named.values())
+        beside = paths_of(named.values())
         for name, file in named.items():
             kind = kinds.get(name, Kind.OTHER)
             yield Claim(file, kind, above, stem or spec.path.parent.name, beside=beside)
 
 
-def read(artifact: Artifact) -> Iterator[Reading]:
-    """Requests as attempts, statistics as figures."""
+def read(artifact: Artifact) -> Readings:
     beside = {path.stem: path for path in artifact.beside}
     spec = next(documents([beside["run_spec"]] if "run_spec" in beside else []), None)
     if artifact.path.stem == "stats":
@@ -105,11 +107,11 @@ def read(artifact: Artifact) -> Iterator[Reading]:
         yield from _requests(artifact.path, spec, _stats(stats))
 
 
-def _requests(path: Path, spec: Any, stats: Mapping[Key, Mapping[str, float]]) -> Iterator[Reading]:
-    adapter = fields(get(spec, "adapter_spec"))
-    model = text(adapter.get("model"))
-    sampling = {name: adapter.get(name) for name in ("temperature", "max_tokens")}
-    yield from settings({"model": model, **sampling})
+def _requests(path: Path, spec: Any, stats: Mapping[Key, Mapping[str, float]]) -> Readings:
+    adapter = fields(spec, "adapter_spec")
+    model = text(adapter, "model")
+    sampling = picked(adapter, "temperature", "max_tokens")
+    yield from settings(model=model, **sampling)
     seen = set()
     for name, state in packed.fields(path, "request_states"):
         if name != "request_states":
@@ -132,14 +134,13 @@ def _question(instance: Any) -> str | None:
     """The instance without its examples, which are others in each trial."""
     texts = [
         get(instance, "input"),
-        *(get(one, "output") for one in items(get(instance, "references"))),
+        *(get(one, "output") for one in items(instance, "references")),
     ]
-    return "\n".join(text(get(one, "text")) or "" for one in texts).strip() or None
+    return "\n".join(text(one, "text") or "" for one in texts).strip() or None
 
 
 def _benchmark(spec: Any) -> str:
-    """The name of the run without its model."""
-    scenario, _, arguments = (text(get(spec, "name")) or "helm").partition(":")
+    scenario, _, arguments = (text(spec, "name") or "helm").partition(":")
     others = [one for one in arguments.split(",") if one and not one.startswith("model")]
     return ",".join([scenario, *others])
 
@@ -150,74 +151,71 @@ def _key(instance_id: Any, state: Any, instance: Any) -> Key:
 
 
 def _variant(split: Any, instance: Any) -> str:
-    names = (text(split) or "instances", text(get(instance, "perturbation", "name")))
+    names = (text(split) or "instances", text(instance, "perturbation", "name"))
     return "-".join(filter(None, names))
 
 
 def _stats(paths: Iterable[Path]) -> dict[Key, dict[str, float]]:
-    """The statistics of each attempt by name."""
     by_key: dict[Key, dict[str, float]] = defaultdict(dict)
     for one in (element for path in paths for element in packed.elements(path)):
         values = by_key[_key(get(one, "instance_id"), one, one)]
-        for stat in items(get(one, "stats")):
-            name, mean = text(get(stat, "name", "name")), number(get(stat, "mean"))
+        for stat in items(one, "stats"):
+            name, mean = text(stat, "name", "name"), number(stat, "mean")
             if name and mean is not None:
                 values.setdefault(name, mean)
     return by_key
 
 
 def _main(spec: Any, values: Mapping[str, float]) -> str | None:
-    groups = [text(one) for one in items(get(spec, "groups"))]
+    groups = [text(one) for one in items(spec, "groups")]
     of_group = [MAIN_METRICS[one] for one in groups if one in MAIN_METRICS]
     accuracies = sorted(name for name in values if name.endswith("_accuracy"))
     return next((name for name in (*of_group, *USUAL, *accuracies) if name in values), None)
 
 
-def _row(
-    state: Any, stats: Mapping[str, float], main: str | None, model: str | None
-) -> dict[str, Any]:
+def _row(state: Any, stats: Mapping[str, float], main: str | None, model: str | None) -> Object:
     instance, result = get(state, "instance"), get(state, "result")
     completion = get(result, "completions", 0)
-    answer = text(get(completion, "text")) or ""
+    answer = text(completion, "text") or ""
     # The text of a choice that was scored by its likelihood is no answer.
     is_answer = get(state, "reference_index") is None and result is not None
     keys = [
         get(one, "output", "text")
-        for one in items(get(instance, "references"))
-        if "correct" in items(get(one, "tags"))
+        for one in items(instance, "references")
+        if "correct" in items(one, "tags")
     ]
     mapped = get(state, "output_mapping", answer.strip())
     return attempt(
-        text(get(instance, "id")),
-        text(get(state, "request", "prompt")) or text(get(instance, "input", "text")),
+        text(instance, "id"),
+        text(state, "request", "prompt") or text(instance, "input", "text"),
         [message(answer)] if is_answer else None,
         {name: value for name, value in stats.items() if not COUNTS.match(name)},
         main,
         model=model,
         tokens=[int(stats.get(f"num_{side}_tokens", 0)) for side in ("prompt", "output")],
-        _ng_rollout_index=get(state, "train_trial_index"),
+        repeat=get(state, "train_trial_index"),
         reference=keys[0] if len(keys) == 1 else keys,
         extracted_answer=text(mapped) if is_answer else None,
-        finish_reason=text(get(completion, "finish_reason", "reason")),
-        total_run_time=number(get(result, "request_time")),
-        error_message=text(get(result, "error")),
-        perturbation=text(get(instance, "perturbation", "name")),
+        finish_reason=text(completion, "finish_reason", "reason"),
+        total_run_time=number(result, "request_time"),
+        error_message=text(result, "error"),
+        perturbation=text(instance, "perturbation", "name"),
     )
 
 
-def _figures(stats: Any, spec: Any, kind: Kind) -> Iterator[Reading]:
+def _figures(stats: Any, spec: Any, kind: Kind) -> Readings:
     """Means of instances, by split and perturbation; not those of several versions together."""
     listed = items(stats)
-    main = _main(spec, {text(get(stat, "name", "name")) or "": 0.0 for stat in listed})
+    main = _main(spec, {text(stat, "name", "name") or "": 0.0 for stat in listed})
     # Of a run without attempts the split that HELM shows: the one for tests, else the only one.
-    splits = {text(get(stat, "name", "split")) or "" for stat in listed}
+    splits = {text(stat, "name", "split") or "" for stat in listed}
     shown = "test" if "test" in splits else max(splits, default="")
     is_alone = kind is Kind.ROLLOUTS
     if is_alone:
-        yield from settings({"model": get(spec, "adapter_spec", "model")})
+        yield from settings(model=get(spec, "adapter_spec", "model"))
     for stat in listed:
-        named = fields(get(stat, "name"))
-        name, value = text(named.get("name")) or "", number(get(stat, "mean"))
+        named = fields(stat, "name")
+        name, value = text(named, "name") or "", number(stat, "mean")
         if value is None or named.get("sub_split"):
             continue
         if get(named, "perturbation", "computed_on") in (None, "perturbed"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,13 @@ from ...artifact import Artifact, Kind, ListedFile
 from . import (
     MOST_EXPECTED,
     Claim,
+    Claims,
     Expected,
     Figure,
+    Files,
+    Object,
     Reading,
+    Readings,
     Reject,
     as_json,
     counted,
@@ -29,6 +33,7 @@ from . import (
     number,
     packed,
     parsed,
+    picked,
     settings,
     text,
     without_empty,
@@ -60,11 +65,10 @@ SAMPLE = re.compile(r"samples/.*\.json", re.DOTALL)
 HEADER_BYTES = 8 << 20
 LIMITS = "message_limit token_limit time_limit working_limit cost_limit turn_limit".split()
 SAMPLING = "temperature top_p top_k max_tokens".split()
-# Inspect's own scorers that ask a model.
 GRADED_BY_MODEL = ("model_graded_qa", "model_graded_fact")
 
 
-def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
+def claims(files: Files) -> Claims:
     """Logs, recognised by their header; of several retries of one task only the latest is read."""
     claimed, latest = [], dict[tuple[str | None, ...], Claim]()
     logs: dict[Any, list[ListedFile]] = defaultdict(list)
@@ -72,19 +76,19 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
         evaluation = _evaluation(file)
         if evaluation is None:
             continue
-        named = [short(text(evaluation.get(name)) or "") for name in ("task", "model")]
+        named = [short(text(evaluation, name) or "") for name in ("task", "model")]
         stem = "-".join(part for part in named if part) or file.base.rpartition(".")[0]
-        created = re.sub(r"[:+]", "-", text(evaluation.get("created")) or "")
+        created = re.sub(r"[:+]", "-", text(evaluation, "created") or "")
         claim = Claim(file, Kind.ROLLOUTS, file.folder, stem, mark=created)
         # Some writers give one id to all they evaluate: a retry has the task and the model, too.
-        task_id = text(evaluation.get("task_id"))
+        task_id = text(evaluation, "task_id")
         task = (
-            (task_id, text(evaluation.get("task")), text(evaluation.get("model")))
+            (task_id, text(evaluation, "task"), text(evaluation, "model"))
             if task_id
             else (file.name,)
         )
         claimed.append((task, claim))
-        logs[task, claim.mark, text(evaluation.get("run_id"))].append(file)
+        logs[task, claim.mark, text(evaluation, "run_id")].append(file)
         if claim.mark > latest.setdefault(task, claim).mark:
             latest[task] = claim
     skipped: dict[str, str] = {}
@@ -111,7 +115,7 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
             yield claim
 
 
-def _copies(logs: Sequence[ListedFile]) -> dict[str, str]:
+def _copies(logs: Files) -> dict[str, str]:
     """Of logs of one run and task, by name, those whose samples another one has, and which one."""
     samples = {file.name: _scored_samples(file) for file in logs if not _is_archive(file)}
     # Checksums of members are compared with each other only.
@@ -169,15 +173,14 @@ def _samples(file: ListedFile) -> Iterator[Any]:
             yield value
 
 
-def _evaluation(file: ListedFile) -> dict[str, Any] | None:
-    """The `eval` section of a log; None if the file is no log."""
+def _evaluation(file: ListedFile) -> Object | None:
     first_bytes = head(file.path, 4096)
     if _is_archive(file):
         if not first_bytes.startswith(b"PK"):
             return None
         try:
             with file.path.open("rb") as archive:
-                return fields(get(_header(archive, _directory(archive)[0])[0], "eval"))
+                return fields(_header(archive, _directory(archive)[0])[0], "eval")
         except (OSError, ValueError):
             return {}
     if not FIRST_OF_LOG.match(first_bytes):
@@ -191,8 +194,7 @@ def _evaluation(file: ListedFile) -> dict[str, Any] | None:
     return evaluation if {"task", "model"} <= evaluation.keys() else None
 
 
-def read(artifact: Artifact) -> Iterator[Reading]:
-    """The samples of a log, and the contents of its header."""
+def read(artifact: Artifact) -> Readings:
     if artifact.path.suffix.lower() == ".eval":
         yield from _archive(artifact.path)
     else:
@@ -207,7 +209,6 @@ def _directory(archive: Any) -> tuple[list[packed.Member], str | None]:
 
 
 def _header(archive: Any, members: list[packed.Member]) -> tuple[Any, list[str]]:
-    """The header, or the start of an unfinished log, and reading errors."""
     by_name = {member.name: member for member in members}
     faults: list[str] = []
     for name in ("header.json", "_journal/start.json"):
@@ -219,7 +220,7 @@ def _header(archive: Any, members: list[packed.Member]) -> tuple[Any, list[str]]
     return {}, faults
 
 
-def _archive(path: Path) -> Iterator[Reading]:
+def _archive(path: Path) -> Readings:
     with path.open("rb") as archive:
         members, damage = _directory(archive)
         header, faults = _header(archive, members)
@@ -237,9 +238,9 @@ def _archive(path: Path) -> Iterator[Reading]:
             yield Reject(fault)
 
 
-def _document(path: Path) -> Iterator[Reading]:
+def _document(path: Path) -> Readings:
     """A log that is one JSON document; its header comes before its samples."""
-    header: dict[str, Any] = {}
+    header: Object = {}
     log: Log | None = None
     damage: ValueError | None = None
     n_samples = 0
@@ -270,77 +271,74 @@ def _document(path: Path) -> Iterator[Reading]:
 
 def _log(header: Any, *, is_empty: bool = False) -> Generator[Reading, None, Log]:
     """Settings, expected attempts and published figures; returns what samples need to know."""
-    evaluation = fields(get(header, "eval"))
-    task = short(text(evaluation.get("task")) or "inspect")
+    evaluation = fields(header, "eval")
+    task = short(text(evaluation, "task") or "inspect")
     config = {
-        **fields(evaluation.get("model_generate_config")),
-        **fields(get(header, "plan", "config")),
+        **fields(evaluation, "model_generate_config"),
+        **fields(header, "plan", "config"),
     }
-    model = text(evaluation.get("model"))
-    limits = {name: get(evaluation, "config", name) for name in LIMITS}
-    sampling = {name: config.get(name) for name in SAMPLING}
+    model = text(evaluation, "model")
+    limits = picked(get(evaluation, "config"), *LIMITS)
+    sampling = picked(config, *SAMPLING)
     repeats = {"num_repeats": _epochs(header)}
-    yield from settings({"model": model, **sampling, **limits, **repeats})
-    yield from settings({"grader": _grader(evaluation)})
+    yield from settings(model=model, **sampling, **limits, **repeats)
+    yield from settings(grader=_grader(evaluation))
     yield from settings(task_args(evaluation.get("task_args")))
     yield from settings(_code(evaluation))
     if is_empty:
         # No row names the benchmark.
-        yield from settings({"log_benchmark": task})
-    status = text(get(header, "status"))
+        yield from settings(log_benchmark=task)
+    status = text(header, "status")
     if status != "success":
-        ended = " ".join((text(get(header, "error", "message")) or "").split())[:LONGEST_VALUE]
-        yield from settings({"log_status": status, "log_error": ended})
+        ended = " ".join((text(header, "error", "message") or "").split())[:LONGEST_VALUE]
+        yield from settings(log_status=status, log_error=ended)
     yield from _figures(header, task if is_empty else None)
     if (total := _total(header)) is not None:
         yield counted("total_samples", total, "num_rollouts")
     request = without_empty(
-        {
-            "model": model,
-            "temperature": number(config.get("temperature")),
-            "top_p": number(config.get("top_p")),
-            "max_output_tokens": config.get("max_tokens"),
-        }
+        model=model,
+        temperature=number(config, "temperature"),
+        top_p=number(config, "top_p"),
+        max_output_tokens=config.get("max_tokens"),
     )
     return Log(task, model, request, _headline(header), _others(evaluation))
 
 
-def _code(evaluation: dict[str, Any]) -> dict[str, str | None]:
-    """The commit of the evaluation's code, and the version of Inspect."""
-    commit = text(get(evaluation, "revision", "commit"))
+def _code(evaluation: Object) -> dict[str, str | None]:
+    commit = text(evaluation, "revision", "commit")
     if commit and get(evaluation, "revision", "dirty") is True:
         commit += " with uncommitted changes"
-    return {"commit": commit, "inspect_ai": text(get(evaluation, "packages", "inspect_ai"))}
+    return {"commit": commit, "inspect_ai": text(evaluation, "packages", "inspect_ai")}
 
 
-def _others(evaluation: dict[str, Any]) -> frozenset[str]:
+def _others(evaluation: Object) -> frozenset[str]:
     """The models of other roles and of scorers, whole and as providers name them.
 
     A provider may call the evaluated model by its date.
     """
     roles = [
         one
-        for role in fields(evaluation.get("model_roles")).values()
+        for role in fields(evaluation, "model_roles").values()
         for one in (role if isinstance(role, list) else [role])
     ]
     names = {text(get(one, "model") or one) for one in roles}
     names |= {*(_grader(evaluation) or "").split(", ")}
-    model = short(text(evaluation.get("model")) or "")
+    model = short(text(evaluation, "model") or "")
     dated = re.compile(re.escape(model) + r"([-@.:]?\d[\d.-]*)?")
     others = {name for name in names if name and not dated.fullmatch(short(name))}
     return frozenset({*others, *map(short, others)})
 
 
-def _grader(evaluation: dict[str, Any]) -> str | None:
+def _grader(evaluation: Object) -> str | None:
     """The models that grade: of the scorers, else of the role; else the evaluated model itself."""
     default = get(evaluation, "model_roles", "grader", "model") or evaluation.get("model")
     graders: list[Any] = []
-    for scorer in items(evaluation.get("scorers")):
+    for scorer in items(evaluation, "scorers"):
         named = get(scorer, "options", "model")
-        if named or short(text(get(scorer, "name")) or "") in GRADED_BY_MODEL:
+        if named or short(text(scorer, "name") or "") in GRADED_BY_MODEL:
             graders += named if isinstance(named, list) else [named or default]
     names = {name for one in graders if (name := text(get(one, "model") or one))}
-    return ", ".join(sorted(names)) or text(get(evaluation, "model_roles", "grader", "model"))
+    return ", ".join(sorted(names)) or text(evaluation, "model_roles", "grader", "model")
 
 
 def _epochs(header: Any) -> int:
@@ -349,9 +347,8 @@ def _epochs(header: Any) -> int:
 
 
 def _total(header: Any) -> float | None:
-    """The number of samples of a complete log."""
     is_whole = get(header, "status") == "success"
-    return number(get(header, "results", "total_samples")) if is_whole else None
+    return number(header, "results", "total_samples") if is_whole else None
 
 
 def _expected(header: Any, n_samples: int | None, seen: set[str]) -> Iterator[Expected]:
@@ -364,7 +361,7 @@ def _expected(header: Any, n_samples: int | None, seen: set[str]) -> Iterator[Ex
     total = _total(header)
     if n_samples is not None and n_samples < (total or 0):
         return
-    ids = [text(one) for one in items(get(header, "eval", "dataset", "sample_ids"))]
+    ids = [text(one) for one in items(header, "eval", "dataset", "sample_ids")]
     if total is not None and total < len(ids) * _epochs(header):
         if total == n_samples == len(seen) * _epochs(header):
             yield from expected(sorted(seen), _epochs(header))
@@ -378,9 +375,9 @@ def _expected(header: Any, n_samples: int | None, seen: set[str]) -> Iterator[Ex
 
 def _published(header: Any) -> list[Any]:
     """Scores with their metrics; the oldest logs have one, without a list."""
-    results = fields(get(header, "results"))
+    results = fields(header, "results")
     if "scores" in results or "metrics" not in results:
-        return items(results.get("scores"))
+        return items(results, "scores")
     return [{**results, "name": get(results, "scorer", "name"), "scorer": None}]
 
 
@@ -391,18 +388,18 @@ def _headline(header: Any) -> tuple[str, ...]:
     """
     published = _published(header)
     chosen = get(header, "results", "headline")
-    first = text(get(published, 0, "name"))
+    first = text(published, 0, "name")
     names: list[str | None] = []
     for score in [chosen, *published] if chosen else published:
-        scorer = text(get(score, "scorer")) or first
-        value = text(get(score, "score")) or text(get(score, "name"))
+        scorer = text(score, "scorer") or first
+        value = text(score, "score") or text(score, "name")
         names.append(scorer if value in (scorer, None) else f"{scorer}.{value}")
         if chosen:
             break
     if not published and not chosen:
-        scorer = text(get(header, "eval", "scorers", 0, "name"))
+        scorer = text(header, "eval", "scorers", 0, "name")
         # A scorer of several values has metrics by their names.
-        values = list(fields(get(header, "eval", "scorers", 0, "metrics")))[:1]
+        values = list(fields(header, "eval", "scorers", 0, "metrics"))[:1]
         names += [f"{scorer}.{value}" for value in values if scorer]
         names.append(scorer)
     return tuple(name for name in names if name)
@@ -413,12 +410,12 @@ def _figures(header: Any, variant: str | None) -> Iterator[Figure]:
     headline = _headline(header)[:1]
     is_first = True
     for score in _published(header):
-        name, scorer = text(get(score, "name")) or "", text(get(score, "scorer"))
+        name, scorer = text(score, "name") or "", text(score, "scorer")
         field = f"scores.{name}" if scorer in (None, name) else f"scores.{scorer}.{name}"
-        reducer = text(get(score, "reducer")) or "mean"
-        several = text(get(score, "reducer"))
-        for key, metric in fields(get(score, "metrics")).items():
-            kind = (text(get(metric, "name")) or key).rpartition("/")[2]
+        reducer = text(score, "reducer") or "mean"
+        several = text(score, "reducer")
+        for key, metric in fields(score, "metrics").items():
+            kind = (text(metric, "name") or key).rpartition("/")[2]
             means = reason = None
             if reducer != "mean":
                 reason = f"defined otherwise: epochs are reduced by {reducer}"

@@ -15,6 +15,7 @@ from datetime import datetime
 from typing import Any
 
 from . import (
+    Object,
     Row,
     as_json,
     call,
@@ -25,6 +26,7 @@ from . import (
     number,
     packed,
     parsed,
+    picked,
     result,
     scores_of,
     text,
@@ -32,7 +34,6 @@ from . import (
 )
 
 LETTERS = {"c": 1.0, "p": 0.5, "i": 0.0, "n": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
-# Fields that a sample must have before its events, so that these can be skipped.
 MEDIA = ("image", "audio")
 LONGEST_MEDIA = 1_500_000
 # Of the results of all tools of one sample.
@@ -44,6 +45,7 @@ USUAL_ENDS = ("stop", "tool_calls")
 # Spans of the events of scorers.
 SCORING = ("scorers", "scorer")
 COUNTED = ("input_tokens", "input_tokens_cache_read", "input_tokens_cache_write")
+# Fields that a sample must have before its events, so that these can be skipped.
 BEFORE_EVENTS = {"id", "epoch", "messages", "output", "scores"}
 
 
@@ -53,14 +55,13 @@ class Log:
 
     task: str
     model: str | None
-    request: dict[str, Any]
+    request: Object
     scores: tuple[str, ...]
     # Names of models that only other roles have, whole and without their provider.
     others: frozenset[str] = frozenset()
 
 
 def short(name: str) -> str:
-    """A name without its organization or package."""
     return name.rstrip("/").rpartition("/")[2]
 
 
@@ -95,32 +96,33 @@ def row(sample: Any, log: Log) -> Row:
     """A sample as a row; ValueError if it is invalid."""
     if not isinstance(sample, dict):
         raise ValueError("not a sample")
-    task, epoch = text(sample.get("id")), sample.get("epoch", 1)
+    task, epoch = text(sample, "id"), sample.get("epoch", 1)
     if task is None or not isinstance(epoch, int):
         raise ValueError("a sample without an id or an epoch")
-    attachments = fields(sample.get("attachments"))
+    attachments = fields(sample, "attachments")
     scores, output = _scores(sample, log), _output(sample, attachments, log)
     chosen = _chosen(scores, log.scores)
-    error = text(get(sample, "error", "message"))
+    error = text(sample, "error", "message")
     ended = _stop_reason(sample, log)
+    limit = text(sample, "limit", "type") or text(sample, "limit")
     value = {
         "_ng_task_index": task,
         "_ng_rollout_index": epoch - 1,
         "reward": chosen["score"] if chosen and _is_graded(chosen) else None,
         "responses_create_params": {**log.request, "input": _question(sample, attachments)},
-        "response": without_empty({"model": log.model, "usage": _usage(sample, log)})
+        "response": without_empty(model=log.model, usage=_usage(sample, log))
         | ({"output": output} if output or sample.get("messages") else {}),
         "target": sample.get("target"),
-        "metadata": fields(sample.get("metadata")),
+        "metadata": fields(sample, "metadata"),
         **scores_of(scores, chosen["name"] if chosen else None),
         **({} if ended in USUAL_ENDS else {"stop_reason": ended}),
-        "termination_reason": _limit(sample.get("limit")),
+        "termination_reason": f"{limit} limit" if limit else None,
         "error_message": error,
         "exception_type": _exception(error),
-        "n_error_retries": len(items(sample.get("error_retries"))),
+        "n_error_retries": len(items(sample, "error_retries")),
         "is_invalidated": sample.get("invalidation") is not None,
-        "total_run_time": number(sample.get("total_time")) or _seconds(sample),
-        "working_time": number(sample.get("working_time")),
+        "total_run_time": number(sample, "total_time") or _seconds(sample),
+        "working_time": number(sample, "working_time"),
     }
     own = {"answer": "extracted_answer", "grade": "grade"}
     details = {named: chosen.pop(name) for name, named in own.items() if chosen and name in chosen}
@@ -130,43 +132,36 @@ def row(sample: Any, log: Log) -> Row:
     if chosen and not _is_graded(chosen):
         details["explanation"] = NO_GRADE
     # A scorer that found no answer writes an empty one; an attempt without words has none to find.
-    if chosen and chosen["name"] in _unanswered(sample) and any(_own_texts(output)):
+    answer = get(sample, "scores", chosen["name"], "answer") if chosen else None
+    if answer == "" and any(_own_texts(output)):
         details["extracted_answer"] = ""
     return Row(
         {**value, **details},
         benchmark=log.task,
         # Samples are paired by their input, not by what a solver asked instead.
         question=sample["input"] if _asked_instead(sample) else None,
-        limit_reached=_limit_type(sample.get("limit")),
+        limit_reached=limit,
         usual_end=ended if ended in USUAL_ENDS else None,
     )
 
 
-def _is_graded(score: dict[str, Any]) -> bool:
+def _is_graded(score: Object) -> bool:
     """Whether a judge gave the verdict; Inspect counts a 0 where its answer had none."""
     return not score.get("explanation", "").startswith(NO_GRADE)
 
 
-def _is_of_grader(answer: str | None, score: dict[str, Any], output: list[dict[str, Any]]) -> bool:
+def _is_of_grader(answer: str | None, score: Object, output: list[Object]) -> bool:
     """Whether an answer is the grader's own explanation, and in no words of the attempt."""
     if answer is None or answer != score.get("explanation"):
         return False
     return not any(answer in part for part in _own_texts(output))
 
 
-def _own_texts(output: list[dict[str, Any]]) -> list[str]:
-    """The texts of the attempt's own messages."""
+def _own_texts(output: list[Object]) -> list[str]:
     return [part for one in output if get(one, "role") == "assistant" for part in _texts_of(one)]
 
 
-def _unanswered(sample: dict[str, Any]) -> list[str]:
-    """The scores whose answer is recorded as an empty text."""
-    return [
-        name for name, score in fields(sample.get("scores")).items() if get(score, "answer") == ""
-    ]
-
-
-def _own_events(sample: dict[str, Any], log: Log) -> list[Any]:
+def _own_events(sample: Object, log: Log) -> list[Any]:
     """The tool events, and those of the evaluated model; none of scorers and of other roles.
 
     A log without calls of the model that it names evaluates its roles: then all are read that are
@@ -179,41 +174,40 @@ def _own_events(sample: dict[str, Any], log: Log) -> list[Any]:
     return [one for one in events if get(one, "role") != "grader"]
 
 
-def _solver_events(sample: dict[str, Any]) -> list[Any]:
+def _solver_events(sample: Object) -> list[Any]:
     """The events of models and tools before anything is scored."""
     scoring: set[str | None] = set()
     depth = 0  # of steps, which older logs have for spans
     events = []
-    for event in items(sample.get("events")):
+    for event in items(sample, "events"):
         kind = get(event, "event")
         if kind == "span_begin":
-            is_scorer = get(event, "type") in SCORING or text(get(event, "parent_id")) in scoring
-            scoring |= {text(get(event, "id"))} - {None} if is_scorer else set()
+            is_scorer = get(event, "type") in SCORING or text(event, "parent_id") in scoring
+            scoring |= {text(event, "id")} - {None} if is_scorer else set()
         elif kind == "step" and (depth or get(event, "type") in SCORING):
             depth += 1 if get(event, "action") == "begin" else -1
-        elif kind in ("model", "tool") and not depth and text(get(event, "span_id")) not in scoring:
+        elif kind in ("model", "tool") and not depth and text(event, "span_id") not in scoring:
             events.append(event)
     return events
 
 
 def _is_of_evaluated(event: Any, log: Log) -> bool:
-    named = text(get(event, "model"))
+    named = text(event, "model")
     is_model = not named or not log.model or short(named) == short(log.model)
-    return is_model and not text(get(event, "role"))
+    return is_model and not text(event, "role")
 
 
 def _is_of_other(answered: Any, log: Log) -> bool:
-    """Whether a message or an output is of another role's model."""
-    return text(get(answered, "model")) in log.others
+    return text(answered, "model") in log.others
 
 
-def _stop_reason(sample: dict[str, Any], log: Log) -> str | None:
+def _stop_reason(sample: Object, log: Log) -> str | None:
     """Why the model stopped last; None if Inspect recorded `unknown`.
 
     Where its output does not say so, the last call of any model whose answer is a message does,
     else the last call of the evaluated model.
     """
-    answers = [one for one in items(sample.get("messages")) if get(one, "role") == "assistant"]
+    answers = [one for one in items(sample, "messages") if get(one, "role") == "assistant"]
     turns = {name for answer in answers for name in _ids(answer)}
     calls = [one for one in _solver_events(sample) if get(one, "event") == "model"]
     answered = [
@@ -232,18 +226,16 @@ def _stop_reason(sample: dict[str, Any], log: Log) -> str | None:
 
 
 def _ids(answer: Any) -> set[str]:
-    """The ids of a message and of its calls; old messages have none."""
-    of_calls = (text(get(one, "id")) for one in items(get(answer, "tool_calls")))
-    return {name for name in (text(get(answer, "id")), *of_calls) if name}
+    of_calls = (text(one, "id") for one in items(answer, "tool_calls"))
+    return {name for name in (text(answer, "id"), *of_calls) if name}
 
 
 def _reason(output: Any) -> str | None:
-    return text(get(output, "choices", 0, "stop_reason"))
+    return text(output, "choices", 0, "stop_reason")
 
 
-def _seconds(sample: dict[str, Any]) -> float | None:
-    """From the first event to the last, for logs without a total."""
-    times = [get(one, "timestamp") for one in items(sample.get("events"))]
+def _seconds(sample: Object) -> float | None:
+    times = [get(one, "timestamp") for one in items(sample, "events")]
     try:
         first, last = (datetime.fromisoformat(times[place]) for place in (0, -1))
         return (last - first).total_seconds()
@@ -251,19 +243,19 @@ def _seconds(sample: dict[str, Any]) -> float | None:
         return None
 
 
-def _chosen(scores: list[dict[str, Any]], names: tuple[str, ...]) -> dict[str, Any] | None:
+def _chosen(scores: list[Object], names: tuple[str, ...]) -> Object | None:
     """The score that is the reward; where the log names none, the first."""
     by_name = {score["name"]: score for score in reversed(scores)}
     wanted = [by_name[name] for name in names if name in by_name]
-    return (wanted or ([] if names else scores) or [None])[0]
+    return next(iter(wanted or ([] if names else scores)), None)
 
 
-def _scores(sample: dict[str, Any], log: Log) -> list[dict[str, Any]]:
+def _scores(sample: Object, log: Log) -> list[Object]:
     """Every score as a number, one for each value of a scorer that gives several.
 
     The oldest samples have one score, which only the log names.
     """
-    scores = fields(sample.get("scores"))
+    scores = fields(sample, "scores")
     if not scores and isinstance(sample.get("score"), dict):
         scores = {log.scores[0] if log.scores else "score": sample["score"]}
     listed = []
@@ -272,8 +264,8 @@ def _scores(sample: dict[str, Any], log: Log) -> list[dict[str, Any]]:
         parts = value.items() if isinstance(value, dict) else [(None, value)]
         for key, part in parts:
             details = {
-                "explanation": text(get(score, "explanation")),
-                "answer": text(get(score, "answer")),
+                "explanation": text(score, "explanation"),
+                "answer": text(score, "answer"),
             }
             number_ = _number(part)
             named = {"name": name if key is None else f"{name}.{key}", "score": number_}
@@ -288,29 +280,19 @@ def _number(value: Any) -> float | None:
     return LETTERS[letter] if letter in LETTERS else number(value)
 
 
-def _limit_type(limit: Any) -> str | None:
-    return text(get(limit, "type")) or text(limit)
-
-
-def _limit(limit: Any) -> str | None:
-    kind = _limit_type(limit)
-    return f"{kind} limit" if kind else None
-
-
 def _exception(error: str | None) -> str | None:
     match = re.match(r"([A-Za-z_]\w*)\s*[(:]", error or "")
     return match[1] if match else None
 
 
-def _usage(sample: dict[str, Any], log: Log) -> dict[str, Any] | None:
-    """The usage of the evaluated model, without that of judges."""
-    usage = fields(sample.get("model_usage"))
+def _usage(sample: Object, log: Log) -> Object | None:
+    usage = fields(sample, "model_usage")
     every = {name: one for name, one in usage.items() if name not in log.others}
     used = every.get(log.model or "") or (next(iter(every.values())) if len(every) == 1 else None)
     if not isinstance(used, dict):
         return None
-    total_input = sum(number(used.get(name)) or 0 for name in COUNTED)
-    rest = (number(used.get("total_tokens")) or 0) - total_input
+    total_input = sum(number(used, name) or 0 for name in COUNTED)
+    rest = (number(used, "total_tokens") or 0) - total_input
     # Some writers give the total and leave the output at 0.
     output = rest if used.get("output_tokens") == 0 and rest > 0 else used.get("output_tokens")
     # Cached input is input; where it is counted apart, the total has room for it.
@@ -322,8 +304,7 @@ def _usage(sample: dict[str, Any], log: Log) -> dict[str, Any] | None:
     return without_empty({**used, **tokens, "cost": used.get("total_cost")})
 
 
-def _question(sample: dict[str, Any], attachments: dict[str, Any]) -> list[dict[str, Any]]:
-    """The system message, if there is one, and the input with its choices."""
+def _question(sample: Object, attachments: Object) -> list[Object]:
     first = get(sample, "messages", 0)
     system = [first] if get(first, "role") == "system" else []
     sample_input = sample.get("input")
@@ -335,20 +316,20 @@ def _question(sample: dict[str, Any], attachments: dict[str, Any]) -> list[dict[
     if any(get(one, "role") == "system" for one in messages):
         system = []
     question = [
-        message(_content(get(one, "content"), attachments), text(get(one, "role")) or "user")
+        message(_content(get(one, "content"), attachments), text(one, "role") or "user")
         for one in [*system, *messages]
     ]
-    choices = [text(one) or "" for one in items(sample.get("choices"))]
+    choices = [text(one) or "" for one in items(sample, "choices")]
     if choices:
         listed = "\n".join(f"{chr(65 + place)}) {one}" for place, one in enumerate(choices))
         question.append(message(listed, "user"))
     return question
 
 
-def _asked_instead(sample: dict[str, Any]) -> dict[str, Any] | None:
+def _asked_instead(sample: Object) -> Object | None:
     """The first user message, where a solver asked something else than the input, as of a dummy."""
     sample_input = sample.get("input")
-    messages = items(sample.get("messages"))
+    messages = items(sample, "messages")
     questions = [one for one in messages if get(one, "role") == "user"]
     begun = [get(one, "role") for one in messages if get(one, "role") != "system"]
     if not isinstance(sample_input, str) or begun[:1] != ["user"]:
@@ -359,13 +340,12 @@ def _asked_instead(sample: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _texts_of(one: Any) -> list[str]:
-    """The texts of a message."""
     content = get(one, "content")
     parts = content if isinstance(content, list) else [content]
     return [text(get(part, "text") or part) or "" for part in parts]
 
 
-def _output(sample: dict[str, Any], attachments: dict[str, Any], log: Log) -> list[dict[str, Any]]:
+def _output(sample: Object, attachments: Object, log: Log) -> list[Object]:
     """The messages after the question; from the events if the messages have no answer.
 
     If the events have none either, the answer is the output of the sample. User messages that a
@@ -373,7 +353,7 @@ def _output(sample: dict[str, Any], attachments: dict[str, Any], log: Log) -> li
     """
     messages = [
         {**one, "role": "user"} if _is_of_other(one, log) else one
-        for one in items(sample.get("messages"))
+        for one in items(sample, "messages")
     ]
     sample_input = sample.get("input")
     n_users = (
@@ -397,7 +377,7 @@ def _output(sample: dict[str, Any], attachments: dict[str, Any], log: Log) -> li
     return _within_size(item for one in messages[place:] for item in turn_items(one, attachments))
 
 
-def _within_size(turns: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+def _within_size(turns: Iterable[Object]) -> list[Object]:
     """All items; images and sounds of tool results only up to a size in all.
 
     Screenshots of every step would be most of a warehouse.
@@ -415,7 +395,7 @@ def _within_size(turns: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return every
 
 
-def _from_events(sample: dict[str, Any], log: Log) -> Iterator[Any]:
+def _from_events(sample: Object, log: Log) -> Iterator[Any]:
     for event in _own_events(sample, log):
         kind = get(event, "event")
         if kind == "model" and (answer := get(event, "output", "choices", 0, "message")):
@@ -425,7 +405,7 @@ def _from_events(sample: dict[str, Any], log: Log) -> Iterator[Any]:
             yield {"role": "tool", "tool_call_id": get(event, "id"), **answered}
 
 
-def turn_items(turn: Any, attachments: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def turn_items(turn: Any, attachments: Object) -> Iterator[Object]:
     """A message, its reasoning and its calls, which EvalScope writes as OpenAI does."""
     role = get(turn, "role")
     content = _content(get(turn, "content"), attachments)
@@ -448,7 +428,7 @@ def turn_items(turn: Any, attachments: dict[str, Any]) -> Iterator[dict[str, Any
             yield result(_answer(get(part, "result"), get(part, "error")), get(part, "id"))
         elif get(part, "type") != "reasoning" and part:
             waiting.append(part)
-    calls = items(get(turn, "tool_calls"))
+    calls = items(turn, "tool_calls")
     content = waiting if isinstance(content, list) else content
     has_calls = bool(calls) or any(get(part, "type") == "tool_use" for part in parts)
     # A message of the model without words and calls is an empty answer.
@@ -460,7 +440,7 @@ def turn_items(turn: Any, attachments: dict[str, Any]) -> Iterator[dict[str, Any
         yield call(get(function, "name") or function, arguments, get(one, "id"))
 
 
-def _message(content: Any, role: Any) -> Iterator[dict[str, Any]]:
+def _message(content: Any, role: Any) -> Iterator[Object]:
     if content:
         yield message(content, text(role) or "assistant")
 
@@ -469,25 +449,25 @@ def _answer(content: Any, error: Any) -> str:
     """The result of a tool; errors as JSON, which is recognised as an error."""
     output = content if isinstance(content, str) else as_json(_without_media(content))
     if isinstance(content, list) and all(get(part, "type") == "text" for part in content):
-        output = "".join(text(get(part, "text")) or "" for part in content)
+        output = "".join(text(part, "text") or "" for part in content)
     if error is None:
         return output
-    kind, reason = text(get(error, "type")), text(get(error, "message")) or text(error)
+    kind, reason = text(error, "type"), text(error, "message") or text(error)
     whole = {"error": ": ".join(part for part in (kind, reason) if part) or "error"}
     return as_json(whole | ({"output": output} if content else {}))
 
 
-def _content(content: Any, attachments: dict[str, Any]) -> Any:
+def _content(content: Any, attachments: Object) -> Any:
     """Text or parts, with attachments inserted; images that are no data are only named."""
     if isinstance(content, list):
         return [_part(part, attachments) for part in content]
     return _attached(content, attachments)
 
 
-def _part(part: Any, attachments: dict[str, Any]) -> dict[str, Any]:
-    kind = text(get(part, "type")) or "part"
+def _part(part: Any, attachments: Object) -> Object:
+    kind = text(part, "type") or "part"
     if kind == "tool_use":
-        called = {name: get(part, name) for name in ("id", "name", "arguments", "error")}
+        called = picked(part, "id", "name", "arguments", "error")
         return {"type": kind, **called, "result": _attached(get(part, "result"), attachments)}
     for name in ("reasoning", "text"):
         if isinstance(get(part, name), str):
@@ -508,8 +488,8 @@ def _without_media(content: Any) -> Any:
     ]
 
 
-def _attached(value: Any, attachments: dict[str, Any]) -> str:
+def _attached(value: Any, attachments: Object) -> str:
     written = value if isinstance(value, str) else ""
     if written.startswith("attachment://"):
-        return text(attachments.get(written.removeprefix("attachment://"))) or written
+        return text(attachments, written.removeprefix("attachment://")) or written
     return written

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,15 @@ LONGEST_TEXT = 10_000
 LONGEST_QUOTE = 60
 LONGEST_MODE = 100
 LARGEST = 2**31
+
+
+def _value(row: dict[str, Any], field: str, wanted: str, *types: type) -> Any:
+    """A value of one of these types, or null."""
+    value = row.get(field)
+    # By exact type: true is an integer to Python.
+    if value is not None and type(value) not in types:
+        raise ValueError(f"{field} is {gym.json_type(value)}, not {wanted}")
+    return value
 
 
 @dataclass(frozen=True)
@@ -58,42 +68,32 @@ def read(line: str) -> Label:
     if index is not None and mode is None and row.get("cause") is None:
         raise ValueError("mode and cause are missing")
     return Label(
-        run_id=_key(row, "run", str),
-        task_id=bounded_name(_key(row, "task", str, int)),
+        run_id=_key(row, "run", "a string", str),
+        task_id=bounded_name(_key(row, "task", "a string or a whole number", str, int)),
         rollout_index=index,
         mode=mode,
         seed=_number(row, "seed"),
         cause=None if mode and row.get("cause") is None else _cause(row),
-        intervention=_intervention(row),
+        intervention=_known(row, "intervention", INTERVENTIONS),
         note=_text(row, "note"),
         said_by=_text(row, "by"),
         evidence=_evidence(row),
     )
 
 
-def _key(row: dict[str, Any], name: str, *types: type) -> str:
+def _key(row: dict[str, Any], name: str, wanted: str, *types: type) -> str:
     """`run` or `run_id`, `task` or `task_id`; both if they are equal."""
-    values = set()
-    for field in (name, f"{name}_id"):
-        value = row.get(field)
-        if value is None:
-            continue
-        # By exact type: true is an integer to Python.
-        if type(value) not in types:
-            wanted = "a string or a whole number" if int in types else "a string"
-            raise ValueError(f"{field} is {gym.json_type(value)}, not {wanted}")
-        values.add(str(value))
-    if not values:
+    values = {_value(row, field, wanted, *types) for field in (name, f"{name}_id")}
+    known = {str(value) for value in values if value is not None}
+    if not known:
         raise ValueError(f"{name} is missing")
-    if len(values) > 1:
+    if len(known) > 1:
         raise ValueError(f"{name} and {name}_id differ")
-    return values.pop()
+    return known.pop()
 
 
 def _text(row: dict[str, Any], field: str) -> str | None:
-    value = row.get(field)
-    if value is not None and not isinstance(value, str):
-        raise ValueError(f"{field} is {gym.json_type(value)}, not a string")
+    value: str | None = _value(row, field, "a string", str)
     return None if value is None else value[:LONGEST_TEXT]
 
 
@@ -109,34 +109,28 @@ def _words(row: dict[str, Any], field: str) -> str | None:
 
 
 def _number(row: dict[str, Any], field: str) -> int | None:
-    value = row.get(field)
-    if value is None:
-        return None
-    if type(value) is not int:
-        raise ValueError(f"{field} is {gym.json_type(value)}, not a whole number")
-    if not 0 <= value < LARGEST:
+    value: int | None = _value(row, field, "a whole number", int)
+    if value is not None and not 0 <= value < LARGEST:
         raise ValueError(f"{field} is not a number from 0 to {LARGEST - 1}")
     return value
 
 
+def _known(row: dict[str, Any], field: str, known: Sequence[str], others: str = "") -> str | None:
+    value = _text(row, field)
+    if value is not None and value not in known:
+        listed = ", ".join(known) + others
+        raise ValueError(f"unknown {field} {_quoted(value)}: it is one of {listed}")
+    return value
+
+
 def _cause(row: dict[str, Any]) -> str:
-    cause = _text(row, "cause")
+    first, plus, second = (_text(row, "cause") or "").partition("+")
+    if plus and first in CAUSES and second in CAUSES and first != second:
+        return f"{first}+{second}"
+    cause = _known(row, "cause", (*CAUSES, UNEXPLAINED), ", or two of the first six such as BI+KG")
     if cause is None:
         raise ValueError("cause is missing")
-    first, plus, second = cause.partition("+")
-    is_mixed = bool(plus) and first in CAUSES and second in CAUSES and first != second
-    if not is_mixed and cause not in (*CAUSES, UNEXPLAINED):
-        known = f"{', '.join(CAUSES)}, {UNEXPLAINED}, or two of the first six such as BI+KG"
-        raise ValueError(f"unknown cause {_quoted(cause)}: it is one of {known}")
     return cause
-
-
-def _intervention(row: dict[str, Any]) -> str | None:
-    intervention = _text(row, "intervention")
-    if intervention is not None and intervention not in INTERVENTIONS:
-        known = ", ".join(INTERVENTIONS)
-        raise ValueError(f"unknown intervention {_quoted(intervention)}: it is one of {known}")
-    return intervention
 
 
 def _evidence(row: dict[str, Any]) -> tuple[Citation, ...]:

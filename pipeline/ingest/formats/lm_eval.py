@@ -7,9 +7,11 @@ Files of one evaluation have one time in their names; the oldest have none, and 
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +19,16 @@ from ...artifact import Artifact, Kind, ListedFile
 from . import (
     MOST_EXPECTED,
     Claim,
+    Claims,
     Figure,
+    Files,
     Line,
-    Reading,
+    Object,
+    Readings,
     Reject,
     Row,
     Setting,
+    claims_of,
     counted,
     document,
     documents,
@@ -35,6 +41,9 @@ from . import (
     number,
     objects,
     packed,
+    paths_of,
+    picked,
+    readable,
     recorded,
     settings,
     text,
@@ -50,7 +59,8 @@ FILES = (
 GIVES = "checks transcript tokens durations"
 SCORE = (
     "the first metric of the task that is a number in the row and better the higher it is "
-    "(`metric_list` of the results, else `metrics` of the row); the others are checks"
+    "(`metric_list` of the results, else `metrics` of the row), or the accuracy made of it "
+    "(`bleu_acc` of `bleu_max`); the others are checks"
 )
 NOTES = (
     "One run per task and filter; the tasks of a group that has a figure of their main metric, the "
@@ -80,7 +90,7 @@ UNKNOWN_MEAN = "how its rows were aggregated is not recorded"
 UNKNOWN_WEIGHTS = "whether its tasks were weighted by their size is not recorded"
 
 
-def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
+def claims(files: Files) -> Claims:
     """Samples, and results of their time and folder, or of the folder above."""
     samples: dict[tuple[str, str], list[ListedFile]] = defaultdict(list)
     results: dict[tuple[str, str], list[ListedFile]] = defaultdict(list)
@@ -88,25 +98,20 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
         match = PARTS.match(file.base)
         if match and (of_rows := _is_samples(file, match)) is not None:
             (samples if of_rows else results)[file.folder, match["time"] or ""].append(file)
-    claimed: set[str] = set()
+    claimed: set[ListedFile] = set()
     for (folder, time), listed in samples.items():
         evaluations: dict[tuple[ListedFile, ...], list[ListedFile]] = defaultdict(list)
         for file in listed:
             evaluations[_about(file, time, samples.keys(), results)].append(file)
         for about, rows in evaluations.items():
-            models = map(_model, documents(file.path for file in about))
+            models = map(_model, documents(paths_of(about)))
             stem = _short(next(filter(None, models), rows[0].path.parent.name))
             # Several evaluations without a time differ by the names of their results.
-            is_several = len(evaluations) > 1 and bool(about)
-            mark = _label(about[0]) if is_several else time
-            for file in (*rows, *about):
-                of_rows = file in rows
-                beside = tuple(other.path for other in (about if of_rows else rows))
-                kind = Kind.ROLLOUTS if of_rows else Kind.AGGREGATE_METRICS
-                yield Claim(file, kind, folder, stem, mark=mark, beside=beside)
-            claimed.update(file.name for file in about)
+            mark = _label(about[0]) if len(evaluations) > 1 and about else time
+            yield from claims_of(rows, about, folder, stem, mark)
+            claimed.update(about)
     for (folder, time), alone in results.items():
-        unclaimed = [file for file in alone if file.name not in claimed]
+        unclaimed = [file for file in alone if file not in claimed]
         for file in unclaimed:
             if (model := _only_figures(file.path)) is not None:
                 stem = _short(model) or file.path.parent.name
@@ -148,11 +153,11 @@ def _about(
 
 
 def _lists(results: ListedFile, samples: ListedFile) -> bool:
-    known = next(documents([results.path]), None)
-    return _task(samples.path, known) in fields(get(known, "results"))
+    known = readable(results.path)
+    return _task(samples.path, known) in fields(known, "results")
 
 
-def _with_own_words(results: Sequence[ListedFile], samples: ListedFile) -> list[ListedFile]:
+def _with_own_words(results: Files, samples: ListedFile) -> list[ListedFile]:
     """The results that share a word or a number with samples which the results do not all have."""
     words = {file: _words(_label(file)) for file in results}
     own = _words(_label(samples))
@@ -175,11 +180,11 @@ def _label(file: ListedFile) -> str:
 
 def _only_figures(path: Path) -> str | None:
     """The model of results without samples, or an empty name; None if the harness is another."""
-    results = next(documents([path]), None)
+    results = readable(path)
     # Before 0.4 there is one configuration.
-    is_older = {"model", "num_fewshot"} <= fields(get(results, "config")).keys()
+    is_older = {"model", "num_fewshot"} <= fields(results, "config").keys()
     is_harness = "versions" in fields(results) and ("configs" in fields(results) or is_older)
-    is_own = is_harness and fields(get(results, "results"))
+    is_own = is_harness and fields(results, "results")
     return _model(results) or "" if is_own else None
 
 
@@ -200,21 +205,20 @@ def _is_samples(file: ListedFile, match: re.Match[str]) -> bool | None:
 def _model(results: Any) -> str | None:
     """The name of the model; older results have it in the arguments."""
     arguments = get(results, "config", "model_args")
-    named_model = MODEL.search(arguments) if isinstance(arguments, str) else None
-    named = (
-        text(get(arguments, "pretrained"))
-        or text(get(arguments, "model"))
-        or (named_model and named_model[1])
+    named = MODEL.search(arguments) if isinstance(arguments, str) else None
+    return (
+        text(results, "model_name")
+        or text(arguments, "pretrained")
+        or text(arguments, "model")
+        or (named[1] if named else text(results, "model_name_sanitized"))
     )
-    return text(get(results, "model_name")) or named or text(get(results, "model_name_sanitized"))
 
 
 def _short(name: str) -> str:
     return re.split(r"/|__", name.strip("/"))[-1]
 
 
-def read(artifact: Artifact) -> Iterator[Reading]:
-    """Rows of samples; figures, settings and what was expected of results."""
+def read(artifact: Artifact) -> Readings:
     if artifact.kind is Kind.ROLLOUTS and FIRST_OF_RESULTS.match(head(artifact.path, LONG)):
         yield from _results_alone(document(artifact.path))
     elif artifact.kind is Kind.ROLLOUTS:
@@ -231,7 +235,7 @@ def _task(path: Path, results: Any) -> str:
     match = PARTS.match(path.name)
     name = match["name"] if match else path.name
     own = name.removeprefix("samples_")
-    known = {**fields(get(results, "configs")), **fields(get(results, "results"))}
+    known = {**fields(results, "configs"), **fields(results, "results")}
     if own in known:
         return own
     ends = [task for task in known if name.endswith(f"_{task}")]
@@ -245,11 +249,11 @@ def _groups(results: Any) -> dict[str, list[str]]:
     It has a figure of the main metric of all its tasks; others only list what was run together.
     """
     above: dict[str, str] = {}
-    for group, children in fields(get(results, "group_subtasks")).items():
+    for group, children in fields(results, "group_subtasks").items():
         above |= {child: group for one in items(children) if (child := text(one))}
     lines: dict[str, list[str]] = {}
     metrics: dict[str, set[str]] = defaultdict(set)
-    for task, config in fields(get(results, "configs")).items():
+    for task, config in fields(results, "configs").items():
         line: list[str] = []
         while (group := above.get(line[0] if line else task, task)) not in (task, *line):
             line.insert(0, group)
@@ -259,7 +263,7 @@ def _groups(results: Any) -> dict[str, list[str]]:
     whole = {
         group
         for group, main in metrics.items()
-        for key, value in fields(get(results, "results", group)).items()
+        for key, value in fields(results, "results", group).items()
         if {key.partition(",")[0]} == main and number(value) is not None
     }
     return {
@@ -273,11 +277,11 @@ def _variant(task: str, of_filter: str) -> str:
     return task if of_filter == "none" else f"{task}-{of_filter}"
 
 
-def _samples(artifact: Artifact) -> Iterator[Reading]:
-    results = next(documents(artifact.beside), None)
+def _samples(artifact: Artifact) -> Readings:
+    results = readable(*artifact.beside)
     task = _task(artifact.path, results)
-    config = fields(get(results, "configs", task))
-    named = filters(config, fields(get(results, "results", task)))
+    config = fields(results, "configs", task)
+    named = filters(config, fields(results, "results", task))
     model = _model(results)
     groups = _groups(results).get(task, [])
     benchmark, before = (groups[0], f"{task}/") if groups else (task, "")
@@ -289,11 +293,11 @@ def _samples(artifact: Artifact) -> Iterator[Reading]:
             n_rejects += isinstance(sample, Reject)
             yield sample
             continue
-        document_id = text(sample.get("doc_id"))
+        document_id = text(sample, "doc_id")
         if document_id is None or not {"filter", "metrics", "filtered_resps"} & sample.keys():
             yield Reject("no doc_id, or nothing that was filtered: not a sample of lm-eval")
             continue
-        of_filter = text(sample.get("filter"))
+        of_filter = text(sample, "filter")
         if of_filter is None:
             # Every filter of a task has a row of each document, one filter after the other.
             nth = seen[document_id]
@@ -305,8 +309,9 @@ def _samples(artifact: Artifact) -> Iterator[Reading]:
         if groups:
             value["_ng_task_index"] = before + document_id
             part = {"subtask": task, "subgroup": " / ".join(groups[1:]) or None}
-            value["metadata"] = without_empty(part) | fields(value.get("metadata"))
-        yield Row(value, variant=variant, benchmark=benchmark)
+            value["metadata"] = without_empty(part) | fields(value, "metadata")
+        question = _question(sample, benchmark)
+        yield Row(value, variant=variant, benchmark=benchmark, question=question)
     # Results are written at the end, so rows missing from a shorter file were removed.
     n_expected = get(results, "n-samples", task, "effective")
     if isinstance(n_expected, int) and n_expected <= MOST_EXPECTED:
@@ -314,7 +319,18 @@ def _samples(artifact: Artifact) -> Iterator[Reading]:
             yield from expected([f"{before}{place}" for place in range(n_expected)], 1, variant)
 
 
-def _rows(path: Path) -> Iterator[dict[str, Any] | Reject | Line]:
+def _question(sample: Object, benchmark: str) -> str | None:
+    """A hash of the task's document: templates and examples around it change its words alone.
+
+    The row's own hash of it is another one in some versions of the harness.
+    """
+    if not isinstance(content := sample.get("doc"), dict):
+        return None
+    written = json.dumps([benchmark, content], sort_keys=True)
+    return hashlib.sha256(written.encode(errors="replace")).hexdigest()
+
+
+def _rows(path: Path) -> Iterator[Object | Reject | Line]:
     """The rows of a file: lines, or the elements of one list."""
     if not head(path, LONG).lstrip().startswith(b"["):
         yield from objects(path)
@@ -323,7 +339,7 @@ def _rows(path: Path) -> Iterator[dict[str, Any] | Reject | Line]:
         yield one if isinstance(one, dict) else Reject("not a JSON object", str(one)[:200])
 
 
-def _results(artifact: Artifact) -> Iterator[Reading]:
+def _results(artifact: Artifact) -> Readings:
     results = document(artifact.path)
     groups = _groups(results)
     sampled = [_task(path, results) for path in artifact.beside]
@@ -332,12 +348,12 @@ def _results(artifact: Artifact) -> Iterator[Reading]:
     n_documents: Counter[str] = Counter()
     home = None
     for task, run in runs.items():
-        keys = fields(get(results, "results", task))
+        keys = fields(results, "results", task)
         for of_filter in sorted({key.partition(",")[2] for key in keys if "," in key}):
             variant = _variant(run, of_filter)
             home = home or variant
-            n_documents[variant] += int(number(get(results, "n-samples", task, "effective")) or 0)
-    for task in fields(get(results, "results")):
+            n_documents[variant] += int(number(results, "n-samples", task, "effective") or 0)
+    for task in fields(results, "results"):
         parts = {one for one, line in groups.items() if line[0] == task}
         yield from _figures(results, task, runs, parts, home)
     for variant, n in n_documents.items():
@@ -350,34 +366,31 @@ def _settings(results: Any) -> Iterator[Setting]:
         yield Setting(name, value)
     sampling = get(results, "config", "gen_kwargs")
     yield from settings(
-        {
-            "max_tokens": get(sampling, "max_tokens"),
-            "temperature": get(sampling, "temperature"),
-            "model_name": _model(results),
-            "limit": get(results, "config", "limit"),
-            "commit": get(results, "git_hash"),
-            **{name: get(results, name) for name in OF_RESULTS},
-            **{name: get(results, "config", name) for name in OF_CONFIG},
-        }
+        max_tokens=get(sampling, "max_tokens"),
+        temperature=get(sampling, "temperature"),
+        model_name=_model(results),
+        limit=get(results, "config", "limit"),
+        commit=get(results, "git_hash"),
+        **picked(results, *OF_RESULTS),
+        **picked(get(results, "config"), *OF_CONFIG),
     )
 
 
-def _arguments(results: Any) -> dict[str, Any]:
+def _arguments(results: Any) -> Object:
     """The arguments of the model but for its name and where it is served; older ones are a text."""
     written = get(results, "config", "model_args")
-    is_text = isinstance(written, str)
-    listed = ARGUMENT.findall(written[:LONG]) if is_text else fields(written).items()
-    return {name: value for name, value in listed if name not in OF_PLACE}
+    listed = dict(ARGUMENT.findall(written[:LONG])) if isinstance(written, str) else fields(written)
+    return {name: value for name, value in listed.items() if name not in OF_PLACE}
 
 
-def _results_alone(results: Any) -> Iterator[Reading]:
+def _results_alone(results: Any) -> Readings:
     """The figures of tasks without samples, of a group of tasks those of the group."""
     yield from _settings(results)
     figures_of = {
         task: {key: one for key in fields(figures) if (one := number(figures[key])) is not None}
-        for task, figures in fields(get(results, "results")).items()
+        for task, figures in fields(results, "results").items()
     }
-    groups = fields(get(results, "group_subtasks"))
+    groups = fields(results, "group_subtasks")
     grouped = {
         text(one) for group in groups if figures_of.get(group) for one in items(groups[group])
     }
@@ -398,7 +411,7 @@ def _figures(
     run = task if task in runs.values() else runs.get(task)
     is_whole = run == task
     aggregated = aggregations(get(results, "configs", min(parts, default=task)))
-    for key, value in fields(get(results, "results", task)).items():
+    for key, value in fields(results, "results", task).items():
         metric, comma, of_filter = key.partition(",")
         if not comma or isinstance(value, (dict, list)):
             continue

@@ -10,24 +10,24 @@ import re
 from typing import Any
 
 from . import (
+    Object,
     fields,
     get,
+    gym_row,
     items,
     message,
     number,
+    picked,
     scores_of,
     text,
-    without_empty,
 )
 from .own_table import measures
 
-# Metrics of correctness, the most usual first.
 USUAL = "exact_match acc acc_norm pass@1 f1 em bleu rouge1".split()
 NOT_METRICS = frozenset(
     "doc_id doc target arguments resps filtered_resps filter metrics doc_hash prompt_hash "
     "target_hash input".split()
 )
-# The placeholder for a score if nothing is scored.
 NO_SCORE = "bypass"
 # For these a row has a log likelihood, which is a figure only over all rows.
 OF_ALL_ROWS = frozenset({"perplexity", "weighted_perplexity", "bits_per_byte"})
@@ -43,56 +43,54 @@ def aggregations(config: Any) -> dict[str, str]:
     A custom function is recorded as its source, or as Python prints it.
     """
     by_metric = {}
-    for entry in items(get(config, "metric_list")):
-        if metric := text(get(entry, "metric")):
-            by = text(get(entry, "aggregation")) or "mean"
+    for entry in items(config, "metric_list"):
+        if metric := text(entry, "metric"):
+            by = text(entry, "aggregation") or "mean"
             named = FUNCTION.match(by)
             by_metric[metric] = named[1] if named else by[:60]
     return by_metric
 
 
-def row(sample: dict[str, Any], config: dict[str, Any], model: str | None) -> dict[str, Any]:
-    """A line of samples as a row of Gym."""
+def row(sample: Object, config: Object, model: str | None) -> Object:
     scores, own = _scores(sample, config)
     question, arguments = _request(sample.get("arguments"))
-    is_choice = text(config.get("output_type")) in LIKELIHOODS or isinstance(arguments, str)
-    likelihoods = [number(get(one, 0)) for one in items(sample.get("filtered_resps"))]
-    reward = next((score["score"] for score in scores if score["name"] == own), None)
+    is_choice = text(config, "output_type") in LIKELIHOODS or isinstance(arguments, str)
+    likelihoods = [number(one, 0) for one in items(sample, "filtered_resps")]
+    reward = scores.get(own) if own else None
     chosen, gold = _choice(sample, likelihoods, own, reward) if is_choice else (None, None)
     answer = chosen if is_choice else _answer(sample.get("filtered_resps"))
-    known = {*NOT_METRICS, *(score["name"] for score in scores)}
+    known = {*NOT_METRICS, *scores}
     # The harness writes none; forks that measure attempts do, in fields of the row.
     spent = measures({name: value for name, value in sample.items() if name not in known})
-    request = {
-        "input": question,
-        "model": model,
-        "temperature": number(get(arguments, "temperature")),
-        "max_output_tokens": get(arguments, "max_gen_toks"),
-    }
-    value = {
-        "_ng_task_index": sample.get("doc_id"),
-        "_ng_rollout_index": 0,
-        "responses_create_params": without_empty(request),
-        "response": _response(sample, model, answer, is_choice=is_choice)
-        | without_empty({"usage": spent.get("usage")}),
-        "total_run_time": spent.get("total_run_time"),
-        "target": sample.get("target") if gold is None else gold,
-        **scores_of(scores, own),
+    value = gym_row(
+        sample.get("doc_id"),
+        reward,
+        repeat=0,
+        request={
+            "input": question,
+            "model": model,
+            "temperature": number(arguments, "temperature"),
+            "max_output_tokens": get(arguments, "max_gen_toks"),
+        },
+        response={
+            "model": model,
+            "usage": spent.get("usage"),
+            "output": None if is_choice else _output(sample, answer),
+        },
+        total_run_time=spent.get("total_run_time"),
+        target=sample.get("target") if gold is None else gold,
         # The log probability of each choice, in order.
-        "choice_likelihoods": likelihoods if is_choice else None,
-        "metadata": sample.get("doc"),
-        "doc_hash": sample.get("doc_hash"),
-        "prompt_hash": sample.get("prompt_hash"),
-    }
+        choice_likelihoods=likelihoods if is_choice else None,
+        metadata=sample.get("doc"),
+        **picked(sample, "doc_hash", "prompt_hash"),
+        **scores_of(scores, own),
+    )
     # A text that is too long to be an answer does not show whether there is one.
     valid_answer = None if answer == INVALID else answer
-    extracted = {} if answer is None else {"extracted_answer": valid_answer}
-    return {"reward": reward, **without_empty(value), **extracted}
+    return value if answer is None else {**value, "extracted_answer": valid_answer}
 
 
-def _scores(
-    sample: dict[str, Any], config: dict[str, Any]
-) -> tuple[list[dict[str, Any]], str | None]:
+def _scores(sample: Object, config: Object) -> tuple[dict[str, float | None], str | None]:
     """All scalar metrics of the row, and the name of the reward.
 
     Older rows do not list their metrics: these are all fields that are not known otherwise.
@@ -100,7 +98,7 @@ def _scores(
     declared = aggregations(config)
     worse = {
         get(entry, "metric")
-        for entry in items(config.get("metric_list"))
+        for entry in items(config, "metric_list")
         if get(entry, "higher_is_better") is False
     }
     listed = sample.get("metrics")
@@ -110,17 +108,29 @@ def _scores(
         for name in names
         if isinstance(name, str)
         and name != NO_SCORE
-        and (listed or number(sample.get(name)) is not None)
+        and (listed or number(sample, name) is not None)
         and not isinstance(sample.get(name), (list, dict))
     }
     order = [*declared, *USUAL, *sorted(known)]
     ranked = sorted(known, key=order.index)
-    scores = [{"name": name, "score": number(sample.get(name))} for name in ranked]
-    fit = (one for one in ranked if one not in worse and declared.get(one) not in OF_ALL_ROWS)
-    return scores, next(fit, None)
+    scores = {name: number(sample, name) for name in ranked}
+    fit = [one for one in ranked if one not in worse and declared.get(one) not in OF_ALL_ROWS]
+    # Of a similarity and the accuracy made of it (`bleu_max`, `bleu_acc`), the accuracy.
+    stems = {one.removesuffix("_acc") for one in fit if one.endswith("_acc")}
+    if fit and (stem := fit[0].rpartition("_")[0]) in stems:
+        return scores, f"{stem}_acc"
+    return scores, next(iter(fit), None)
 
 
-def _request(arguments: Any) -> tuple[list[dict[str, Any]], Any]:
+def _output(sample: Object, answer: str | None) -> list[Object] | None:
+    """The generated text; of several repeats those with the answer of the filter come last."""
+    texts = [one for one in items(sample, "resps", 0) if isinstance(one, str)]
+    shown = [f"[repeat {n}] {one}" for n, one in enumerate(texts)] if len(texts) > 1 else texts
+    shown.sort(key=lambda one: answer is not None and answer in one)
+    return [message(one) for one in shown] or None
+
+
+def _request(arguments: Any) -> tuple[list[Object], Any]:
     """The first question, and its arguments or continuation; older versions have a list."""
     first = get(arguments, "gen_args_0") or get(arguments, 0)
     question = get(first, "arg_0") or get(first, 0)
@@ -133,7 +143,7 @@ def _request(arguments: Any) -> tuple[list[dict[str, Any]], Any]:
 
 
 def _choice(
-    sample: dict[str, Any], likelihoods: list[float | None], metric: str | None, reward: Any
+    sample: Object, likelihoods: list[float | None], metric: str | None, reward: Any
 ) -> tuple[str | None, str | None]:
     """The likeliest of several choices and the right one, where the score agrees with them."""
     arguments = sample.get("arguments")
@@ -157,29 +167,13 @@ def _choice(
     return (words[chosen], words[gold]) if is_agreed else (None, None)
 
 
-def _messages(question: Any) -> list[dict[str, Any]]:
+def _messages(question: Any) -> list[Object]:
     """The messages of a chat template: a list, or that list as JSON."""
     return [
-        message(words, text(get(one, "role")) or "user")
+        message(words, text(one, "role") or "user")
         for one in items(question)
-        if (words := text(get(one, "content")))
+        if (words := text(one, "content"))
     ]
-
-
-def _response(
-    sample: dict[str, Any], model: str | None, answer: str | None, *, is_choice: bool
-) -> dict[str, Any]:
-    """The generated text; none if only likelihoods were computed.
-
-    Several repeats have one score: those with the answer of the filter come last.
-    """
-    response: dict[str, Any] = {"object": "response"} | ({"model": model} if model else {})
-    if is_choice:
-        return response
-    texts = [one for one in items(get(sample, "resps", 0)) if isinstance(one, str)]
-    shown = [f"[repeat {n}] {one}" for n, one in enumerate(texts)] if len(texts) > 1 else texts
-    shown.sort(key=lambda one: answer is not None and answer in one)
-    return {**response, "output": [message(one) for one in shown]} if texts else response
 
 
 def _answer(filtered: Any) -> str | None:
@@ -190,8 +184,8 @@ def _answer(filtered: Any) -> str | None:
     return first if isinstance(first, str) and len(first) <= 200 else None
 
 
-def filters(config: dict[str, Any], figures: dict[str, Any]) -> list[str]:
+def filters(config: Object, figures: Object) -> list[str]:
     """The filters of a task in the order of its rows: as declared, else from its figures."""
-    declared = [text(get(one, "name")) for one in items(config.get("filter_list"))]
+    declared = [text(one, "name") for one in items(config, "filter_list")]
     named = [key.partition(",")[2] for key in fields(figures) if "," in key]
     return list(dict.fromkeys(name for name in (declared if any(declared) else named) if name))

@@ -6,9 +6,16 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from . import LARGEST_FIGURE, Figure, fields, get, gym, items
+from . import (
+    LARGEST_FIGURE,
+    Figure,
+    Object,
+    fields,
+    get,
+    gym,
+    items,
+)
 
-# Fields of an entry without figures; `sample` is an input row.
 NOT_FIGURES = frozenset({"agent_ref", "sample", "rollout_infos", "group_level_metrics"})
 SAMPLE_FIELDS = ("_ng_task_index", "agent_ref")
 
@@ -24,7 +31,7 @@ def reason(error: Exception) -> str:
     return f"not JSON: {message}"
 
 
-def _slim(entry: dict[str, Any]) -> dict[str, Any]:
+def _slim(entry: Object) -> Object:
     sample = entry.get("sample")
     if isinstance(sample, dict):
         entry["sample"] = {name: sample[name] for name in SAMPLE_FIELDS if name in sample}
@@ -70,7 +77,7 @@ def profile_figures(row: Any, position: int, *, agent: str | None = None) -> Ite
             yield Figure(agent, task, position, metric, value)
 
 
-def _flat(figures: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, float | None]]:
+def _flat(figures: Object, prefix: str = "") -> Iterator[tuple[str, float | None]]:
     """Numbers by name, nested names joined with `/`; None for values that are no number."""
     for name, value in figures.items():
         if name in NOT_FIGURES or isinstance(value, (bool, str, list)):
@@ -83,6 +90,6 @@ def _flat(figures: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, floa
             yield gym.encodable(prefix + name), float(value) if is_figure else None
 
 
-def _agent(entry: dict[str, Any]) -> str | None:
+def _agent(entry: Object) -> str | None:
     name = get(entry, "agent_ref", "name")
     return gym.encodable(name) if isinstance(name, str) else None

@@ -8,25 +8,30 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ...artifact import Artifact, Kind, ListedFile
+from ...artifact import Artifact, Kind
 from . import (
     Claim,
+    Claims,
     Figure,
-    Reading,
+    Files,
+    Object,
+    Readings,
     Row,
     document,
     fields,
     figure,
     get,
+    gym_row,
     head,
     items,
     message,
     number,
     objects,
+    picked,
     scores_of,
     text,
     without_empty,
@@ -96,7 +101,7 @@ PARTS = ("reward", "f2p", "p2p", "partial")
 STATES = ("pass", "fail", "timeout", "error")
 
 
-def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
+def claims(files: Files) -> Claims:
     """Outputs by their first rows, benchmarks of one folder together; metrics near them."""
     outputs = defaultdict(list)
     for file in files:
@@ -128,8 +133,7 @@ def _stem(output: Path) -> str:
     return (home.parent.name if home.name == "eval-results" else home.name) or "nemo_skills"
 
 
-def read(artifact: Artifact) -> Iterator[Reading]:
-    """Rows of outputs, figures of metrics."""
+def read(artifact: Artifact) -> Readings:
     if artifact.kind is not Kind.ROLLOUTS:
         yield from _metrics(artifact)
         return
@@ -146,7 +150,7 @@ def read(artifact: Artifact) -> Iterator[Reading]:
             yield row
 
 
-def _metrics(artifact: Artifact) -> Iterator[Reading]:
+def _metrics(artifact: Artifact) -> Readings:
     published = fields(document(artifact.path))
     sampled = sorted({path.parent.name for path in artifact.beside})
     if any("@" in name for name in published):
@@ -204,57 +208,51 @@ def _meaning(group: str, name: str) -> str | None:
     return f"pass@1[avg-of-{average[1]}]/{field}" if average else f"{group}/{field}"
 
 
-def row_of(row: dict[str, Any], task: int, repeat: int) -> dict[str, Any]:
-    """A line of an output as a row of Gym."""
+def row_of(row: Object, task: int, repeat: int) -> Object:
     scores = _scores(row)
     question = next((_words(row[name]) for name in QUESTION_FIELDS if row.get(name)), None)
-    usage = {
-        "input_tokens": row.get("num_input_tokens"),
-        "output_tokens": row.get("num_generated_tokens"),
-        "reasoning_tokens": row.get("num_reasoning_tokens"),
-    }
     # If judging is the task, the verdict is the answer.
     is_judging = "expected_judgement" in row
-    answer_text = row.get("generation", row.get("judgement") if is_judging else None)
-    output = (
-        {"output": [message(answer_text)]}
-        if isinstance(answer_text, str)
-        else {"object": "response"}
-    )
+    written = row.get("generation", row.get("judgement") if is_judging else None)
     verdict = {True: "yes", False: "no", None: None}[_verdict(row.get("judgement"))]
     answer = verdict if is_judging else row.get("predicted_answer")
-    is_answered = answer is not None
-    empty = {
-        "no_answer": not is_answered if "predicted_answer" in row else None,
-        "invalid_judgements": not is_answered if is_judging else None,
-    }
-    value = {
-        "_ng_task_index": task,
-        "_ng_rollout_index": repeat,
-        "responses_create_params": {"input": [message(question, "user")]} if question else None,
-        "response": output | without_empty({"usage": without_empty(usage)}),
-        **scores_of(scores, scores[0]["name"] if scores else None),
-        "extracted_answer": text(answer),
-        **empty,
-        **{name: row.get(name) for name in ("expected_answer", "expected_judgement", "error")},
-        "judgement": row.get("judgement") if not is_judging else None,
-        # Renamed: it is an estimate, not a check.
-        "reward_model": without_empty({"estimate": row.get("reward_model_score")}),
-        "strict_eval": _instructions(row.get("strict_eval")),
-        "swe-bench-metrics": _solved(row),
-        "eval_status": _subtasks(row),
-        "proof_status": text(row.get("proof_status")),
-        "finish_reason": text(row.get("finish_reason")),
-        "total_run_time": _seconds(row),
-        "metadata": {name: field_value for name, field_value in row.items() if name not in USED},
-    }
-    reward = scores[0]["score"] if scores else None
+    is_unanswered = answer is None
     is_recorded = is_judging or "predicted_answer" in row
-    unanswered = {"extracted_answer": None} if is_recorded and not is_answered else {}
-    return {**without_empty(value), **unanswered, "reward": reward}
+    main = next(iter(scores), None)
+    solved: Object = {"swe-bench-metrics": _solved(row)}
+    value = gym_row(
+        task,
+        scores[main] if main else None,
+        repeat=repeat,
+        request={"input": [message(question, "user")] if question else None},
+        response={
+            "output": [message(written)] if isinstance(written, str) else None,
+            "usage": without_empty(
+                input_tokens=row.get("num_input_tokens"),
+                output_tokens=row.get("num_generated_tokens"),
+                reasoning_tokens=row.get("num_reasoning_tokens"),
+            ),
+        },
+        total_run_time=_seconds(row),
+        extracted_answer=text(answer),
+        no_answer=is_unanswered if "predicted_answer" in row else None,
+        invalid_judgements=is_unanswered if is_judging else None,
+        judgement=row.get("judgement") if not is_judging else None,
+        # Renamed: it is an estimate, not a check.
+        reward_model=without_empty(estimate=row.get("reward_model_score")),
+        strict_eval=_instructions(row.get("strict_eval")),
+        eval_status=_subtasks(row),
+        proof_status=text(row, "proof_status"),
+        finish_reason=text(row, "finish_reason"),
+        metadata={name: one for name, one in row.items() if name not in USED},
+        **picked(row, "expected_answer", "expected_judgement", "error"),
+        **solved,
+        **scores_of(scores, main),
+    )
+    return {**value, "extracted_answer": None} if is_recorded and is_unanswered else value
 
 
-def _instructions(evaluated: Any) -> dict[str, Any]:
+def _instructions(evaluated: Any) -> Object:
     """The verdict on each instruction; the verdict on all of them is a score."""
     return {name: one for name, one in fields(evaluated).items() if isinstance(one, list)}
 
@@ -262,13 +260,12 @@ def _instructions(evaluated: Any) -> dict[str, Any]:
 def _words(value: Any) -> str | None:
     if isinstance(value, str):
         return value
-    parts = [text(get(part, "content")) for part in items(value)]
-    return "\n\n".join(part for part in parts if part) or None
+    return "\n\n".join(filter(None, (text(part, "content") for part in items(value)))) or None
 
 
-def _seconds(row: dict[str, Any]) -> float | None:
-    start, end = number(row.get("generation_start_time")), number(row.get("generation_end_time"))
-    taken = number(row.get("generation_time"))
+def _seconds(row: Object) -> float | None:
+    start, end = number(row, "generation_start_time"), number(row, "generation_end_time")
+    taken = number(row, "generation_time")
     if taken is None and start is not None and end is not None and end >= start:
         return end - start
     return taken
@@ -284,14 +281,13 @@ def _verdict(judgement: Any) -> bool | None:
     return match[1].lower() == "yes" if match and match[1] else None
 
 
-def _solved(row: dict[str, Any]) -> dict[str, Any]:
-    """The evaluation of a patch."""
-    return fields(row.get("swe-bench-metrics")) or fields(row.get("deep-swe-metrics"))
+def _solved(row: Object) -> Object:
+    return fields(row, "swe-bench-metrics") or fields(row, "deep-swe-metrics")
 
 
-def _subtasks(row: dict[str, Any]) -> list[dict[str, Any]]:
+def _subtasks(row: Object) -> list[Object]:
     """The parts of a problem, each of which is a program that ran or not."""
-    states = [text(get(one, "process_status")) for one in items(row.get("eval_status"))]
+    states = [text(one, "process_status") for one in items(row, "eval_status")]
     return [
         {"name": f"subtask {place}", "passed": state == "completed"}
         for place, state in enumerate(states, start=1)
@@ -299,7 +295,7 @@ def _subtasks(row: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _accuracy(row: dict[str, Any]) -> Any:
+def _accuracy(row: Object) -> Any:
     """Whether a program passed its tests, or the correctness of an answer, from any field."""
     state = row.get("status")
     verdicts = get(row, "graded_list", 0), row.get("passed"), row.get("is_correct")
@@ -307,9 +303,9 @@ def _accuracy(row: dict[str, Any]) -> Any:
     return next((one for one in (*verdicts, by_state) if one is not None), None)
 
 
-def _scores(row: dict[str, Any]) -> list[dict[str, Any]]:
+def _scores(row: Object) -> dict[str, float]:
     """Every score of the row by its published name, the one that is the reward first."""
-    scores: dict[str, Any] = {}
+    scores: Object = {}
     if "expected_judgement" in row:
         wanted = _verdict(row["expected_judgement"])
         scores["correct_judgements"] = _verdict(row.get("judgement")) == wanted
@@ -335,8 +331,8 @@ def _scores(row: dict[str, Any]) -> list[dict[str, Any]]:
     for kind in ("strict", "loose"):
         scores[f"prompt_{kind}_accuracy"] = get(row, f"{kind}_eval", "follow_all_instructions")
     scores["issues_resolved"] = _solved(row).get("resolved")
-    scores |= {name: get(row, "deep-swe-metrics", name) for name in PARTS}
+    scores |= picked(get(row, "deep-swe-metrics"), *PARTS)
     if subtasks := _subtasks(row):
         scores["problem_accuracy"] = all(one["passed"] for one in subtasks)
     known = {name: number(value) for name, value in scores.items()}
-    return [{"name": name, "score": score} for name, score in known.items() if score is not None]
+    return {name: score for name, score in known.items() if score is not None}

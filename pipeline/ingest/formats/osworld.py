@@ -12,8 +12,11 @@ from typing import Any
 from ...artifact import Artifact, Kind, ListedFile
 from . import (
     Claim,
+    Claims,
+    Files,
     Line,
-    Reading,
+    Object,
+    Readings,
     Reject,
     Row,
     as_json,
@@ -27,6 +30,7 @@ from . import (
     message,
     number,
     objects,
+    picked,
     result,
     settings,
     text,
@@ -57,15 +61,13 @@ SETTINGS = (
 # Code names what it calls, as `pyautogui.click(1, 2)`; other actions are one word.
 CALLED = re.compile(r"[A-Za-z_]\w*(?:\.\w+)+(?=\s*\()")
 WORD = re.compile(r"\w+")
-# An agent ends its attempt by one of these.
 ENDINGS = ("DONE", "FAIL")
 NO_RESPONSE = frozenset({"", "none", "null"})
 CAP = "Time limit exceeded"
 LONGEST_RESULT = 200
 
 
-def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
-    """The attempts, recognised by the first line of a trajectory; beside them results alone."""
+def claims(files: Files) -> Claims:
     by_folder: dict[str, dict[str, ListedFile]] = defaultdict(dict)
     for file in files:
         by_folder[file.folder][file.base] = file
@@ -92,7 +94,6 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
 
 
 def _run(file: ListedFile) -> Path:
-    """The folder of the model."""
     return file.path.parent.parent.parent
 
 
@@ -113,11 +114,10 @@ def _spaces(model: Path) -> dict[str, str]:
     return {"action_space": observation.parent.name, "observation_type": observation.name}
 
 
-def read(artifact: Artifact) -> Iterator[Reading]:
-    """One attempt, or the settings of a run."""
+def read(artifact: Artifact) -> Readings:
     if artifact.kind is not Kind.ROLLOUTS:
         arguments = document(artifact.path)
-        yield from settings({name: get(arguments, name) for name in SETTINGS})
+        yield from settings(picked(arguments, *SETTINGS))
         return
     if not artifact.beside or artifact.beside[-1].name != ARGUMENTS:
         yield from settings(_spaces(artifact.path.parents[2]))
@@ -143,12 +143,11 @@ def _result(artifact: Artifact) -> str:
     return head(path, LONGEST_RESULT).decode("utf-8", "replace").strip() if path else ""
 
 
-def _row(artifact: Artifact, recorded: list[dict[str, Any]] | None) -> Row:
-    """The attempt; its error is a line of its own."""
+def _row(artifact: Artifact, recorded: list[Object] | None) -> Row:
     folder = artifact.path.parent
     arguments = fields(next(documents(p for p in artifact.beside if p.name == ARGUMENTS), None))
     steps = [one for one in recorded or [] if "step_num" in one]
-    written = [text(one.get("Error")) for one in recorded or []]
+    written = [text(one, "Error") for one in recorded or []]
     errors = [_error(error, folder) for error in written if error]
     last = steps[-1] if steps else {}
     final_action = _name(last.get("action"))
@@ -166,7 +165,7 @@ def _row(artifact: Artifact, recorded: list[dict[str, Any]] | None) -> Row:
         metadata={"domain": folder.parent.name},
     )
     cap = CAP if any(error.startswith(CAP) for error in errors) else None
-    most, n_last = number(arguments.get("max_steps")), number(last.get("step_num"))
+    most, n_last = number(arguments, "max_steps"), number(last, "step_num")
     is_ended = bool(errors) or last.get("done") is True or final_action in ENDINGS
     if most and n_last and n_last >= most and not is_ended:
         cap = "max_steps"
@@ -180,7 +179,7 @@ def _error(written: str, folder: Path) -> str:
     return key[1] if key else error
 
 
-def _items(steps: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def _items(steps: Iterable[Object]) -> Iterator[Object]:
     """What the model wrote in each step, its actions, and what the environment gave back.
 
     A response may have several actions: it is repeated with each.
@@ -207,7 +206,7 @@ def _name(action: Any) -> str:
     if isinstance(action, str):
         named = CALLED.search(action) or WORD.search(action)
         return named[0] if named else "action"
-    named_by = (text(get(action, name)) for name in ("action_type", "name", "action"))
+    named_by = (text(action, name) for name in ("action_type", "name", "action"))
     return next(filter(None, named_by), "action")
 
 
@@ -216,9 +215,8 @@ def _arguments(action: Any) -> Any:
     return parameters if isinstance(parameters, dict) else {"action": action}
 
 
-def _seconds(steps: Sequence[dict[str, Any]]) -> float | None:
-    """The time from the first step to the last."""
-    times = [time for one in steps if (time := _time(text(one.get("action_timestamp")) or ""))]
+def _seconds(steps: Sequence[Object]) -> float | None:
+    times = [time for one in steps if (time := _time(text(one, "action_timestamp") or ""))]
     return (times[-1] - times[0]).total_seconds() if len(times) > 1 else None
 
 

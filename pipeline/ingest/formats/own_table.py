@@ -23,7 +23,10 @@ from ...artifact import Artifact, Kind, ListedFile
 from ...errors import InputError
 from . import (
     Claim,
-    Reading,
+    Claims,
+    Files,
+    Object,
+    Readings,
     Reject,
     Row,
     Setting,
@@ -34,6 +37,7 @@ from . import (
     items,
     number,
     packed,
+    paths_of,
     recorded,
     scores_of,
     text,
@@ -45,6 +49,7 @@ from .table_columns import (
     GRADED,
     IDS_OF_TASKS,
     OF_GRADER,
+    Column,
     Columns,
     Dispute,
     are_words,
@@ -97,7 +102,6 @@ NOTES = (
     "`--field score=COLUMN` chooses another. In a folder, only if it has no results of a harness."
 )
 NAMES = re.compile(r"\.(json|parquet|(jsonl|ndjson|csv|tsv)(\.gz|\.zst)?)$", re.IGNORECASE)
-# All rows of NeMo Gym have one of these.
 OF_GYM = re.compile(rb'"(responses_create_params|agent_ref|ng_trajectory|_ng_\w+)"\s*:')
 RESPONSE_OF_GYM = frozenset({"output", "object"})
 # Objects of a document that say how its rows were made.
@@ -157,9 +161,7 @@ ROWS = "rows"
 MOVED = ("task", "prompt", "messages", "output", "key", "score")
 
 
-def claims(
-    files: Sequence[ListedFile], chosen: Mapping[str, str], *, is_named: bool
-) -> Iterable[Claim]:
+def claims(files: Files, chosen: Mapping[str, str], *, is_named: bool) -> Claims:
     """The tables with scores; a table that nobody named must also have something to score.
 
     Documents that are one attempt each are one table.
@@ -170,7 +172,7 @@ def claims(
     claimed: dict[ListedFile, Claim] = {}
     for group in tables:
         scored = group.scored(is_named=is_named)
-        paths = tuple(file.path for file in group.rows) if len(group.rows) > 1 else ()
+        paths = paths_of(group.rows) if len(group.rows) > 1 else ()
         for file, columns in group.columns.items():
             if "score" in columns and _names(group.rows[file]) in scored:
                 own[file] = columns
@@ -201,13 +203,13 @@ class Group:
     `fields` are the chosen columns that they have.
     """
 
-    rows: dict[ListedFile, list[dict[str, Any]]]
+    rows: dict[ListedFile, list[Object]]
     columns: dict[ListedFile, Columns]
     fields: tuple[tuple[str, str], ...]
 
     def dispute(self) -> Dispute | None:
         """Two columns that judge the same attempts differently, if none is chosen."""
-        rows_of: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
+        rows_of: dict[Column, list[Object]] = defaultdict(list)
         for file, columns in self.columns.items():
             if "score" in columns:
                 rows_of[columns["score"]] += self.rows[file]
@@ -245,7 +247,7 @@ def _groups(
             if tables is alone:
                 columns = dict.fromkeys(alike, recognise(rows[:SAMPLED_ROWS], dict(fields)))
             else:
-                together = _together(tuple(file.path for file in alike), fields)
+                together = _together(paths_of(alike), fields)
                 columns = {file: together.columns[file.path] for file in alike}
             computed = {
                 file: [with_computed(row, columns[file]) for row in tables[file]] for file in alike
@@ -254,7 +256,7 @@ def _groups(
     return groups
 
 
-def _known(chosen: Mapping[str, str], table: Sequence[dict[str, Any]]) -> dict[str, str]:
+def _known(chosen: Mapping[str, str], table: Sequence[Object]) -> dict[str, str]:
     """The chosen columns that a table has; without the chosen score none is guessed.
 
     Rows may be further down in a document: they are those that have the chosen score.
@@ -265,7 +267,7 @@ def _known(chosen: Mapping[str, str], table: Sequence[dict[str, Any]]) -> dict[s
     return {**known, ROWS: chosen["score"]} if "score" in chosen else known
 
 
-def _has_column(table: Sequence[dict[str, Any]], name: str) -> bool:
+def _has_column(table: Sequence[Object], name: str) -> bool:
     path = tuple(name.split("."))
     return path in paths(table) or bool(values_of(table, path))
 
@@ -274,10 +276,10 @@ def _has_column(table: Sequence[dict[str, Any]], name: str) -> bool:
 class Attempts:
     """Documents that are one attempt each, with about the same columns."""
 
-    rows: dict[ListedFile, dict[str, Any]]
+    rows: dict[ListedFile, Object]
     columns: Columns
 
-    def claims(self) -> Iterable[Claim]:
+    def claims(self) -> Claims:
         """The documents by the folders of their runs."""
         fields = tuple(sorted((role, ".".join(path)) for role, path in self.columns.items()))
         scores = {file: get(row, *self.columns["score"]) for file, row in self.rows.items()}
@@ -307,7 +309,7 @@ class Attempts:
             ).items()
         }
 
-    def _folders_at(self, rows: Mapping[ListedFile, dict[str, Any]]) -> dict[ListedFile, str]:
+    def _folders_at(self, rows: Mapping[ListedFile, Object]) -> dict[ListedFile, str]:
         """A name of folders says the task if every task of a model has one alone.
 
         Either tasks recur, in other runs or as repeats; or each name is of a single task. A name
@@ -349,7 +351,7 @@ class Attempts:
         ]
         return {file: "/".join(names[file][place] for place in places) for file in rows}
 
-    def _is_repeat(self, named: Sequence[tuple[dict[str, Any], str]]) -> bool:
+    def _is_repeat(self, named: Sequence[tuple[Object, str]]) -> bool:
         """Whether each name is the number of its attempt, as `0` or `trial_0`; they count up."""
         if "repeat" not in self.columns:
             return False
@@ -414,7 +416,7 @@ def _shown(one: Attempts, tables: Mapping[ListedFile, Columns]) -> set[ListedFil
     return set(alike) if sum(distinct.values(), Counter()) <= of_documents else None
 
 
-def _attempts(rows: Iterable[dict[str, Any]], columns: Columns) -> Counter[Any]:
+def _attempts(rows: Iterable[Object], columns: Columns) -> Counter[Any]:
     """How often there is a score at a task, or without tasks at what is asked."""
     role = next((one for one in ("task", "prompt") if one in columns), "")
     tasks = ((row, get(row, *columns[role]) if role else None) for row in rows)
@@ -424,19 +426,16 @@ def _attempts(rows: Iterable[dict[str, Any]], columns: Columns) -> Counter[Any]:
     )
 
 
-def _models(rows: Iterable[dict[str, Any]], columns: Columns) -> set[str]:
-    """The words that rows have of what was evaluated."""
+def _models(rows: Iterable[Object], columns: Columns) -> set[str]:
     paths_of = [columns[role] for role in ("model", "agent") if role in columns]
-    return {word for row in rows for path in paths_of if (word := text(get(row, *path)))}
+    return {word for row in rows for path in paths_of if (word := text(row, *path))}
 
 
-def _names(table: Sequence[dict[str, Any]]) -> frozenset[str]:
+def _names(table: Sequence[Object]) -> frozenset[str]:
     return frozenset(name for row in table for name in row)
 
 
-def _alike(
-    samples: Mapping[ListedFile, list[dict[str, Any]]], *, least: int
-) -> list[list[ListedFile]]:
+def _alike(samples: Mapping[ListedFile, list[Object]], *, least: int) -> list[list[ListedFile]]:
     """The files that have most columns in common, or in one folder one all columns of another.
 
     The latter only if there are so many with the columns of one of them.
@@ -480,7 +479,6 @@ class Together:
 
 
 def _together(tables: Sequence[Path], chosen: tuple[tuple[str, str], ...]) -> Together:
-    """What is decided over several tables, once for as long as they stay the same."""
     return _decided(_states(tuple(tables)), chosen)
 
 
@@ -517,7 +515,7 @@ def _decided(
 
 def _placed(
     path: Path, wanted: str = "", n_entries: int | None = None
-) -> Iterator[tuple[int, dict[str, Any]]]:
+) -> Iterator[tuple[int, Object]]:
     """The rows of a table with their places, until it is damaged."""
     with suppress(OSError, ValueError, EOFError):
         for place, entry in enumerate(itertools.islice(entries(path, wanted), n_entries)):
@@ -526,7 +524,7 @@ def _placed(
 
 
 def _columns_of(
-    tables: Mapping[Path, list[dict[str, Any]]], chosen: Mapping[str, str]
+    tables: Mapping[Path, list[Object]], chosen: Mapping[str, str]
 ) -> dict[Path, Columns]:
     """The columns of each table: where tables disagree, as all their rows say."""
     columns = {path: roles_of(table, chosen) for path, table in tables.items()}
@@ -554,9 +552,7 @@ def _columns_of(
     return columns
 
 
-def _is_disputed(
-    tables: Mapping[Path, list[dict[str, Any]]], columns: Mapping[Path, Columns]
-) -> bool:
+def _is_disputed(tables: Mapping[Path, list[Object]], columns: Mapping[Path, Columns]) -> bool:
     """Whether a column has a role in one table, and values and another role in a second one."""
     known = {one for by_role in columns.values() for one in by_role.items() if one[0] != "repeat"}
     return any(
@@ -578,7 +574,7 @@ def _copies(
     if len(tables) < 2 or sum(_state(path)[0] for path in tables) > LARGEST_COMPARED:
         return {}
 
-    def marks(path: Path, row: dict[str, Any]) -> set[Any]:
+    def marks(path: Path, row: Object) -> set[Any]:
         return set(_marks(row, tables[path], is_strict=is_strict))
 
     n_rows_with = {
@@ -588,14 +584,14 @@ def _copies(
     single = (mark for counts in n_rows_with.values() for mark, n in counts.items() if n == 1)
     shared = {mark for mark, n_tables in Counter(single).items() if n_tables > 1}
     copies: dict[Path, dict[int, str]] = {}
-    originals: dict[Any, tuple[dict[str, Any], str]] = {}
+    originals: dict[Any, tuple[Object, str]] = {}
     # The table with the most columns has the originals; of those the largest.
     ordered = sorted(
         tables,
         key=lambda path: (-len(_names(sample(path, score=wanted))), -_state(path)[0], path),
     )
     for path in ordered if shared else ():
-        own: dict[Any, tuple[dict[str, Any], str]] = {}
+        own: dict[Any, tuple[Object, str]] = {}
         for place, row in _placed(path, wanted):
             of_row = {mark for mark in marks(path, row) & shared if n_rows_with[path][mark] == 1}
             if not of_row:
@@ -625,7 +621,7 @@ def _agree(cells: Mapping[str, Any], others: Mapping[str, Any]) -> bool:
     return all(others[name] == value for name, value in cells.items() if name in others)
 
 
-def _marks(row: dict[str, Any], columns: Columns, *, is_strict: bool) -> Iterator[Any]:
+def _marks(row: Object, columns: Columns, *, is_strict: bool) -> Iterator[Any]:
     """What hardly two attempts have in common: times, fractions, and texts that a model wrote."""
     for name, value in row.items():
         is_measured = (
@@ -702,11 +698,11 @@ def are_steps(path: Path) -> bool:
     return may_be and is_of_steps(sample(path, SNIFFED_ROWS))
 
 
-def _is_of_gym(row: dict[str, Any]) -> bool:
-    return "reward" in row or bool(fields(row.get("response")).keys() & RESPONSE_OF_GYM)
+def _is_of_gym(row: Object) -> bool:
+    return "reward" in row or bool(fields(row, "response").keys() & RESPONSE_OF_GYM)
 
 
-def refused(files: Sequence[ListedFile], chosen: Mapping[str, str]) -> InputError:
+def refused(files: Files, chosen: Mapping[str, str]) -> InputError:
     """Why none of these tables is read, with the columns of one, and what would help.
 
     The one has a column that could be the score; of several such tables it is the largest.
@@ -719,31 +715,29 @@ def refused(files: Sequence[ListedFile], chosen: Mapping[str, str]) -> InputErro
 
     file = min(files, key=rank)
     table, scores = tables[file], scores_of_file[file]
-    unknown = unknown_columns(files, chosen)
-    disputed = None if unknown else _disputed(files, chosen)
-    if unknown:
+    # Any column that is true and false may be the score, where no column is named like one.
+    named = scores or [name for name in possible_scores(table) if not is_key_name(name)]
+    example = (
+        f", for example: --field score={named[0]}" if named else " with --field, if it has one"
+    )
+    hint = f"Name the column with the score (numbers, true and false, pass and fail){example}"
+    if unknown := unknown_columns(files, chosen):
         reason = f"no column named {', '.join(unknown)}"
-    elif disputed:
+    elif disputed := _disputed(files, chosen):
         reason = disputed.reason
+        hint = (
+            "One may be what the agent says of itself. Name the one that judges: "
+            f"--field score={disputed.score} or --field score={disputed.other}"
+        )
     elif counts := _counts(table):
         reason = counts
     elif len(scores) > 1:
         reason = f"several columns that may be the score ({', '.join(scores)})"
     elif "score" in recognise(table, {}):
         reason = "scores, but neither a prompt, nor an answer, nor several rows of a task"
+        hint = "Name what identifies a task: --field task=COLUMN; of several columns make one"
     else:
         reason = "no column of scores"
-    hint = "Name the column with the score (numbers, true and false, pass and fail)"
-    hint += (
-        f", for example: --field score={scores[0]}" if scores else " with --field, if it has one"
-    )
-    if reason.startswith("scores, but"):
-        hint = "Name what identifies a task: --field task=COLUMN; of several columns make one"
-    if disputed:
-        hint = (
-            "One may be what the agent says of itself. Name the one that judges: "
-            f"--field score={disputed.score} or --field score={disputed.other}"
-        )
     message = f"{file.name}: a table with {reason}; its columns are {_listing(table)}."
     kinds = defaultdict(list)
     for other in files:
@@ -757,14 +751,14 @@ def refused(files: Sequence[ListedFile], chosen: Mapping[str, str]) -> InputErro
     return InputError(message, hint=hint)
 
 
-def _listing(table: Sequence[dict[str, Any]]) -> str:
+def _listing(table: Sequence[Object]) -> str:
     """The columns as a user may name them; objects with many fields by their own names alone."""
     n_below = Counter(path[0] for path in paths(table) if len(path) > 1)
     names = [".".join(path) for path in paths(table) if n_below[path[0]] * len(path) <= MOST_LISTED]
     return ", ".join(names[:MOST_LISTED]) + ", ..." * (len(names) > MOST_LISTED)
 
 
-def _proposed(path: Path, table: Sequence[dict[str, Any]]) -> list[str]:
+def _proposed(path: Path, table: Sequence[Object]) -> list[str]:
     """The columns that would be read if one is chosen as the score, the likeliest first.
 
     They are of the rows, or of rows further down in the document.
@@ -793,8 +787,15 @@ def unscored(file: ListedFile) -> str | None:
         return f"has {counts}"
     if disputed := _disputed([file], {}):
         return f"has {disputed.reason}; name one with --field"
-    unnamed = "is a table without a column of scores; if one has them, name it with --field"
-    return unnamed if table else None
+    if not table:
+        return None
+    flags = [name for name in table[0] if all(isinstance(row.get(name), bool) for row in table)]
+    if flags:
+        are_flags = f"{', '.join(flags[:FEW_LISTED])} {'is' if len(flags) == 1 else 'are'}"
+        reason = f"is a table of which no column is sure to be the score; {are_flags} true or false"
+    else:
+        reason = "is a table without a column of scores"
+    return f"{reason}; if one has them, name it with --field"
 
 
 def beside_results(file: ListedFile) -> str | None:
@@ -807,7 +808,6 @@ def beside_results(file: ListedFile) -> str | None:
 
 
 def unknown_columns(files: Iterable[ListedFile], chosen: Mapping[str, str]) -> list[str]:
-    """The chosen columns that none of the tables has."""
     score = chosen.get("score", "")
     tables = [sample(file.path, score=score) for file in files] if chosen else []
     return [
@@ -823,14 +823,13 @@ def _disputed(files: Iterable[ListedFile], chosen: Mapping[str, str]) -> Dispute
     return next(filter(None, (group.dispute() for group in groups)), None)
 
 
-def _counts(table: Sequence[dict[str, Any]]) -> str | None:
-    """What a table has instead of verdicts."""
+def _counts(table: Sequence[Object]) -> str | None:
     names = (path[0] for path in paths(table) if len(path) == 1 and is_count_of_passes(path[0]))
     name = next((name for name in names if values_of(table, (name,))), None)
     return None if name is None else f"counts of passes ({name}), not a verdict of each attempt"
 
 
-def _is_evaluation(table: Sequence[dict[str, Any]], columns: Columns) -> bool:
+def _is_evaluation(table: Sequence[Object], columns: Columns) -> bool:
     """Whether rows are attempts: they have a prompt or an answer, or ids that pass or fail.
 
     A list of benchmarks with their accuracies has names and scores as well, but each name once.
@@ -860,7 +859,7 @@ class TableColumns:
     """How a table is read: the column of each role, those of runs, rows that repeat another's."""
 
     by_role: Columns
-    of_runs: list[tuple[str, ...]]
+    of_runs: list[Column]
     description: str
     is_word: bool
     copies: dict[int, str]
@@ -894,8 +893,7 @@ def _columns(artifact: Artifact) -> TableColumns:
 @lru_cache(maxsize=256)
 def _runs(
     files: tuple[tuple[Path, int, int], ...], chosen: tuple[tuple[str, str], ...]
-) -> list[tuple[str, ...]]:
-    """The columns that distinguish runs in all rows of tables that are decided together."""
+) -> list[Column]:
     columns = _decided(files, chosen).columns
     return columns_of_runs(
         (path, with_computed(row, columns[path]), columns[path])
@@ -904,7 +902,7 @@ def _runs(
     )
 
 
-def _rows(artifact: Artifact, columns: Columns) -> Iterator[dict[str, Any]]:
+def _rows(artifact: Artifact, columns: Columns) -> Iterator[Object]:
     return (
         with_computed(entry, columns) for entry in _entries(artifact) if isinstance(entry, dict)
     )
@@ -914,8 +912,7 @@ def _entries(artifact: Artifact) -> Iterator[Entry]:
     return entries(artifact.path, dict(artifact.fields).get(ROWS, ""))
 
 
-def read(artifact: Artifact) -> Iterator[Reading]:
-    """An attempt per row of the table."""
+def read(artifact: Artifact) -> Readings:
     columns = _columns(artifact)
     yield Setting("read_as", columns.description)
     yield from _settings(artifact.path)
@@ -941,19 +938,18 @@ def _settings(path: Path) -> Iterator[Setting]:
                 yield Setting(key, value)
 
 
-def _attempt(row: dict[str, Any], table: TableColumns, place: int) -> Row:
-    """A row of the table as a row of Gym."""
+def _attempt(row: Object, table: TableColumns, place: int) -> Row:
     columns = table.by_role
     row = with_computed(row, columns)
     cells = {role: get(row, *path) for role, path in columns.items()}
     request, response_items = _transcript(row, cells)
     reward = score_of(cells["score"], is_word=table.is_word)
-    model, agent = text(cells.get("model")), text(cells.get("agent"))
+    model, agent = text(cells, "model"), text(cells, "agent")
     of_runs = (_condition(row, path) for path in table.of_runs)
     response = {
         "model": model,
         "usage": without_empty({"cost": _cost(row), **_usage(row, cells)}),
-        "error": {"message": error} if (error := text(row.get("error"))) else None,
+        "error": {"message": error} if (error := text(row, "error")) else None,
     }
     moved = {path for role, path in columns.items() if role in MOVED}
     if is_no_score(cells.get("score")):
@@ -972,19 +968,19 @@ def _attempt(row: dict[str, Any], table: TableColumns, place: int) -> Row:
         "total_run_time": _seconds(row),
         "finish_reason": next((text(row[one]) for one in row if plain(one) in STOP_REASONS), None),
         **scores_of(_scores(row, columns, reward), ".".join(columns["score"])),
-        "responses_create_params": without_empty({"input": request, "model": model}),
+        "responses_create_params": without_empty(input=request, model=model),
         "response": {"object": "response", **without_empty(response), **response_items},
     }
     return Row(
         {"reward": reward, **without_empty(value), **_answer(row)},
         variant=" ".join(name for name in (agent, model, *of_runs) if name) or None,
-        benchmark=text(cells.get("benchmark")),
+        benchmark=text(cells, "benchmark"),
         # A chat that begins with an answer, or a table without prompts: the id says what was asked.
-        question=None if request else text(cells.get("task")),
+        question=None if request else text(cells, "task"),
     )
 
 
-def _condition(row: dict[str, Any], path: tuple[str, ...]) -> str | None:
+def _condition(row: Object, path: Column) -> str | None:
     """A value by which runs differ; a number needs its name, a switch that is on has it."""
     value = get(row, *path)
     if isinstance(value, bool) and len(path) > 1:
@@ -993,9 +989,7 @@ def _condition(row: dict[str, Any], path: tuple[str, ...]) -> str | None:
     return text(value) if is_named else f"{path[-1]}={as_json(value)}"
 
 
-def _transcript(
-    row: dict[str, Any], cells: dict[str, Any]
-) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def _transcript(row: Object, cells: Object) -> tuple[list[Object], Object]:
     """What was asked, and `output`: what followed; without a column of it, there is none."""
     prompt, output = cells.get("prompt"), cells.get("output")
     if listed := messages_of(cells.get("messages")):
@@ -1004,11 +998,11 @@ def _transcript(
     request = list(chat(_content(prompt), "user")) if prompt else []
     if output is None:
         return request, {}
-    choices = items(get(output, "choices")) or items(output)
+    choices = items(output, "choices") or items(output)
     if isinstance(get(choices, 0, "message"), dict):
         output = [get(choices, 0, "message")]
     response_items = list(chat(_content(output)))
-    if calls := items(row.get("tool_calls")):
+    if calls := items(row, "tool_calls"):
         response_items += chat([{"role": "assistant", "tool_calls": calls}])
     return request, {"output": response_items}
 
@@ -1019,7 +1013,7 @@ def _content(value: Any) -> Any:
     return value if is_known else as_json(value)
 
 
-def _task_id(cells: dict[str, Any], request: list[dict[str, Any]], place: int) -> Any:
+def _task_id(cells: Object, request: list[Object], place: int) -> Any:
     """The id of the task; without one a hash of the question, else the place of the row."""
     if "task" in cells:
         return cells["task"]
@@ -1028,7 +1022,7 @@ def _task_id(cells: dict[str, Any], request: list[dict[str, Any]], place: int) -
     return place
 
 
-def _scores(row: dict[str, Any], columns: Columns, reward: float | None) -> list[dict[str, Any]]:
+def _scores(row: Object, columns: Columns, reward: float | None) -> list[Object]:
     """The score, and other columns that are named like scores and have one."""
     named = {path: score_of(get(row, *path)) for path in paths([row]) if is_score_name(path)}
     others = {path: score for path, score in named.items() if score is not None}
@@ -1040,7 +1034,7 @@ def _scores(row: dict[str, Any], columns: Columns, reward: float | None) -> list
     ]
 
 
-def _reason(row: dict[str, Any], score: tuple[str, ...]) -> str | None:
+def _reason(row: Object, score: Column) -> str | None:
     """Why the grade was given: in its object or a grader's, or under a name that says so."""
     places = [(plain(name), fields(value)) for name, value in row.items()]
     of_grader = [one for name, one in places if name in GRADED or (name == plain(score[0]))]
@@ -1054,7 +1048,7 @@ def _reason(row: dict[str, Any], score: tuple[str, ...]) -> str | None:
     return next(filter(None, named), None)
 
 
-def _answer(row: dict[str, Any]) -> dict[str, str | None]:
+def _answer(row: Object) -> dict[str, str | None]:
     """The answer alone, where a column has it and it is short enough to be compared.
 
     A column that is null or empty stays so under its own name.
@@ -1067,25 +1061,24 @@ def _answer(row: dict[str, Any]) -> dict[str, str | None]:
     return {name: answer} if len(answer) <= LONGEST_ANSWER else {}
 
 
-def _usage(row: dict[str, Any], cells: dict[str, Any]) -> dict[str, Any]:
+def _usage(row: Object, cells: Object) -> Object:
     """The tokens of an attempt: of an object, of columns, or of all messages of the model."""
     counts = (("input_tokens", INPUT_TOKENS), ("output_tokens", OUTPUT_TOKENS))
     of_row = _with_cached(
-        fields(row.get("usage"))
-        or without_empty({name: _first(row, names) for name, names in counts}),
+        fields(row, "usage") or without_empty({name: _first(row, names) for name, names in counts}),
         row,
     )
     messages = (one for one in messages_of(cells.get("messages")) if one["role"] == "assistant")
-    usages = [usage for one in messages if (usage := fields(one.get("usage")))]
+    usages = [usage for one in messages if (usage := fields(one, "usage"))]
     of_messages = {
         name: sum(_first(usage, names) or 0 for usage in usages) for name, names in counts if usages
     }
     return of_row or of_messages
 
 
-def _with_cached(usage: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
+def _with_cached(usage: Object, row: Object) -> Object:
     """Tokens with those of a cache, where these are more and so not among them."""
-    own = number(usage.get("input_tokens"))
+    own = number(usage, "input_tokens")
     cached = next(
         (
             sum(number(place[name]) or 0 for name in names)
@@ -1097,7 +1090,7 @@ def _with_cached(usage: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
     return usage if own is None or cached <= own else {**usage, "input_tokens": own + cached}
 
 
-def _cost(row: dict[str, Any]) -> float | None:
+def _cost(row: Object) -> float | None:
     """What an attempt cost, as an object of its tokens says."""
     usages = (
         fields(value)
@@ -1108,14 +1101,14 @@ def _cost(row: dict[str, Any]) -> float | None:
     return next((cost for cost in costs if cost is not None), None)
 
 
-def measures(row: dict[str, Any]) -> dict[str, Any]:
+def measures(row: Object) -> Object:
     """The tokens, the cost and the time of an attempt, which are measures beside its result."""
     usage = {"cost": _first(row, COSTS), **_usage(row, {})}
     spent = {name: value for name, value in usage.items() if value}
-    return without_empty({"usage": spent, "total_run_time": _seconds(row)})
+    return without_empty(usage=spent, total_run_time=_seconds(row))
 
 
-def _seconds(row: dict[str, Any]) -> float | None:
+def _seconds(row: Object) -> float | None:
     """The time an attempt took; a word before it, as `first_token_latency`, makes it a part."""
     for place in _with_objects(row):
         for name, value in place.items():
@@ -1126,12 +1119,12 @@ def _seconds(row: dict[str, Any]) -> float | None:
     return None
 
 
-def _first(row: dict[str, Any], names: Sequence[str]) -> float | None:
+def _first(row: Object, names: Sequence[str]) -> float | None:
     """The first number under one of these names, of the row before those of its objects."""
     named = ({plain(name): value for name, value in one.items()} for one in _with_objects(row))
-    numbers = (number(place.get(name)) for place in named for name in names)
+    numbers = (number(place, name) for place in named for name in names)
     return next((known for known in numbers if known is not None), None)
 
 
-def _with_objects(row: dict[str, Any]) -> list[dict[str, Any]]:
+def _with_objects(row: Object) -> list[Object]:
     return [row, *(value for value in row.values() if isinstance(value, dict))]

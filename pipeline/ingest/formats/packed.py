@@ -133,7 +133,6 @@ def fields(path: Path, streamed: str) -> Iterator[tuple[str, Any]]:
 
 
 def elements(path: Path) -> Iterator[Any]:
-    """The elements of a JSON list in a file, one at a time; ValueError as in `fields`."""
     with path.open("rb") as file:
         yield from _Text(file).elements()
 
@@ -173,7 +172,6 @@ class _Text:
         self.place += 1
 
     def elements(self) -> Iterator[Any]:
-        """The values of a list, one at a time."""
         self.expect("[")
         while not self.at("]"):
             yield self.value()
@@ -182,7 +180,6 @@ class _Text:
         self.expect("]")
 
     def fields(self, streamed: str, *, is_nested: bool) -> Iterator[tuple[str, Any]]:
-        """The fields of an object, one at a time."""
         self.expect("{")
         while not self.at("}"):
             name = self.value()

@@ -5,15 +5,19 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ...artifact import Artifact, Kind, ListedFile
+from ...artifact import Artifact, Kind
 from . import (
     Claim,
+    Claims,
+    Files,
+    Object,
     Reading,
+    Readings,
     Reject,
     Row,
     Setting,
@@ -23,6 +27,7 @@ from . import (
     fields,
     figure,
     get,
+    gym_row,
     head,
     items,
     message,
@@ -64,7 +69,7 @@ SAMPLING = {
 COUNTS = ("testPassCount", "testFailCount", "testErrorCount")
 
 
-def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
+def claims(files: Files) -> Claims:
     """Outputs, by the keys of their first prompt or result."""
     for file in files:
         begun = head(file.path)
@@ -75,8 +80,7 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
             yield Claim(file, Kind.ROLLOUTS, file.folder, file.base.rpartition(".")[0])
 
 
-def read(artifact: Artifact) -> Iterator[Reading]:
-    """One result after the other, and what the file counts of each prompt."""
+def read(artifact: Artifact) -> Readings:
     is_lines = artifact.path.name.lower().endswith("l")
     columns = Columns({} if is_lines else _sampling(artifact.path))
     if is_lines:
@@ -96,16 +100,16 @@ def read(artifact: Artifact) -> Iterator[Reading]:
             yield columns.row(value) if is_result else reject
 
 
-def _template(prompts: list[Any]) -> Iterator[Reading]:
+def _template(prompts: list[Any]) -> Readings:
     """The prompt that all rows fill in, if a file has one: two files may differ in it."""
-    raw = {text(get(one, "raw")) for one in prompts}
+    raw = {text(one, "raw") for one in prompts}
     if len(raw) == 1 and (written := next(iter(raw))):
         yield from (Setting(*each) for each in recorded({"prompt template": written}))
 
 
-def _figures(prompts: list[Any], variants: list[str]) -> Iterator[Reading]:
+def _figures(prompts: list[Any], variants: list[str]) -> Readings:
     for prompt, variant in zip(prompts, variants, strict=True):
-        n_passed, *others = [number(get(prompt, "metrics", key)) for key in COUNTS]
+        n_passed, *others = [number(prompt, "metrics", key) for key in COUNTS]
         n_tests = total([n_passed, *others])
         if n_tests and n_passed is not None:
             yield counted("tests", n_tests, "num_rollouts", variant)
@@ -113,7 +117,7 @@ def _figures(prompts: list[Any], variants: list[str]) -> Iterator[Reading]:
             yield figure("testPassCount / tests", share, "filled_mean/reward", variant=variant)
 
 
-def _sampling(path: Path) -> dict[str, dict[str, Any]]:
+def _sampling(path: Path) -> dict[str, Object]:
     """How each provider was asked, by its label or id, of the configuration after the rows."""
     config: Any = None
     # A document that is damaged says so where its rows are read.
@@ -121,18 +125,18 @@ def _sampling(path: Path) -> dict[str, dict[str, Any]]:
         config = next(
             (one for name, one in packed.fields(path, "results") if name == "config"), None
         )
-    ways_of: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for provider in items(get(config, "providers")):
+    ways_of: dict[str, list[Object]] = defaultdict(list)
+    for provider in items(config, "providers"):
         # Either the entry is the provider, or its only key is the provider's id.
         is_keyed = isinstance(provider, dict) and len(provider) == 1 and "id" not in provider
         name, about = next(iter(provider.items())) if is_keyed else (_provider(provider), provider)
         if name is not None:
-            own = fields(get(about, "config"))
-            ways_of[text(get(about, "label")) or name].append(
+            own = fields(about, "config")
+            ways_of[text(about, "label") or name].append(
                 {
                     ours: value
                     for theirs, ours in SAMPLING.items()
-                    if (value := number(own.get(theirs))) is not None
+                    if (value := number(own, theirs)) is not None
                 }
             )
     # Of one provider in several ways the rows do not say which is theirs.
@@ -142,7 +146,7 @@ def _sampling(path: Path) -> dict[str, dict[str, Any]]:
 class Columns:
     """The providers and prompts of a file, and its tests."""
 
-    def __init__(self, sampling: dict[str, dict[str, Any]]) -> None:
+    def __init__(self, sampling: dict[str, Object]) -> None:
         self.sampling = sampling
         self.prompts: list[str] = []
         self.known: dict[tuple[str, str], str] = {}
@@ -155,17 +159,16 @@ class Columns:
         nth = 1 + sum(one == model for one, _ in self.known)
         return self.known.setdefault(key, model if nth == 1 else f"{model}-prompt-{nth}")
 
-    def sampling_of(self, provider: str | None) -> dict[str, Any]:
+    def sampling_of(self, provider: str | None) -> Object:
         """The sampling of a provider, which rows may name by what follows its first colon."""
         if provider in self.sampling:
             return self.sampling[provider]
         known = [own for name, own in self.sampling.items() if name.partition(":")[2] == provider]
         return known[0] if len(known) == 1 else {}
 
-    def row(self, result: dict[str, Any]) -> Row:
-        """The attempt of a result."""
-        test = fields(result.get("testCase"))
-        variables = fields(result.get("vars")) or fields(test.get("vars"))
+    def row(self, result: Object) -> Row:
+        test = fields(result, "testCase")
+        variables = fields(result, "vars") or fields(test, "vars")
         content = as_json([variables, test.get("assert"), test.get("description")])
         question = hashlib.sha256(content.encode(errors="replace")).hexdigest()
         nth, place = result.get("testIdx"), result.get("promptIdx")
@@ -173,7 +176,7 @@ class Columns:
         variant = self.variant(result["prompt"], result.get("provider"))
         if isinstance(place, int) and 0 <= place < len(self.prompts):
             variant = self.prompts[place]
-        row = _row(result, {**variables, **fields(test.get("metadata"))})
+        row = _row(result, {**variables, **fields(test, "metadata")})
         row["responses_create_params"] |= self.sampling_of(_provider(result.get("provider")))
         row["_ng_task_index"] = self.tests.setdefault(question, first)
         return Row(row, variant=variant, order=first.zfill(9), question=question)
@@ -183,45 +186,41 @@ def _provider(provider: Any) -> str | None:
     return text(get(provider, "label") or get(provider, "id")) or text(provider)
 
 
-def _row(result: dict[str, Any], slices: dict[str, Any]) -> dict[str, Any]:
-    response, grading = fields(result.get("response")), fields(result.get("gradingResult"))
-    error = text(result.get("error"))
+def _row(result: Object, slices: Object) -> Object:
+    response, grading = fields(result, "response"), fields(result, "gradingResult")
+    error = text(result, "error")
     is_broken = result.get("failureReason") == ERROR or (
         error and not grading and "failureReason" not in result
     )
     reward = None if is_broken else float(result["success"])
-    spent = fields(result.get("tokenUsage")) or fields(response.get("tokenUsage"))
+    spent = fields(result, "tokenUsage") or fields(response, "tokenUsage")
     counts = {
-        "input_tokens": number(spent.get("prompt")),
-        "output_tokens": number(spent.get("completion")),
+        "input_tokens": number(spent, "prompt"),
+        "output_tokens": number(spent, "completion"),
     }
     # Of an answer from the cache no tokens are recorded.
     counts = counts if total(counts.values()) else {}
-    named = {"success": reward, "score": result.get("score"), **fields(result.get("namedScores"))}
-    scores = [{"name": name, "score": number(one)} for name, one in named.items() if not is_broken]
-    latency = number(result.get("latencyMs"))
+    scores = {"success": reward, "score": result.get("score"), **fields(result, "namedScores")}
+    latency = number(result, "latencyMs")
     raw = get(result, "prompt", "raw") or text(result["prompt"]) or ""
-    row = {
-        "responses_create_params": without_empty(
-            {"input": list(chat(raw, "user")), "model": _provider(result.get("provider"))}
-        ),
-        "response": without_empty(
-            {
-                "object": "response",
-                "output": _output(response["output"]) if "output" in response else None,
-                "usage": atif.usage({**counts, "cost": number(result.get("cost"))}),
-            }
-        ),
-        **scores_of(scores, "success"),
-        "component_results": list(_checks(grading)),
-        "grading_reason": text(grading.get("reason")),
+    return gym_row(
+        None,
+        reward,
+        request={"input": list(chat(raw, "user")), "model": _provider(result.get("provider"))},
+        response={
+            "output": _output(response["output"]) if "output" in response else None,
+            "usage": atif.usage({**counts, "cost": number(result, "cost")}),
+        },
+        **scores_of({} if is_broken else scores, "success"),
+        component_results=list(_checks(grading)),
+        failed_assertion_types=_failed_types(grading),
+        grading_reason=text(grading, "reason"),
         # What failed an assertion is the reason of the grade, and no error.
-        "error_message": error if is_broken else text(response.get("error")),
-        "finish_reason": text(response.get("finishReason")),
-        "total_run_time": None if latency is None else latency / 1000,
-        "metadata": slices,
-    }
-    return {"reward": reward, **without_empty(row)}
+        error_message=error if is_broken else text(response, "error"),
+        finish_reason=text(response, "finishReason"),
+        total_run_time=None if latency is None else latency / 1000,
+        metadata=slices,
+    )
 
 
 def _output(output: Any) -> list[Any]:
@@ -240,20 +239,26 @@ def _visible_end(value: str | None) -> str | None:
     return bare + value[len(bare) :].replace("\n", r"\n")
 
 
-def _checks(grading: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _failed_types(grading: Object) -> list[str]:
+    """The types of the assertions that failed; their values differ from test to test."""
+    failed = [one for one in items(grading, "componentResults") if get(one, "pass") is False]
+    return sorted({kind for one in failed if (kind := text(one, "assertion", "type"))})
+
+
+def _checks(grading: Object) -> Iterator[Object]:
     """The assertions; one without a metric is named after its type and value."""
     seen: Counter[str] = Counter()
-    for one in items(grading.get("componentResults")):
-        assertion = fields(get(one, "assertion"))
-        parts = [text(assertion.get("type")), _visible_end(text(assertion.get("value")))]
-        plain = text(assertion.get("metric")) or ": ".join(part for part in parts if part)
+    for one in items(grading, "componentResults"):
+        assertion = fields(one, "assertion")
+        parts = [text(assertion, "type"), _visible_end(text(assertion, "value"))]
+        plain = text(assertion, "metric") or ": ".join(part for part in parts if part)
         plain = " ".join((plain or "assertion").split())[:LONGEST_NAME]
         seen[plain] += 1
         yield without_empty(
             {
                 "name": plain if seen[plain] == 1 else f"{plain} ({seen[plain]})",
                 "pass": get(one, "pass"),
-                "score": number(get(one, "score")),
-                "reason": text(get(one, "reason")),
+                "score": number(one, "score"),
+                "reason": text(one, "reason"),
             }
         )

@@ -11,18 +11,22 @@ import itertools
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ...artifact import Artifact, Kind, ListedFile
 from . import (
     Claim,
+    Claims,
+    Files,
+    Object,
     Reading,
+    Readings,
     Reject,
     Row,
     counted,
     document,
-    documents,
     expected,
     fields,
     figure,
@@ -34,6 +38,8 @@ from . import (
     objects,
     own_table,
     packed,
+    paths_of,
+    readable,
     text,
     without_empty,
 )
@@ -42,9 +48,9 @@ from .swe_transcripts import openhands, trajectory
 TITLE = "SWE-bench"
 FILES = (
     "predictions (`all_preds.jsonl`, `preds.json`, or a document per instance), reports of runs "
-    "(`<model>.<run>.json`, `results/results.json`) and instances (`<instance>/report.json`), "
-    "`*.traj` of SWE-agent, `*.traj.json` of mini-swe-agent, `output.jsonl` of OpenHands, and "
-    "JSONL with `instance_id` and tokens, cost or time"
+    "(`<model>.<run>.json`, `results/results.json`, `final_report.json`) and instances "
+    "(`<instance>/report.json`), `*.traj` of SWE-agent, `*.traj.json` of mini-swe-agent, "
+    "`output.jsonl` of OpenHands, and JSONL with `instance_id` and tokens, cost or time"
 )
 GIVES = "checks transcript tokens durations"
 SCORE = (
@@ -66,7 +72,6 @@ NOTES = (
     "`results.json` of resolved instances alone is read only with predictions."
 )
 NAMES = re.compile(r"(\.(jsonl(\.gz|\.zst)?|json|traj)|(^|/)run_instance\.log)$", re.IGNORECASE)
-ENDING = re.compile(r"\.traj(\.json)?$", re.IGNORECASE)
 EVALUATED = re.compile(r"^(?:(.*?)/)??(?:logs/)?run_evaluation/([^/]+)/([^/]+)/[^/]+$")
 # Folders of a run that say what is in them.
 TRAJECTORIES = {"trajs", "trajectories"}
@@ -98,7 +103,6 @@ VERDICTS: tuple[Verdict, ...] = (
     (0.0, "no_apply no_generation with_logs"),
 )
 LISTS = {name: reward for reward, names in VERDICTS for name in names.split()}
-# Why a patch was not tested, and failed.
 # What an evaluation that broke down is called by; the patch has no verdict then.
 BROKEN_DOWN = {
     "error": "the evaluation ended with an error",
@@ -130,6 +134,32 @@ FEWEST_VERDICTS = 5
 EACH_FILE = re.compile(r"^(?=diff --git )", re.MULTILINE)
 
 
+At = tuple[str, str]
+ENDING = re.compile(r"\.traj(\.json)?$", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A file of a run: what it is, and the instance that it is of; empty if it is of many."""
+
+    file: ListedFile
+    role: str
+    instance: str
+
+    @property
+    def path(self) -> Path:
+        return self.file.path
+
+    @property
+    def ids(self) -> set[str]:
+        """The instances that it names; none if they are not known."""
+        return {self.instance} if self.instance else _instances(self.path, self.role) or set()
+
+
+# The files of a run, by its folder and what names it there.
+Groups = dict[At, list[Piece]]
+
+
 def _role(path: Path) -> str:
     """What a file is, by its name and its first keys; empty if it is of another format."""
     name = path.name.lower()
@@ -158,34 +188,62 @@ def _role(path: Path) -> str:
     # The lists are long: what was resolved may come after what is looked at here.
     if name in LISTINGS and has("no_generation") and (has("resolved") or has("generated")):
         return "results"
+    # Of AutoCodeRover: counts, and what was resolved.
+    if name == "final_report.json" and has("stats", "resolved"):
+        return "results"
     if ONE.search(begun):
         return "prediction" * (_prediction(path) is not None)
     return "predictions" * (is_prediction and "pred" in name)
 
 
-def _prediction(path: Path) -> dict[str, Any] | None:
-    """The one prediction that a document is."""
-    one = fields(next(documents([path]), None))
-    is_one = text(one.get("instance_id")) and {"model_name_or_path", "model_patch"} <= one.keys()
-    return one if is_one else None
-
-
 def _instance(path: Path, role: str) -> str:
     """The instance that a file is of; empty if it is of many."""
-    if role == "trajectory":
-        return ENDING.sub("", path.name)
-    if role == "prediction":
-        return str(get(_prediction(path), "instance_id") or "")
-    if role == "log":
-        return path.parent.name
-    if role != "graded":
-        return ""
-    if instance := _only_listed(path):
-        return instance
-    begun = INSTANCE.match(head(path, FEW_BYTES))
-    # A report without the name of its instance is in a folder that has it.
-    is_named = begun is not None and begun[1] != TESTS_OF_REPORT.encode()
-    return begun[1].decode("utf-8", "replace") if begun and is_named else path.parent.name
+    match role:
+        case "trajectory":
+            return ENDING.sub("", path.name)
+        case "prediction":
+            return str(get(_prediction(path), "instance_id") or "")
+        case "log":
+            return path.parent.name
+        case "graded":
+            begun = INSTANCE.match(head(path, FEW_BYTES))
+            # A report without the name of its instance is in a folder that has it.
+            is_named = begun is not None and begun[1] != TESTS_OF_REPORT.encode()
+            named = begun[1].decode("utf-8", "replace") if begun and is_named else path.parent.name
+            return _only_listed(path) or named
+    return ""
+
+
+def _pieces(files: Files) -> list[Piece]:
+    """The files of the format; reports of one instance beside those of instances are such, too."""
+    pieces = [
+        Piece(file, role, _instance(file.path, role))
+        for file in files
+        if (role := _role(file.path))
+    ]
+
+    def layout(file: ListedFile, instance: str) -> tuple[str, int, str]:
+        """The folder of all instances, how far below it the file of one is, and its name."""
+        above, _, below = f"/{file.folder}/".partition(f"/{instance}/")
+        return above, below.count("/"), file.base
+
+    layouts = {layout(piece.file, piece.instance) for piece in pieces if piece.role == "graded"}
+    return [
+        Piece(piece.file, "graded", instance)
+        if layouts
+        and piece.role == "report"
+        and (instance := _only_listed(piece.path))
+        and layout(piece.file, instance) in layouts
+        else piece
+        for piece in pieces
+    ]
+
+
+def _prediction(path: Path) -> Object | None:
+    """The one prediction that a document is."""
+    one = fields(readable(path))
+    is_one = text(one, "instance_id") and {"model_name_or_path", "model_patch"} <= one.keys()
+    return one if is_one else None
 
 
 def _only_listed(path: Path) -> str:
@@ -199,95 +257,86 @@ def _only_listed(path: Path) -> str:
     return listed[0] if len(listed) == 1 and listed[0] in path.parts[:-1] else ""
 
 
-def _layout(file: ListedFile, instance: str) -> tuple[str, int, str]:
-    """The folder of all instances, how far below it the file of one is, and its name."""
-    above, _, below = f"/{file.folder}/".partition(f"/{instance}/")
-    return above, below.count("/"), file.base
-
-
-def _with_reports_of_one(files: Sequence[ListedFile], roles: dict[str, str]) -> dict[str, str]:
-    """The roles, where reports of one instance that are beside those of instances are such, too."""
-    layouts = {
-        _layout(file, _instance(file.path, "graded"))
-        for file in files
-        if roles.get(file.name) == "graded"
-    }
-    alike = {
-        file.name
-        for file in files
-        if layouts and roles.get(file.name) == "report" and (instance := _only_listed(file.path))
-        if _layout(file, instance) in layouts
-    }
-    return {name: "graded" if name in alike else role for name, role in roles.items()}
-
-
-def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
+def claims(files: Files) -> Claims:
     """The files of runs; the first file of a run that lists instances has its rows."""
-    roles = {file.name: role for file in files if (role := _role(file.path))}
-    roles = _with_reports_of_one(files, roles)
-    groups: dict[tuple[str, str], list[ListedFile]] = defaultdict(list)
-    predicted = {
-        file.folder: _place(file, roles[file.name])[0]
-        for file in files
-        if roles.get(file.name) in PREDICTED
-    }
-    for file in files:
-        if roles.get(file.name, "measures") not in ADDED:
-            place, key = _place(file, roles[file.name])
+    pieces = _pieces(files)
+    groups: Groups = defaultdict(list)
+    predicted = {piece.file.folder: _place(piece)[0] for piece in pieces if piece.role in PREDICTED}
+    for piece in pieces:
+        if piece.role not in ADDED:
+            place, key = _place(piece)
             # Trajectories beside predictions are of their run.
-            if roles[file.name] == "trajectory":
-                place = predicted.get(home(file.name, predicted.keys()) or "", place)
-            groups[place, key].append(file)
-    _join_by_name(groups, roles)
-    _join_by_patch(groups, roles)
-    _join(groups, roles)
-    _join_below(groups, roles)
-    _join_only(groups, roles)
-    _join_by_verdict(groups, roles)
-    _join_by_instances(groups, roles)
-    measured = [file for file in files if roles.get(file.name) == "measures"]
-    for file in measured if groups else ():
-        ids = set(_measures(file.path))
-        runs = [
-            inside
-            for inside in groups.values()
-            if any(_is_at_or_below(one.folder, file.folder) for one in inside)
-            and ids <= _ids(inside, roles)
-        ]
-        if len(runs) == 1:
-            runs[0].append(file)
-        else:
-            yield Claim(file, Kind.OTHER, file.folder, file.base, skipped=OF_NO_RUN)
-    _join_logs(groups, roles, [file for file in files if roles.get(file.name) == "log"])
+            if piece.role == "trajectory":
+                place = predicted.get(home(piece.file.name, predicted.keys()) or "", place)
+            groups[place, key].append(piece)
+    _join_by_name(groups)
+    _join_by_patch(groups)
+    _join(groups)
+    _join_below(groups)
+    _join_only(groups)
+    _join_by_verdict(groups)
+    _join_by_instances(groups)
+    for piece in pieces if groups else ():
+        if piece.role == "measures":
+            folder = piece.file.folder
+            ids = set(_measures(piece.path))
+            runs = [
+                inside
+                for inside in groups.values()
+                if any(
+                    not folder or f"{one.file.folder}/".startswith(f"{folder}/") for one in inside
+                )
+                and ids <= _ids(inside)
+            ]
+            if len(runs) == 1:
+                runs[0].append(piece)
+            else:
+                yield Claim(piece.file, Kind.OTHER, folder, piece.file.base, skipped=OF_NO_RUN)
+    _join_logs(groups, [piece for piece in pieces if piece.role == "log"])
     for (place, key), inside in groups.items():
-        inside.sort(key=lambda file: (ROLES.index(roles[file.name]), file.base != "output.jsonl"))
+        inside.sort(key=lambda piece: (ROLES.index(piece.role), piece.file.base != "output.jsonl"))
         first = inside[0]
-        above = first.name.count("/") - (place.count("/") + 1 if place else 0)
+        above = first.file.name.count("/") - (place.count("/") + 1 if place else 0)
         run = (place.rpartition("/")[0], first.path.parents[above].name or "runs", key)
-        known = _instances(first.path, roles[first.name])
+        known = _instances(first.path, first.role)
         is_row = known != set()
         if is_row:
-            yield Claim(first, Kind.ROLLOUTS, *run, tuple(file.path for file in inside[1:]))
-        yield from _others(inside[is_row:], roles, run, known)
+            yield Claim(first.file, Kind.ROLLOUTS, *run, paths_of(one.file for one in inside[1:]))
+        yield from _others(inside[is_row:], run, known)
 
 
-def _is_at_or_below(folder: str, above: str) -> bool:
-    return not above or f"{folder}/".startswith(f"{above}/")
+def _ids(pieces: Iterable[Piece]) -> set[str]:
+    """The instances that files name; none if they are not known."""
+    return {instance for piece in pieces for instance in piece.ids}
 
 
-def _join(groups: dict[tuple[str, str], list[ListedFile]], roles: Mapping[str, str]) -> None:
+def _roles(pieces: Iterable[Piece]) -> set[str]:
+    return {piece.role for piece in pieces}
+
+
+def _paths(pieces: Iterable[Piece], *roles: str) -> list[Path]:
+    return [piece.path for piece in pieces if piece.role in roles]
+
+
+def _add(groups: Groups, at: At, runs: Sequence[At]) -> None:
+    """Add the files of a group to the run that they belong to, if only one may be it."""
+    if len(runs) == 1:
+        groups[runs[0]] += groups.pop(at)
+
+
+def _join(groups: Groups) -> None:
     """Add to predictions what is of their instances: evaluations, trajectories and copies.
 
     The evaluation is the only one in their folder, or the only one of their model; one of other
     instances is a run of its own.
     """
     for place in dict.fromkeys(place for place, _ in groups):
-        _join_copies(groups, place, roles)
-        ids = {key: _ids(groups[at, key], roles) for at, key in groups if at == place}
-        here = {key: {roles[file.name] for file in groups[place, key]} for key in ids}
+        _join_copies(groups, place)
+        ids = {key: _ids(groups[at, key]) for at, key in groups if at == place}
+        here = {key: _roles(groups[place, key]) for key in ids}
         predicted = [key for key in here if here[key].intersection(PREDICTED)]
         if len(predicted) == 1 and not ids[predicted[0]].isdisjoint(ids.get("", ())):
-            _part_strays(groups, place, roles, ids[predicted[0]])
+            _part_strays(groups, place, ids[predicted[0]])
         graded = [key for key in here if here[key] - {*PREDICTED, "trajectory"}]
         for key in predicted:
             begun = _model(groups[place, key][0].path) or "/"
@@ -303,72 +352,57 @@ def _join(groups: dict[tuple[str, str], list[ListedFile]], roles: Mapping[str, s
             if at == place and key and _agree(ids.get(key, set()), ids.get("", set()))
         ]
         runs = [key for key in runs if key in predicted] or runs
-        if len(runs) == 1 and (place, "") in groups:
-            groups[place, runs[0]] += groups.pop((place, ""))
+        if (place, "") in groups:
+            _add(groups, (place, ""), [(place, key) for key in runs])
 
 
-def _join_by_name(
-    groups: dict[tuple[str, str], list[ListedFile]], roles: Mapping[str, str]
-) -> None:
+def _join_by_name(groups: Groups) -> None:
     """Add evaluations of instances to the one report that is named as their folders are.
 
     The harness sums up `RUN/MODEL/INSTANCE/report.json` in `MODEL.RUN.json`. Without it, to the one
     file of predictions of this model, if these are the only evaluations of it.
     """
-    evaluated: dict[tuple[str, str], tuple[str, str]] = {}
-    reports: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    predictions: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    for at, files in groups.items():
-        here = {roles[file.name] for file in files}
-        folders = {tuple(file.folder.split("/")[-3:-1]) for file in files}
+    evaluated: dict[At, tuple[str, ...]] = {}
+    reports: dict[str, list[At]] = defaultdict(list)
+    predictions: dict[str, list[At]] = defaultdict(list)
+    for at, pieces in groups.items():
+        here = _roles(pieces)
+        folders = {tuple(piece.file.folder.split("/")[-3:-1]) for piece in pieces}
         if here == {"graded"} and len(folders) == 1 and len(*folders) == 2:
-            ((run, model),) = folders
-            evaluated[at] = (run, model)
+            evaluated[at] = folders.pop()
         elif "report" in here:
             reports[at[1]].append(at)
         elif "predictions" in here:
-            listed = next(file for file in files if roles[file.name] == "predictions")
-            predictions[_model(listed.path)].append(at)
+            predictions[_model(_paths(pieces, "predictions")[0])].append(at)
     n_runs_of = Counter(model for _, model in evaluated.values())
     for at, (run, model) in evaluated.items():
         named = reports[f"{model}.{run}"]
         if not named and n_runs_of[model] == 1:
             named = predictions[model]
-        if len(named) == 1 and _ids(groups[at], roles) <= _ids(groups[named[0]], roles):
-            groups[named[0]] += groups.pop(at)
+        if len(named) == 1 and _ids(groups[at]) <= _ids(groups[named[0]]):
+            _add(groups, at, named)
 
 
-def _model(path: Path) -> str:
-    """The model of predictions as the harness writes it in names, from the first of them."""
-    named = MODEL.search(head(path))
-    return named[1].decode("utf-8", "replace").replace("/", "__") if named else ""
-
-
-def _join_by_patch(
-    groups: dict[tuple[str, str], list[ListedFile]], roles: Mapping[str, str]
-) -> None:
+def _join_by_patch(groups: Groups) -> None:
     """Add evaluations to the only predictions, in any folder, whose patches they applied.
 
     Some drop files of a patch before it is evaluated, tests for example: the rest is the same.
     """
     graded = [
         at
-        for at, files in groups.items()
-        if "graded" in (here := {roles[file.name] for file in files})
-        and here.isdisjoint((*PREDICTED, "trajectory"))
+        for at, pieces in groups.items()
+        if "graded" in (here := _roles(pieces)) and here.isdisjoint((*PREDICTED, "trajectory"))
     ]
     if not graded:
         return
     predicted = {
-        at: {
-            str(get(row, "instance_id")): _by_file(str(get(row, "model_patch")))
-            for row in _predictions_of(files, roles)
-        }
-        for at, files in groups.items()
+        at: {name: _by_file(str(patch)) for name, patch in _patches(pieces)}
+        for at, pieces in groups.items()
     }
-    runs: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
+    runs: dict[At, list[At]] = defaultdict(list)
     for at in graded:
         applied = dict(_applied(groups[at]))
+        n_least = MOSTLY_APPLIED * len(applied)
         same = [
             one
             for one, patches in predicted.items()
@@ -376,172 +410,140 @@ def _join_by_patch(
             and sum(
                 patch <= patches.get(name, frozenset()) for name, patch in applied.items() if patch
             )
-            >= MOSTLY_APPLIED * len(applied)
+            >= n_least
         ]
         if len(same) == 1:
             runs[same[0]].append(at)
     for run, evaluations in runs.items():
         # Of several, which may be repeats, each is a run of its own.
         if len(evaluations) == 1:
-            groups[run] += groups.pop(evaluations[0])
+            _add(groups, evaluations[0], [run])
 
 
-def _predictions_of(files: Iterable[ListedFile], roles: Mapping[str, str]) -> list[Any]:
-    rows: list[Any] = []
-    for file in files:
-        if roles[file.name] in ("predictions", "prediction"):
-            with contextlib.suppress(OSError, ValueError):  # reading it makes the reject
-                rows += _predictions(file.path)
-    return rows
+def _patches(pieces: Iterable[Piece]) -> Iterator[tuple[str, Any]]:
+    """The instances of predictions with their patches."""
+    for path in _paths(pieces, "predictions", "prediction"):
+        with contextlib.suppress(OSError, ValueError):  # reading it makes the reject
+            for row in _predictions(path):
+                yield str(get(row, "instance_id")), get(row, "model_patch")
 
 
-def _by_file(patch: str) -> frozenset[str]:
-    """The parts of a patch, one per file that it changes."""
-    return frozenset(part.strip() for part in EACH_FILE.split(patch) if part.strip())
-
-
-def _applied(files: Iterable[ListedFile]) -> Iterator[tuple[str, frozenset[str]]]:
+def _applied(pieces: Iterable[Piece]) -> Iterator[tuple[str, frozenset[str]]]:
     """The patch that the harness wrote beside the report of an instance."""
-    for file in files:
-        path = file.path.parent / "patch.diff"
-        if (
-            _instance(file.path, "graded")
-            and path.is_file()
-            and path.stat().st_size <= LARGEST_PATCH
-        ):
-            written = path.read_text(encoding="utf-8", errors="replace")
-            yield _instance(file.path, "graded"), _by_file(written)
+    for piece in pieces:
+        path = piece.path.parent / "patch.diff"
+        instance = _instance(piece.path, "graded")
+        if instance and path.is_file() and path.stat().st_size <= LARGEST_PATCH:
+            yield instance, _by_file(path.read_text(encoding="utf-8", errors="replace"))
 
 
-def _join_below(groups: dict[tuple[str, str], list[ListedFile]], roles: Mapping[str, str]) -> None:
+def _join_below(groups: Groups) -> None:
     """Add files of single instances to the only run of these instances in a folder above theirs."""
     listing = {
         at: ids
-        for at, files in groups.items()
-        if not {roles[file.name] for file in files}.isdisjoint((*PREDICTED, *LISTING))
-        and (ids := _ids(files, roles))
+        for at, pieces in groups.items()
+        if _roles(pieces).intersection((*PREDICTED, *LISTING)) and (ids := _ids(pieces))
     }
     for at in [at for at in groups if at not in listing]:
-        ids = _ids(groups[at], roles)
+        ids = _ids(groups[at])
         folder = at[0]
         while folder and ids:
             folder = folder.rpartition("/")[0]
-            above = [one for one in listing if one[0] == folder]
-            if above:
-                same = [one for one in above if _agree(ids, listing[one])]
-                if len(above) == len(same) == 1:
-                    groups[same[0]] += groups.pop(at)
+            if above := [one for one in listing if one[0] == folder]:
+                if all(_agree(ids, listing[one]) for one in above):
+                    _add(groups, at, above)
                 break
 
 
-def _join_only(groups: dict[tuple[str, str], list[ListedFile]], roles: Mapping[str, str]) -> None:
+def _join_only(groups: Groups) -> None:
     """Add to the only predictions the only report and evaluation, if of their instances."""
-    here = {at: {roles[file.name] for file in files} for at, files in groups.items()}
+    here = {at: _roles(pieces) for at, pieces in groups.items()}
     predicted = [at for at, has in here.items() if has.intersection(PREDICTED)]
     if len(predicted) != 1:
         return
-    ids = _ids(groups[predicted[0]], roles)
+    ids = _ids(groups[predicted[0]])
     for role in ("report", "graded"):
         others = [at for at, has in here.items() if role in has and at in groups]
         if len(others) != 1 or others == predicted:
             continue
         # Of a damaged one it is not known which instances it is of.
-        theirs = _ids(groups[others[0]], roles)
+        theirs = _ids(groups[others[0]])
         if theirs and theirs <= ids:
-            groups[predicted[0]] += groups.pop(others[0])
+            _add(groups, others[0], predicted)
 
 
-def _join_logs(
-    groups: dict[tuple[str, str], list[ListedFile]],
-    roles: Mapping[str, str],
-    logs: Sequence[ListedFile],
-) -> None:
+def _join_logs(groups: Groups, logs: Sequence[Piece]) -> None:
     """Add the logs of instances that were evaluated beside those of a run and have no report."""
-    runs: dict[str, set[tuple[str, str]]] = defaultdict(set)
-    for at, files in groups.items() if logs else ():
-        for file in files:
-            if roles[file.name] == "graded" and file.path.parent.name == _instance(
-                file.path, "graded"
-            ):
-                runs[file.folder.rpartition("/")[0]].add(at)
-    known = {at: _ids(groups[at], roles) for own in runs.values() for at in own}
+    runs: dict[str, set[At]] = defaultdict(set)
+    for at, pieces in groups.items() if logs else ():
+        for piece in pieces:
+            if piece.role == "graded" and piece.path.parent.name == piece.instance:
+                runs[piece.file.folder.rpartition("/")[0]].add(at)
+    known = {at: _ids(groups[at]) for own in runs.values() for at in own}
     for log in logs:
-        own = runs.get(log.folder.rpartition("/")[0], set())
-        if len(own) == 1 and _instance(log.path, "log") not in known[min(own)]:
+        own = runs.get(log.file.folder.rpartition("/")[0], set())
+        if len(own) == 1 and log.instance not in known[min(own)]:
             groups[min(own)].append(log)
 
 
-def _join_by_verdict(
-    groups: dict[tuple[str, str], list[ListedFile]], roles: Mapping[str, str]
-) -> None:
+def _join_by_verdict(groups: Groups) -> None:
     """Add a report of a run, whose name agrees with nothing, to the only run of its verdicts."""
-    resolved: dict[tuple[str, str], dict[str, bool]] = {}
-    reports: dict[tuple[str, str], dict[str, bool]] = {}
-    for at, files in groups.items():
-        here = {roles[file.name] for file in files}
+    resolved: dict[At, dict[str, bool]] = {}
+    reports: dict[At, dict[str, bool]] = {}
+    for at, pieces in groups.items():
+        here = _roles(pieces)
         with contextlib.suppress(OSError, ValueError):  # reading it makes the reject
-            if here == {"report"} and len(files) == 1:
-                reports[at] = _resolved_of(files[0].path)
+            if here == {"report"} and len(pieces) == 1:
+                reports[at] = dict(_resolved_of(fields(document(pieces[0].path))))
             elif "graded" in here and here.isdisjoint(LISTING):
-                resolved[at] = dict(
-                    pair
-                    for file in files
-                    if roles[file.name] == "graded"
-                    for pair in _resolved_in(file.path)
-                )
-    for at, verdicts in reports.items():
-        same = [run for run, theirs in resolved.items() if theirs == verdicts]
-        n_reports = sum(others == verdicts for others in reports.values())
-        if len(verdicts) >= FEWEST_VERDICTS and len(same) == n_reports == 1:
-            groups[same[0]] += groups.pop(at)
+                graded = _paths(pieces, "graded")
+                resolved[at] = dict(pair for path in graded for pair in _resolved_in(path))
+    _join_equal(groups, reports, resolved)
 
 
-def _join_by_instances(
-    groups: dict[tuple[str, str], list[ListedFile]], roles: Mapping[str, str]
-) -> None:
+def _join_by_instances(groups: Groups) -> None:
     """Add a report to the only predictions beside it that have patches of just what it tested."""
-    patched: dict[tuple[str, str], set[str]] = {}
-    tested: dict[tuple[str, str], set[str]] = {}
-    for at, files in groups.items():
-        here = {roles[file.name] for file in files}
+    patched: dict[At, set[str]] = {}
+    tested: dict[At, set[str]] = {}
+    for at, pieces in groups.items():
+        here = _roles(pieces)
         with contextlib.suppress(OSError, ValueError):  # reading it makes the reject
-            if here == {"report"} and len(files) == 1:
-                report = fields(document(files[0].path))
-                empty = _texts(report.get("empty_patch_ids"))
-                tested[at] = set(_texts(report.get("submitted_ids"))).difference(empty)
+            if here == {"report"} and len(pieces) == 1:
+                report = document(pieces[0].path)
+                submitted = _texts(report, "submitted_ids")
+                tested[at] = set(submitted).difference(_texts(report, "empty_patch_ids"))
             elif here.intersection(PREDICTED) and here.isdisjoint({*LISTING, "graded"}):
-                patched[at] = {
-                    str(get(row, "instance_id"))
-                    for row in _predictions_of(files, roles)
-                    if get(row, "model_patch")
-                }
-    for at, ids in tested.items():
-        folder = groups[at][0].folder
+                patched[at] = {name for name, patch in _patches(pieces) if patch}
+    _join_equal(groups, tested, patched, is_beside=True)
+
+
+def _join_equal(
+    groups: Groups, reports: Mapping[At, Any], runs: Mapping[At, Any], *, is_beside: bool = False
+) -> None:
+    """Add each report to the only run that says the same, if no other report does."""
+    for at, own in reports.items():
         same = [
             run
-            for run, theirs in patched.items()
-            if theirs == ids and groups[run][0].folder == folder
+            for run, theirs in runs.items()
+            if theirs == own
+            and (not is_beside or groups[run][0].file.folder == groups[at][0].file.folder)
         ]
-        n_reports = sum(others == ids for others in tested.values())
-        if len(ids) >= FEWEST_VERDICTS and len(same) == n_reports == 1:
-            groups[same[0]] += groups.pop(at)
+        is_single = sum(other == own for other in reports.values()) == 1
+        if len(own) >= FEWEST_VERDICTS and is_single:
+            _add(groups, at, same)
 
 
-def _resolved_of(path: Path) -> dict[str, bool]:
+def _resolved_of(report: Any) -> Iterator[tuple[str, bool]]:
     """Whether each instance that a report of a run lists as evaluated is resolved."""
-    report = fields(document(path))
-    return {
-        instance: is_resolved
-        for name, is_resolved in (("unresolved_ids", False), ("resolved_ids", True))
-        for instance in _texts(report.get(name))
-    }
+    for name, is_resolved in (("unresolved_ids", False), ("resolved_ids", True)):
+        yield from ((instance, is_resolved) for instance in _texts(report, name))
 
 
 def _resolved_in(path: Path) -> Iterator[tuple[str, bool]]:
     """The instances of a document of verdicts, and whether each is resolved."""
     report = fields(document(path))
     if "submitted_ids" in report:
-        yield from _resolved_of(path).items()
+        yield from _resolved_of(report)
     if isinstance(report.get("resolved"), bool):
         report = {path.parent.name: report}
     for instance, graded in report.items():
@@ -549,64 +551,44 @@ def _resolved_in(path: Path) -> Iterator[tuple[str, bool]]:
             yield instance, is_resolved
 
 
-def _join_copies(
-    groups: dict[tuple[str, str], list[ListedFile]], place: str, roles: Mapping[str, str]
-) -> None:
+def _join_copies(groups: Groups, place: str) -> None:
     """Join two files of the same predictions, one of lines and one that is a document.
 
     Two of one form may be repeats.
     """
     firsts: dict[Any, tuple[str, bool]] = {}
     for key in [key for at, key in groups if at == place]:
-        file = next((one for one in groups[place, key] if roles[one.name] == "predictions"), None)
-        if file is None:
+        path = next(iter(_paths(groups[place, key], "predictions")), None)
+        if path is None:
             continue
         try:
             patches = frozenset(
                 (str(get(row, "instance_id")), str(get(row, "model_patch")))
-                for row in _predictions(file.path)
+                for row in _predictions(path)
             )
         except (OSError, ValueError):
             continue
-        is_lines = ".jsonl" in file.base.lower()
+        is_lines = ".jsonl" in path.name.lower()
         first, is_first_lines = firsts.setdefault(patches, (key, is_lines))
         if first != key and is_lines != is_first_lines:
             groups[place, first] += groups.pop((place, key))
 
 
-def _part_strays(
-    groups: dict[tuple[str, str], list[ListedFile]],
-    place: str,
-    roles: Mapping[str, str],
-    known: set[str],
-) -> None:
+def _part_strays(groups: Groups, place: str, known: set[str]) -> None:
     """Take reports that name none of the instances out of the files without a name of a run."""
     inside = groups[place, ""]
-    for file in [one for one in inside if roles[one.name] in LISTING]:
-        listed = set(_listed(file.path, roles[file.name]))
+    for piece in [one for one in inside if one.role in LISTING]:
+        listed = set(_listed(piece.path, piece.role))
         if listed and listed.isdisjoint(known):
-            inside.remove(file)
-            groups[place, file.base.partition(".json")[0]].append(file)
+            inside.remove(piece)
+            groups[place, piece.file.base.partition(".json")[0]].append(piece)
 
 
-def _ids(files: Iterable[ListedFile], roles: Mapping[str, str]) -> set[str]:
-    """The instances that files name; none if they are not known."""
-    known: set[str] = set()
-    for file in files:
-        one = _instance(file.path, roles[file.name])
-        known |= {one} if one else _instances(file.path, roles[file.name]) or set()
-    return known
-
-
-def _agree(ids: set[str], others: set[str]) -> bool:
-    """Whether half of the fewer instances are the same; of unknown ones nothing says no."""
-    return not ids or not others or 2 * len(ids & others) >= min(len(ids), len(others))
-
-
-def _place(file: ListedFile, role: str) -> tuple[str, str]:
+def _place(piece: Piece) -> At:
     """The folder of the run that a file is of, and what names the run in it."""
+    file, role, instance = piece.file, piece.role, piece.instance
     folders = file.folder.split("/") if file.folder else []
-    instance, stem = _instance(file.path, role), file.base.partition(".json")[0]
+    stem = file.base.partition(".json")[0]
     is_plain = stem == "report" or stem.startswith("output") or role not in (*PREDICTED, "report")
     if role in PREDICTED and not instance:
         inner = TRAJECTORIES | INNER_PREDICTED
@@ -619,22 +601,14 @@ def _place(file: ListedFile, role: str) -> tuple[str, str]:
     return "/".join(folders), stem * (not is_plain and not instance)
 
 
-def _others(
-    files: list[ListedFile],
-    roles: Mapping[str, str],
-    run: tuple[str, str, str],
-    known: set[str] | None,
-) -> Iterator[Claim]:
+def _others(pieces: list[Piece], run: tuple[str, str, str], known: set[str] | None) -> Claims:
     """The other files of a run: those of an instance are rows only if the first file lacks it."""
-    steps = {ENDING.sub("", file.base): file.path for file in files if ENDING.search(file.base)}
-    listings = [file.path for file in files if roles[file.name] in LISTING]
-    graded = {
-        _instance(file.path, "graded"): file.path for file in files if roles[file.name] == "graded"
-    }
+    steps = {ENDING.sub("", path.name): path for path in _paths(pieces, "trajectory")}
+    listings = _paths(pieces, *LISTING)
+    graded = {piece.instance: piece.path for piece in pieces if piece.role == "graded"}
     predicted = frozenset(known or ())
-    for file in files:
-        role = roles[file.name]
-        instance = _instance(file.path, role)
+    for piece in pieces:
+        role, instance = piece.role, piece.instance
         beside = (steps[instance],) if instance in steps else ()
         is_row = bool(instance) and known is not None and instance not in known
         if role == "prediction":
@@ -645,15 +619,31 @@ def _others(
         kind = Kind.AGGREGATE_METRICS if role in LISTING else Kind.OTHER
         is_alone = role == "results" and not known and known is not None
         yield Claim(
-            file,
+            piece.file,
             Kind.ROLLOUTS if is_row else kind,
             *run,
             beside,
             skipped=RESOLVED_ALONE if is_alone else None,
-            owns=file.folder if file.path.parent.name == instance else None,
+            owns=piece.file.folder if piece.path.parent.name == instance else None,
         )
         if known is not None and (beside or role == "prediction"):
             known.add(instance)
+
+
+def _model(path: Path) -> str:
+    """The model of predictions as the harness writes it in names, from the first of them."""
+    named = MODEL.search(head(path))
+    return named[1].decode("utf-8", "replace").replace("/", "__") if named else ""
+
+
+def _by_file(patch: str) -> frozenset[str]:
+    """The parts of a patch, one per file that it changes."""
+    return frozenset(part.strip() for part in EACH_FILE.split(patch) if part.strip())
+
+
+def _agree(ids: set[str], others: set[str]) -> bool:
+    """Whether half of the fewer instances are the same; of unknown ones nothing says no."""
+    return not ids or not others or 2 * len(ids & others) >= min(len(ids), len(others))
 
 
 def _instances(path: Path, role: str) -> set[str] | None:
@@ -667,12 +657,12 @@ def _instances(path: Path, role: str) -> set[str] | None:
         return None
 
 
-def _measures(path: Path, most: int | None = None) -> dict[str, dict[str, Any]]:
+def _measures(path: Path, most: int | None = None) -> dict[str, Object]:
     """What instances took, of those that a file names once: of repeats it is not known which."""
-    rows: list[dict[str, Any]] = []
+    rows: list[Object] = []
     with contextlib.suppress(OSError, ValueError):
         rows += (row for row in itertools.islice(objects(path), most) if isinstance(row, dict))
-    ids = [text(row.get("instance_id")) or text(row.get("instanceId")) for row in rows]
+    ids = [text(row, "instance_id") or text(row, "instanceId") for row in rows]
     n_rows = Counter(ids)
     return {
         instance: spent
@@ -684,15 +674,15 @@ def _measures(path: Path, most: int | None = None) -> dict[str, dict[str, Any]]:
 
 def _listed(path: Path, role: str) -> list[str]:
     """The instances of a report in order, each once; none if it lists resolved ones alone."""
-    report = fields(next(documents([path]), None)) if role in LISTING else {}
+    report = fields(readable(path)) if role in LISTING else {}
     if "resolved" in report and "generated" not in report:
         return []
     names = ("submitted_ids", "generated", *LISTS)
-    return list(dict.fromkeys(one for name in names for one in _texts(report.get(name))))
+    return list(dict.fromkeys(one for name in names for one in _texts(report, name)))
 
 
-def _texts(value: Any) -> list[str]:
-    return [one for one in items(value) if isinstance(one, str) and one]
+def _texts(report: Any, name: str) -> list[str]:
+    return [one for one in items(report, name) if isinstance(one, str) and one]
 
 
 def _predictions(path: Path) -> Iterator[Any]:
@@ -708,8 +698,7 @@ def _predictions(path: Path) -> Iterator[Any]:
             yield {"instance_id": name, **value} if isinstance(value, dict) else value
 
 
-def read(artifact: Artifact) -> Iterator[Reading]:
-    """The attempts of a file, and the figures of a report."""
+def read(artifact: Artifact) -> Readings:
     role = _role(artifact.path)
     if artifact.kind is not Kind.ROLLOUTS:
         yield from _figures(artifact.path)
@@ -719,13 +708,13 @@ def read(artifact: Artifact) -> Iterator[Reading]:
     benchmark = f"SWE-bench_{split[1].capitalize()}" if split else "SWE-bench"
     if role in PREDICTED:
         if known.measures:
-            n_rows = Counter(text(get(row, "instance_id")) for row in _predictions(artifact.path))
+            n_rows = Counter(text(row, "instance_id") for row in _predictions(artifact.path))
             known.measures = {one: has for one, has in known.measures.items() if n_rows[one] == 1}
         for row in _predictions(artifact.path):
             if not isinstance(row, dict):
                 is_read = isinstance(row, Reading)
                 yield row if is_read else Reject("not a JSON object", str(row)[:200])
-            elif instance := text(row.get("instance_id")):
+            elif instance := text(row, "instance_id"):
                 yield known.attempt(instance, row, benchmark)
             else:
                 yield Reject("no prediction of SWE-bench: no instance_id", str(row)[:200])
@@ -743,7 +732,7 @@ def read(artifact: Artifact) -> Iterator[Reading]:
     yield from known.faults
 
 
-def _figures(path: Path) -> Iterator[Reading]:
+def _figures(path: Path) -> Readings:
     """What a report counts; an instance without a verdict counts as unresolved.
 
     Instances without a prediction are expected, too. Of more than were predicted, the dataset is
@@ -751,18 +740,24 @@ def _figures(path: Path) -> Iterator[Reading]:
     """
     report = fields(document(path))
     submitted, incomplete = (
-        list(dict.fromkeys(_texts(report.get(name))))
-        for name in ("submitted_ids", "incomplete_ids")
+        list(dict.fromkeys(_texts(report, name))) for name in ("submitted_ids", "incomplete_ids")
     )
     yield from expected(submitted, 1)
     if len(incomplete) < len(submitted):
         yield from expected([one for one in incomplete if one not in submitted], 1)
-    n_submitted = number(report.get("submitted_instances"))
-    n_resolved = number(report.get("resolved_instances"))
+    n_submitted = number(report, "submitted_instances")
+    n_resolved = number(report, "resolved_instances")
     if n_submitted and n_resolved is not None:
         yield counted("submitted_instances", n_submitted, "num_rollouts")
         share = n_resolved / n_submitted
         yield figure("resolved_instances / submitted_instances", share, "filled_mean/reward")
+
+
+def _verdict(report: Object) -> Verdict | None:
+    resolved = report.get("resolved")
+    if not isinstance(resolved, bool):
+        return None
+    return (1.0, "resolved") if resolved else (0.0, "unresolved")
 
 
 class Known:
@@ -770,10 +765,10 @@ class Known:
 
     def __init__(self, paths: Iterable[Path]) -> None:
         self.verdicts: dict[str, Verdict] = {}
-        self.reasons: dict[str, Any] = {}
+        self.reasons: Object = {}
         self.pieces: dict[tuple[str, str], Path] = {}
-        self.graded: dict[str, Any] = {}
-        self.measures: dict[str, dict[str, Any]] = {}
+        self.graded: Object = {}
+        self.measures: dict[str, Object] = {}
         self.is_evaluated = False
         # The folders with a folder per evaluated instance.
         self.folders: list[Path] = []
@@ -785,23 +780,24 @@ class Known:
             self.pieces[role, instance] = path
             # Outside the folder of an instance a report may be of many.
             if role == "graded" and path.parent.name != instance:
-                self.graded |= fields(next(documents([path]), None))
+                self.graded |= fields(readable(path))
             elif role in ("graded", "log") and path.parents[1] not in self.folders:
                 self.folders.append(path.parents[1])
-            self.is_evaluated |= role in ("graded", "log", *LISTING)
+            self.is_evaluated |= role in ("graded", "log")
             if role == "measures":
                 self.measures |= _measures(path)
             if role not in LISTING:
                 continue
-            report = fields(next(documents([path]), None))
+            report = fields(readable(path))
+            self.is_evaluated |= bool(report)
             for name, reward in LISTS.items():
                 status = "unresolved" if name == "with_logs" else name.removesuffix("_ids")
-                for instance in _texts(report.get(name)):
+                for instance in _texts(report, name):
                     self.verdicts.setdefault(instance, (reward, status))
             # Instances of the dataset that were not run, whether or not there is a prediction.
-            for instance in _texts(report.get("incomplete_ids")):
+            for instance in _texts(report, "incomplete_ids"):
                 self.verdicts.setdefault(instance, (None, "incomplete"))
-            self.reasons |= fields(report.get("failure_reasons"))
+            self.reasons |= fields(report, "failure_reasons")
             # It lists what was resolved and what was not graded.
             if "resolved" in report and "with_logs" not in report:
                 self.unlisted = (0.0, "unresolved")
@@ -819,13 +815,12 @@ class Known:
         return (0.0, "no_apply") if is_error and self.is_not_applied(instance) else verdict
 
     def is_not_applied(self, instance: str) -> bool:
-        """Whether the log of the instance says that its patch does not apply."""
         logs = [folder / instance / LOG for folder in self.folders]
         return any(
             not log.is_symlink() and log.is_file() and NOT_APPLIED in _end(log) for log in logs
         )
 
-    def attempt(self, instance: str, prediction: dict[str, Any], benchmark: str) -> Row:
+    def attempt(self, instance: str, prediction: Object, benchmark: str) -> Row:
         """The row of an instance; a trajectory that cannot be read is a fault."""
         transcript = None
         if "history" in prediction:
@@ -835,10 +830,10 @@ class Known:
                 transcript = trajectory(document(path))
             except ValueError as error:
                 self.faults.append(Reject(f"{path.name}: {error}"))
-        graded = fields(self.graded.get(instance))
+        graded = fields(self.graded, instance)
         if not graded and (graded_in := self.pieces.get(("graded", instance))):
-            report = fields(next(documents([graded_in]), None))
-            graded = fields(report.get(instance)) or report
+            report = fields(readable(graded_in))
+            graded = fields(report, instance) or report
         patch = prediction.get("model_patch", get(prediction, "test_result", "git_patch"))
         has_patch = "model_patch" in prediction or "test_result" in prediction
         is_empty = has_patch and not (text(patch) or "").strip()
@@ -849,29 +844,31 @@ class Known:
             or self.ended(instance, is_empty=is_empty)
             or self.unlisted
         )
+        # A second prediction of an instance may have what the report's one lacks.
+        lacks_none = has_patch and not is_empty and status in ("empty_patch", "no_generation")
         row = {
             "_ng_task_index": instance,
             "evaluation": status,
             "resolved": None if reward is None else reward == 1.0,
-            "patch_error": UNTESTED.get(status),
+            "patch_error": None if lacks_none else UNTESTED.get(status),
             "error_message": BROKEN_DOWN.get(status),
-            "failure_reason": text(self.reasons.get(instance)),
+            "failure_reason": text(self.reasons, instance),
             "patch_is_empty": is_empty if has_patch else None,
             "model_patch": (text(patch) or "")[:LONGEST_PATCH] or None,
             "patch_successfully_applied": graded.get("patch_successfully_applied"),
-            "exit_status": text(prediction.get("exit_status")),
+            "exit_status": text(prediction, "exit_status"),
             **{name: _tests(get(graded, TESTS_OF_REPORT, name)) for name in TESTS},
         }
-        request: dict[str, Any] = {"model": text(prediction.get("model_name_or_path"))}
+        request: Object = {"model": text(prediction, "model_name_or_path")}
         if transcript:
             question = {"input": transcript.question} if transcript.question else {}
-            request |= {**question, **without_empty({"model": transcript.model})}
+            request |= {**question, **without_empty(model=transcript.model)}
             row |= transcript.row
         elif measured := self.measures.get(instance):
             row |= {"response": {"object": "response", "usage": measured.get("usage", {})}}
             row["total_run_time"] = measured.get("total_run_time")
         row["responses_create_params"] = without_empty(request)
-        dataset = (text(get(prediction, "metadata", "dataset")) or "").rpartition("/")[2]
+        dataset = (text(prediction, "metadata", "dataset") or "").rpartition("/")[2]
         return Row(
             {"reward": reward, **without_empty(row)},
             benchmark=dataset or benchmark,
@@ -889,16 +886,9 @@ def _end(log: Path) -> bytes:
         return b""
 
 
-def _verdict(report: dict[str, Any]) -> Verdict | None:
-    resolved = report.get("resolved")
-    if not isinstance(resolved, bool):
-        return None
-    return (1.0, "resolved") if resolved else (0.0, "unresolved")
-
-
-def _own_verdict(row: dict[str, Any]) -> Verdict | None:
+def _own_verdict(row: Object) -> Verdict | None:
     """The verdict that OpenHands, or a table of predictions, has in the row itself."""
-    report = fields(get(row, "test_result", "report")) or fields(row.get("report")) or row
+    report = fields(row, "test_result", "report") or fields(row, "report") or row
     for fault in ("error_eval", "test_timeout"):
         if report.get(fault) is True and report.get("resolved") is not True:
             return None, fault
@@ -906,10 +896,9 @@ def _own_verdict(row: dict[str, Any]) -> Verdict | None:
 
 
 def _tests(status: Any) -> list[dict[str, str]]:
-    """The tests of a group, those that failed first."""
     tests = [
         {"name": name, "status": word}
         for key, word in (("failure", "failed"), ("success", "passed"))
-        for name in _texts(get(status, key))
+        for name in _texts(status, key)
     ]
     return tests[:MOST_TESTS]

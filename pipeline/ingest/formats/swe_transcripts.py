@@ -7,7 +7,19 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from . import atif, call, fields, get, items, message, number, result, text, total
+from . import (
+    Object,
+    atif,
+    call,
+    fields,
+    get,
+    items,
+    message,
+    number,
+    result,
+    text,
+    total,
+)
 from .chat import chat, words
 
 # How mini-swe-agent before version 2 writes a command, and a word that names a command.
@@ -33,7 +45,7 @@ class Transcript:
     """The question, the fields of the row that say what followed, and how the attempt ended."""
 
     question: list[Any]
-    row: dict[str, Any]
+    row: Object
     ended: str | None
     model: str | None
 
@@ -47,70 +59,66 @@ class Transcript:
 def trajectory(content: Any) -> Transcript:
     """The transcript of a `.traj` or `.traj.json` document; some say how it ended alone."""
     if isinstance(content, dict) and content.keys().isdisjoint({"info", "messages", "trajectory"}):
-        ended = text(content.get("exit_status"))
+        ended = text(content, "exit_status")
         if not ended:
             raise ValueError(NO_TRAJECTORY)
-        return Transcript(
-            [], {"exit_status": ended, "error": text(content.get("error"))}, ended, None
-        )
-    info = fields(get(content, "info"))
-    stats = fields(info.get("model_stats"))
+        return Transcript([], {"exit_status": ended, "error": text(content, "error")}, ended, None)
+    info = fields(content, "info")
+    stats = fields(info, "model_stats")
     if isinstance(content, dict) and "trajectory" in content:
-        question, _ = _parted(items(content.get("history")))
+        question, _ = _parted(items(content, "history"))
         output = list(_steps(items(content["trajectory"])))
         agent, model = "SWE-agent", get(content, "replay_config", "agent", "model", "name")
-        counts = {key: number(stats.get(name)) for key, name in SENT.items()}
+        counts = {key: number(stats, name) for key, name in SENT.items()}
         times: list[float] = []
     else:
-        listed = items(get(content, "messages")) if isinstance(content, dict) else items(content)
+        listed = items(content, "messages") if isinstance(content, dict) else items(content)
         question, rest = _parted(listed)
         output = list(chat(list(_with_commands(rest))))
         agent, model = "mini-swe-agent", get(info, "config", "model", "model_name")
         calls = [get(one, "extra", "response", "usage") for one in listed]
-        counts = {key: total(number(get(one, name)) for one in calls) for key, name in USED.items()}
+        counts = {key: total(number(one, name) for one in calls) for key, name in USED.items()}
         times = [
             time
             for one in listed
-            if (time := number(get(one, "extra", "timestamp")) or number(get(one, "timestamp")))
+            if (time := number(one, "extra", "timestamp") or number(one, "timestamp"))
         ]
     has_lists = isinstance(content, dict) and {"messages", "trajectory"} & content.keys()
     if not (question or output or (info and has_lists)):
         raise ValueError(NO_TRAJECTORY)
-    ended = text(info.get("exit_status"))
+    ended = text(info, "exit_status")
     row = {
         "agent_ref": {"name": agent},
         "response": _response(output, counts, stats.get("instance_cost")),
         "exit_status": ended,
-        "api_calls": number(stats.get("api_calls")),
+        "api_calls": number(stats, "api_calls"),
         "total_run_time": max(times) - min(times) if len(times) > 1 else None,
     }
     return Transcript(list(chat(question)), row, ended, text(model))
 
 
-def _response(output: list[Any], counts: dict[str, float | None], cost: Any) -> dict[str, Any]:
+def _response(output: list[Any], counts: dict[str, float | None], cost: Any) -> Object:
     spent = atif.usage({**counts, "cost": number(cost)})
     # An empty list of messages says nothing of what was done.
     return {"object": "response", "usage": spent, **({"output": output} if output else {})}
 
 
 def _parted(messages: list[Any]) -> tuple[list[Any], list[Any]]:
-    """The messages before the first answer, without demonstrations, and the others."""
     own = [one for one in messages if not get(one, "is_demo")]
     first = next((n for n, one in enumerate(own) if get(one, "role") == "assistant"), len(own))
     return own[:first], own[first:]
 
 
-def _steps(steps: Iterable[Any]) -> Iterator[dict[str, Any]]:
-    """The steps of SWE-agent: a thought, a command and what it printed."""
+def _steps(steps: Iterable[Any]) -> Iterator[Object]:
     for place, step in enumerate(steps):
-        thought = text(get(step, "thought")) or text(get(step, "response"))
-        action = text(get(step, "action")) or ""
+        thought = text(step, "thought") or text(step, "response")
+        action = text(step, "action") or ""
         if thought:
             yield message(thought)
         if action.strip():
             named = WORD.match(action.strip())
             yield call(named[0] if named else "bash", {"command": action}, f"step-{place}")
-            yield result(text(get(step, "observation")) or "", f"step-{place}")
+            yield result(text(step, "observation") or "", f"step-{place}")
 
 
 def _with_commands(messages: list[Any]) -> Iterator[Any]:
@@ -134,11 +142,11 @@ def _with_commands(messages: list[Any]) -> Iterator[Any]:
         is_waiting = False
 
 
-def openhands(row: dict[str, Any]) -> Transcript:
+def openhands(row: Object) -> Transcript:
     """The transcript of a row of `output.jsonl`, of either kind of events."""
     events = [
         event
-        for one in items(row.get("history"))
+        for one in items(row, "history")
         for event in (one if isinstance(one, list) else [one])
         if isinstance(event, dict)
     ]
@@ -148,12 +156,12 @@ def openhands(row: dict[str, Any]) -> Transcript:
         for item in _items(event):
             is_asked = not output and item.get("role") in ("system", "user")
             (question if is_asked else output).append(item)
-    metrics, metadata = fields(row.get("metrics")), fields(row.get("metadata"))
-    spent = fields(metrics.get("accumulated_token_usage"))
-    ended = text(row.get("error"))
-    counts = {key: number(spent.get(name)) for key, name in USED.items()}
+    metrics, metadata = fields(row, "metrics"), fields(row, "metadata")
+    spent = fields(metrics, "accumulated_token_usage")
+    ended = text(row, "error")
+    counts = {key: number(spent, name) for key, name in USED.items()}
     recorded = {
-        "agent_ref": {"name": text(metadata.get("agent_class")) or "OpenHands"},
+        "agent_ref": {"name": text(metadata, "agent_class") or "OpenHands"},
         "response": _response(output, counts, metrics.get("accumulated_cost")),
         "error_message": ended,
         "total_run_time": atif.seconds(get(events, 0, "timestamp"), get(events, -1, "timestamp")),
@@ -162,12 +170,12 @@ def openhands(row: dict[str, Any]) -> Transcript:
     return Transcript(question, recorded, ended, text(model))
 
 
-def _items(event: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _items(event: Object) -> Iterator[Object]:
     """The items of an event: a message, a call with the thought before it, or a result.
 
     From version 1 on events have a kind; before, an action or an observation.
     """
-    args, made_by = fields(event.get("args")), fields(event.get("tool_call_metadata"))
+    args, made_by = fields(event, "args"), fields(event, "tool_call_metadata")
     kind = event.get("kind") or event.get("action") or event.get("observation")
     parts = (
         args.get("content"),
@@ -185,7 +193,7 @@ def _items(event: dict[str, Any]) -> Iterator[dict[str, Any]]:
     elif kind in ("message", "MessageEvent"):
         yield message(content, "user" if event.get("source") == "user" else "assistant")
     elif kind == "ActionEvent" or ("action" in event and kind not in OWN_EVENTS):
-        if reasoning := text(event.get("reasoning_content")):
+        if reasoning := text(event, "reasoning_content"):
             yield {"type": "reasoning", "content": reasoning}
         if thought := words(event.get("thought") or args.get("thought")):
             yield message(thought)

@@ -8,17 +8,26 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from . import as_json, get, number, text
+from . import (
+    Object,
+    as_json,
+    get,
+    number,
+    text,
+)
 from .chat import listed_messages
 
 Values = Sequence[Any]
 Table = Sequence[Mapping[str, Any]]
-Columns = dict[str, tuple[str, ...]]
+# A column by its name, or by the names of an object and of a field in it.
+Column = tuple[str, ...]
+Columns = dict[str, Column]
 
 LONGEST_ID = 200
 MOST_COLUMNS = 200
@@ -34,7 +43,6 @@ SINGLE_SHARE = 0.8
 LEAST_COMPARED = 3
 # As many rows all pass or all fail by chance only where the score says something else.
 LEAST_CONSTANT = 20
-# Columns and objects of what is not the model.
 NOT_MODELS = frozenset(
     "judge judged grader grading evaluator evaluation eval verifier scorer user simulator reward "
     "embedding critic compiler".split()
@@ -47,12 +55,13 @@ GRADES = {
     **{"CORRECT": True, "INCORRECT": False, "NOT_ATTEMPTED": False},
 }
 MOST_WORDS = 5
-MOSTLY = 0.9
+# Rows that are lost leave some models without equal tasks.
+MOSTLY, NEARLY = 0.8, 0.99
 # Fewer tasks may have equal numbers by chance.
 LEAST_CROSSED = 5
 # Names of single rows are no benchmarks.
 LEAST_OF_BENCHMARK = 3
-MOST_VALUES = 12
+MOST_VALUES = 20
 # Objects that say how attempts were made, and of how many ways they may speak.
 OF_SETTINGS = frozenset("config configuration settings params parameters hyperparameters".split())
 MOST_SETTINGS = 40
@@ -115,16 +124,15 @@ def are_words(values: Values) -> bool:
 
 
 def scores_of_values(values: Values) -> list[float | None]:
-    """The scores of a column."""
     is_word = are_words(values)
     return [score_of(value, is_word=is_word) for value in values]
 
 
-def messages_of(value: Any) -> list[dict[str, Any]]:
+def messages_of(value: Any) -> list[Object]:
     """A chat with the usual roles: other tools say `agent` or `human`, or `from` and `value`."""
     chat = []
     for one in listed_messages(value):
-        role = text(get(one, "role")) or text(get(one, "from"))
+        role = text(one, "role") or text(one, "from")
         if role is None:
             return []
         content = get(one, "content") if "content" in one else get(one, "value")
@@ -147,7 +155,7 @@ def _is_word(value: Any) -> bool:
     return isinstance(value, str) and _is_id(value)
 
 
-def _is_of_questions(path: tuple[str, ...], values: Values) -> bool:
+def _is_of_questions(path: Column, values: Values) -> bool:
     """Whether a column has what was asked, not names; inside an object only if it is sentences."""
     if all(_is_word(value) and WORD.fullmatch(value) for value in values):
         return False
@@ -227,7 +235,6 @@ ROLES = (
 NAMES_OF = {role.name: frozenset(role.names) for role in ROLES}
 # A column of tasks may be called so, too.
 BENCHMARK_NAMES = NAMES_OF["benchmark"] - {"task"}
-# Ids of nothing but tasks.
 IDS_OF_TASKS = frozenset(
     "task_id question_id problem_id instance_id example_id item_id doc_id case_id test_id "
     "prompt_id query_id".split()
@@ -255,10 +262,10 @@ PASSES = ENDS_OF_SCORES | frozenset("pass passes successes".split())
 SHOWN = "task prompt messages output key score repeat model agent benchmark".split()
 
 
-def paths(table: Table) -> list[tuple[str, ...]]:
+def paths(table: Table) -> list[Column]:
     """The columns in order of appearance; fields of an object are columns too, after all others."""
-    top: dict[tuple[str, ...], None] = {}
-    nested: dict[tuple[str, ...], None] = {}
+    top: dict[Column, None] = {}
+    nested: dict[Column, None] = {}
     for row in table:
         for name, value in row.items():
             top[(name,)] = None
@@ -267,7 +274,7 @@ def paths(table: Table) -> list[tuple[str, ...]]:
     return [*top, *nested][:MOST_COLUMNS]
 
 
-def values_of(table: Table, path: tuple[str, ...]) -> list[Any]:
+def values_of(table: Table, path: Column) -> list[Any]:
     """The values of a column that are not null or empty."""
     return [value for row in table if (value := get(row, *path)) not in (None, "")]
 
@@ -283,7 +290,7 @@ def recognise(table: Table, chosen: Mapping[str, str]) -> Columns:
 def roles_of(table: Table, chosen: Mapping[str, str]) -> Columns:
     """The column of each role; whether one numbers repeats is seen only in all rows of a run."""
     columns = {role: tuple(written.split(".")) for role, written in chosen.items()}
-    by_name: dict[str, list[tuple[str, ...]]] = {}
+    by_name: dict[str, list[Column]] = {}
     for path in paths(table):
         by_name.setdefault(plain(path[-1]), []).append(path)
     other_ids = [name for name in by_name if name.endswith("_id") and name not in NOT_TASKS]
@@ -309,7 +316,7 @@ def roles_of(table: Table, chosen: Mapping[str, str]) -> Columns:
     return columns
 
 
-def _may_be(role: Role, table: Table, path: tuple[str, ...], columns: Columns) -> bool:
+def _may_be(role: Role, table: Table, path: Column, columns: Columns) -> bool:
     """Whether a column with a name of a role has values that fit.
 
     A score may be missing or unreadable in some rows, an id may not.
@@ -332,7 +339,7 @@ def _may_be(role: Role, table: Table, path: tuple[str, ...], columns: Columns) -
     return bool(values)
 
 
-def _names_runs(table: Table, path: tuple[str, ...]) -> bool:
+def _names_runs(table: Table, path: Column) -> bool:
     """Whether a column called like a run has anything but whole numbers from 0 or 1 on."""
     if plain(path[-1]) not in NAMES_OF_RUNS:
         return False
@@ -342,12 +349,11 @@ def _names_runs(table: Table, path: tuple[str, ...]) -> bool:
 
 
 def counts_from_start(numbers: Collection[Any]) -> bool:
-    """Whether there is each whole number from 0 or 1 on."""
     known = set(numbers)
     return any(known == set(range(first, first + len(known))) for first in (0, 1))
 
 
-def _is_guess(table: Table, path: tuple[str, ...]) -> bool:
+def _is_guess(table: Table, path: Column) -> bool:
     """Whether a column may be the score without being chosen: it has most rows.
 
     In an object it is not the same in many rows: `judge.success` may say that the judge answered.
@@ -359,14 +365,12 @@ def _is_guess(table: Table, path: tuple[str, ...]) -> bool:
 
 @dataclass(frozen=True)
 class Dispute:
-    """Two columns of verdicts that differ, and how often."""
-
     score: str
     other: str
     reason: str
 
 
-def dispute(table: Table, score: tuple[str, ...]) -> Dispute | None:
+def dispute(table: Table, score: Column) -> Dispute | None:
     """A second column of verdicts that is as likely the score: often one is the agent's own claim.
 
     They differ in more than few rows, and neither is true wherever the other one is. What the
@@ -397,7 +401,7 @@ def dispute(table: Table, score: tuple[str, ...]) -> Dispute | None:
     return None
 
 
-def _judges(table: Table, path: tuple[str, ...]) -> bool:
+def _judges(table: Table, path: Column) -> bool:
     """Whether a column is named like a verdict, and holds true and false or words for these."""
     name = plain(path[-1])
     if name in MEASURES or is_key_name(name) or not INVERSE.isdisjoint(name.split("_")):
@@ -413,12 +417,12 @@ def _judges(table: Table, path: tuple[str, ...]) -> bool:
     return n_judged + n_unjudged == len(values) and 2 * n_judged > len(values)
 
 
-def _is_graded(path: tuple[str, ...]) -> bool:
+def _is_graded(path: Column) -> bool:
     """Whether a name says that something was graded, and not that it was done."""
     return not GRADED.isdisjoint(plain("_".join(path)).split("_"))
 
 
-def _is_setting(table: Table, path: tuple[str, ...], columns: Columns) -> bool:
+def _is_setting(table: Table, path: Column, columns: Columns) -> bool:
     """Whether all rows have one value: it is the benchmark's, unless it is an id or is numbered."""
     name = plain(path[-1])
     if name in IDS_OF_TASKS or name.endswith("_id") or columns.keys() & {"prompt", "messages"}:
@@ -463,7 +467,7 @@ def _is_whole_answer(table: Table, columns: Columns) -> bool:
         return False
     is_same, within = [], []
     for row in table:
-        output, whole = (text(get(row, *columns[role])) for role in ("output", "key"))
+        output, whole = (text(row, *columns[role]) for role in ("output", "key"))
         if output and whole:
             is_same.append(output.strip() == whole.strip())
             if score_of(get(row, *columns["score"])) == 0:
@@ -483,7 +487,7 @@ def plain(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", words.casefold()).strip("_")
 
 
-def _score(table: Table, candidates: Sequence[tuple[str, ...]]) -> tuple[str, ...] | None:
+def _score(table: Table, candidates: Sequence[Column]) -> Column | None:
     """The first column with scores from 0 to 1; a number of points only where there is no other.
 
     A column of an object that fewer rows have than one of the row is none; where one of the row has
@@ -505,7 +509,7 @@ def _score(table: Table, candidates: Sequence[tuple[str, ...]]) -> tuple[str, ..
     return next(iter((*shares, *filled)), None)
 
 
-def _only_verdict(table: Table) -> tuple[str, ...] | None:
+def _only_verdict(table: Table) -> Column | None:
     """The one column whose name ends like a score, as `original_reward`, and that is 0 or 1."""
     verdicts = [
         name
@@ -526,9 +530,7 @@ def is_count_of_passes(name: str) -> bool:
     return not COUNTS.isdisjoint((words[0], words[-1])) and not PASSES.isdisjoint(words)
 
 
-def _task(
-    table: Table, candidates: Sequence[tuple[str, ...]], columns: Columns
-) -> tuple[str, ...] | None:
+def _task(table: Table, candidates: Sequence[Column], columns: Columns) -> Column | None:
     """The column that identifies tasks.
 
     Ids of rows differ even where the question is the same, and a name of the benchmark is the same
@@ -553,12 +555,10 @@ def _task(
 
 
 def is_time(value: Any) -> bool:
-    """Whether it is written as a date and a time with seconds."""
     return isinstance(value, str) and bool(CLOCK.match(value))
 
 
-def is_task_name(path: tuple[str, ...]) -> bool:
-    """Whether a column is named like a task."""
+def is_task_name(path: Column) -> bool:
     name = plain(path[-1])
     return name in NAMES_OF["task"] or (name.endswith("_id") and name not in NOT_TASKS)
 
@@ -567,35 +567,35 @@ def _is_name(value: Any) -> bool:
     return _is_word(value) and bool(re.fullmatch(r"\S+", value))
 
 
-def with_computed(row: dict[str, Any], columns: Columns) -> dict[str, Any]:
-    """The row with its score, if that is computed."""
+def with_computed(row: Object, columns: Columns) -> Object:
     if columns.get("score") != (OF_GRADER,):
         return row
-    return {**row, OF_GRADER: GRADES.get(text(row.get("grade")) or "")}
+    return {**row, OF_GRADER: GRADES.get(text(row, "grade") or "")}
 
 
 def columns_of_runs(
     rows: Iterable[tuple[Any, Mapping[str, Any], Columns]],
-) -> list[tuple[str, ...]]:
+) -> list[Column]:
     """The columns that distinguish runs: that of several benchmarks, and conditions.
 
-    Rows come with their table and its columns. Under each of its conditions a model has every task
-    of a table as often; an outcome has another share in every task. A model may have one condition
-    alone. What an object of settings says of attempts at the same tasks are conditions, too.
+    Rows come with their table and its columns. Under each of its conditions a model has all tasks
+    of a table equally often; an outcome has another share in every task. A model may have one
+    condition alone. What an object of settings says of attempts at the same tasks are conditions,
+    too.
     """
     settings: dict[str, ObjectOfSettings] = {}
     # Of each value how many rows of a model have it, and the sum of the hashes of their tasks:
     # equal for all values only if they are of the same tasks. Whole tables would fill the memory.
-    sums: dict[tuple[str, ...], dict[int, dict[str, list[int]]]] = {}
-    dropped: set[tuple[str, ...]] = set()
+    sums: dict[Column, dict[int, dict[str, list[int]]]] = {}
+    dropped: set[Column] = set()
     first_tasks: dict[int, set[int]] = {}
-    benchmarks: dict[tuple[str, ...], Counter[str | None]] = {}
+    benchmarks: dict[Column, Counter[str | None]] = {}
     n_rows: Counter[Any] = Counter()
-    tables_of: dict[tuple[str, ...], set[Any]] = {}
+    tables_of: dict[Column, set[Any]] = {}
     for table, row, columns in rows:
         n_rows[table] += 1
         if "benchmark" in columns:
-            benchmark = text(get(row, *columns["benchmark"]))
+            benchmark = text(row, *columns["benchmark"])
             benchmarks.setdefault(columns["benchmark"], Counter())[benchmark] += 1
         what = "task" if "task" in columns else "prompt"
         model = hash((table, _values_at(row, columns, ("benchmark", "model", "agent"))))
@@ -605,10 +605,10 @@ def columns_of_runs(
             tasks.add(task)
         dropped.update(columns.values())
         for name, value in row.items():
-            path = (name,)
             if plain(name) in OF_SETTINGS and isinstance(value, Mapping):
                 taken = {path[1] for path in columns.values() if path[0] == name and path[1:]}
                 settings.setdefault(name, ObjectOfSettings()).add(value, taken, task)
+        for path, value in _cells(row):
             if path in dropped:
                 continue
             tables_of.setdefault(path, set()).add(table)
@@ -629,12 +629,22 @@ def columns_of_runs(
         path
         for path, models in sums.items()
         if path not in dropped
+        # An attempt that broke down may lack the object that has it.
         if sum(known[0] for values in models.values() for known in values.values())
-        == sum(n_rows[table] for table in tables_of[path])
+        >= NEARLY * sum(n_rows[table] for table in tables_of[path])
         if _is_condition(models, first_tasks)
     ]
     of_settings = [(name, one) for name, value in settings.items() for one in value.that_differ()]
     return [*of_benchmarks, *conditions, *of_settings]
+
+
+def _cells(row: Mapping[str, Any]) -> Iterator[tuple[Column, Any]]:
+    """The values of a row; those of an object that is none of settings one by one."""
+    for name, value in row.items():
+        if isinstance(value, Mapping) and plain(name) not in OF_SETTINGS:
+            yield from (((name, key), inner) for key, inner in value.items())
+        else:
+            yield (name,), value
 
 
 @dataclass
@@ -647,7 +657,6 @@ class ObjectOfSettings:
     is_of_rows: bool = False
 
     def add(self, settings: Mapping[str, Any], taken: Collection[str], task: int) -> None:
-        """What one row says, but for what has another part in it."""
         if self.is_of_rows:
             return
         known = {name: as_json(value) for name, value in settings.items() if name not in taken}
@@ -684,7 +693,8 @@ def _is_condition(
         if len(values) > 1:
             n_of_model = sum(n_of_value for n_of_value, _ in values.values())
             n_rows += n_of_model
-            if len(set(map(tuple, values.values()))) == 1:
+            # Each value has every task so many times, one perhaps twice as often as another.
+            if len({Fraction(sum_of_tasks, n) for n, sum_of_tasks in values.values()}) == 1:
                 n_crossed += n_of_model
                 n_tasks += len(tasks[model])
     return n_tasks >= LEAST_CROSSED and n_crossed >= MOSTLY * n_rows
@@ -697,7 +707,6 @@ def _question(row: Mapping[str, Any], columns: Columns) -> Any:
 
 
 def question(messages: Sequence[Any]) -> Sequence[Any]:
-    """The messages before the first of the assistant."""
     answers = (place for place, one in enumerate(messages) if get(one, "role") == "assistant")
     return messages[: next(answers, len(messages))]
 
@@ -722,7 +731,7 @@ def possible_scores(table: Table) -> list[str]:
 def is_numbering(
     rows: Iterable[Mapping[str, Any]],
     columns: Columns,
-    of_runs: Sequence[tuple[str, ...]] = (),
+    of_runs: Sequence[Column] = (),
 ) -> bool:
     """Whether a column numbers the repeats of tasks: there are some, and each has its number."""
     roles = ("benchmark", "model", "agent", "task" if "task" in columns else "prompt")
@@ -739,24 +748,21 @@ def is_numbering(
     return len(attempts) < len(numbered)
 
 
-def n_distinct(table: Table, wanted: Sequence[tuple[str, ...]]) -> int:
-    """How many combinations of values the columns have."""
+def n_distinct(table: Table, wanted: Sequence[Column]) -> int:
     return len({as_json([get(row, *path) for path in wanted]) for row in table})
 
 
 def is_duration(name: str) -> bool:
-    """Whether a column is named like the time of all that was done."""
     match = DURATION.search(plain(name))
     return match is not None and plain(name)[: match.start()] in ("", "total")
 
 
-def is_score_name(path: tuple[str, ...]) -> bool:
-    """Whether a column is named like a score."""
+def is_score_name(path: Column) -> bool:
     return plain(path[-1]) in NAMES_OF["score"]
 
 
 def described(
-    columns: Columns, of_runs: Sequence[tuple[str, ...]], table: Table, *, is_word: bool = False
+    columns: Columns, of_runs: Sequence[Column], table: Table, *, is_word: bool = False
 ) -> str:
     """How a table is read, in one line: `task = id, score = correct (boolean), ...`.
 

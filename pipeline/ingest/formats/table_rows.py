@@ -21,11 +21,25 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from ...artifact import COMPRESSIONS
-from . import Line, Reject, as_json, fields, get, head, items, objects, packed, parsed, text
+from . import (
+    Line,
+    Object,
+    Reject,
+    as_json,
+    fields,
+    get,
+    head,
+    items,
+    objects,
+    packed,
+    parsed,
+    text,
+)
 from .table_columns import (
     IDS_OF_TASKS,
     LONGEST_ID,
     ROLES,
+    Column,
     Columns,
     is_task_name,
     plain,
@@ -60,10 +74,10 @@ OF_RUNS = frozenset(
 OF_COLUMNS = re.compile(rb'"columns"\s*:\s*\[\s*"[^\]]*\].*"data"\s*:\s*\[\s*\[', re.DOTALL)
 PLAIN_NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,15})(\.[0-9]+)?")
 BOOLEANS = {"true": True, "false": False}
-Entry = dict[str, Any] | Reject | Line
+Entry = Object | Reject | Line
 
 
-def sample(path: Path, n_rows: int = SAMPLED_ROWS, *, score: str = "") -> list[dict[str, Any]]:
+def sample(path: Path, n_rows: int = SAMPLED_ROWS, *, score: str = "") -> list[Object]:
     """The first rows of a table; none if it is not one."""
     with suppress(OSError):
         known = path.stat()
@@ -73,13 +87,13 @@ def sample(path: Path, n_rows: int = SAMPLED_ROWS, *, score: str = "") -> list[d
 
 
 @lru_cache(maxsize=128)
-def _sampled(path: Path, score: str, _size: int, _time: int) -> list[dict[str, Any]]:
+def _sampled(path: Path, score: str, _size: int, _time: int) -> list[Object]:
     """The sample of a document, which is read whole to find its rows."""
     return _first_entries(path, SAMPLED_ROWS, score)
 
 
-def _first_entries(path: Path, n_rows: int, score: str) -> list[dict[str, Any]]:
-    table: list[dict[str, Any]] = []
+def _first_entries(path: Path, n_rows: int, score: str) -> list[Object]:
+    table: list[Object] = []
     try:
         rows = (entry for entry in entries(path, score) if isinstance(entry, dict))
         table.extend(itertools.islice(rows, n_rows))
@@ -113,7 +127,6 @@ def ending(path: Path) -> str:
 
 
 def starts_list(path: Path) -> bool:
-    """Whether a JSON document has its rows in a list."""
     begun = head(path)
     return _is_list(begun) or _listed_name(begun) is not None or bool(OF_COLUMNS.search(begun))
 
@@ -123,12 +136,11 @@ def _is_list(begun: bytes) -> bool:
 
 
 def _listed_name(begun: bytes) -> str | None:
-    """The name of the list of rows in an object."""
     names = (name for name in LISTS if re.search(rb'"%s"\s*:\s*\[\s*\{' % name.encode(), begun))
     return next(names, None)
 
 
-def _of_json(path: Path, score: tuple[str, ...]) -> Iterator[Entry]:
+def _of_json(path: Path, score: Column) -> Iterator[Entry]:
     """The rows of a list, which is read one by one, or of another document."""
     begun = head(path)
     listed = _listed_name(begun)
@@ -149,7 +161,7 @@ def _of_json(path: Path, score: tuple[str, ...]) -> Iterator[Entry]:
 
 def _of_list(path: Path, listed: str) -> Iterator[Any]:
     """The rows of a list in an object, with what is written before it of their model or agent."""
-    common: dict[str, Any] = {}
+    common: Object = {}
     for name, value in packed.fields(path, listed):
         if name == listed:
             yield {**common, **value} if isinstance(value, dict) else value
@@ -157,7 +169,7 @@ def _of_list(path: Path, listed: str) -> Iterator[Any]:
             common |= _of_runs({name: value})
 
 
-def _document(path: Path) -> dict[str, Any]:
+def _document(path: Path) -> Object:
     if path.stat().st_size > packed.MOST_BYTES:
         raise ValueError(f"one object of more than {packed.MOST_BYTES >> 20} MB")
     if _is_list(head(path)):
@@ -165,8 +177,7 @@ def _document(path: Path) -> dict[str, Any]:
     return dict(packed.fields(path, ""))
 
 
-def _of_runs(row: Mapping[str, Any]) -> dict[str, Any]:
-    """What an object says of all its rows: model, agent or benchmark."""
+def _of_runs(row: Mapping[str, Any]) -> Object:
     return {
         name: value
         for name, value in row.items()
@@ -187,12 +198,11 @@ def _is_of_attempts(name: str) -> bool:
     return OF_AN_ATTEMPT.isdisjoint(plain(name).split("_"))
 
 
-def _objects(value: Any) -> list[dict[str, Any]]:
-    """The first objects of a list."""
+def _objects(value: Any) -> list[Object]:
     return [row for row in items(value)[:SAMPLED_ROWS] if isinstance(row, dict)]
 
 
-def has_verdicts(rows: Sequence[dict[str, Any]]) -> bool:
+def has_verdicts(rows: Sequence[Object]) -> bool:
     """Whether rows have ids or answers, and scores from 0 to 1."""
     columns = recognise(rows, {})
     scores = scores_of_values(values_of(rows, columns["score"])) if "score" in columns else ()
@@ -201,7 +211,7 @@ def has_verdicts(rows: Sequence[dict[str, Any]]) -> bool:
     return bool(is_verdict) and all(is_verdict) and is_named
 
 
-def _are_tasks(rows: Sequence[dict[str, Any]]) -> bool:
+def _are_tasks(rows: Sequence[Object]) -> bool:
     """Whether rows pass and fail, and say what was asked or of which task they are.
 
     Steps of an attempt have names and verdicts as well, and mostly an `id`; requests are a success
@@ -226,13 +236,13 @@ def _asks(columns: Columns) -> bool:
 class Above(NamedTuple):
     """An object of a document; that it is a run or task makes rows below it attempts."""
 
-    path: tuple[str, ...]
-    common: dict[str, Any]
-    value: dict[str, Any]
+    path: Column
+    common: Object
+    value: Object
     is_known: bool
 
 
-def _rows_in(document: dict[str, Any]) -> list[Any]:
+def _rows_in(document: Object) -> list[Any]:
     """The rows of the one list of attempts, the outermost one; else the document is a row."""
     if has_verdicts([document]) and not _is_keyed(document):
         return [document]
@@ -251,7 +261,7 @@ def _rows_in(document: dict[str, Any]) -> list[Any]:
     return next(iter(outer), [document])
 
 
-def _are_attempts(rows: list[dict[str, Any]], is_known: bool) -> bool:
+def _are_attempts(rows: list[Object], is_known: bool) -> bool:
     """Whether rows have scores, and do not sum up others below them."""
     first = _objects(rows)
     if not is_known:
@@ -266,17 +276,17 @@ def _are_attempts(rows: list[dict[str, Any]], is_known: bool) -> bool:
 
 
 def _levels(
-    document: dict[str, Any], *, is_deep: bool = False
-) -> Iterator[dict[tuple[str, ...], tuple[list[dict[str, Any]], bool]]]:
+    document: Object, *, is_deep: bool = False
+) -> Iterator[dict[Column, tuple[list[Object], bool]]]:
     """The rows of lists, or of objects by ids, the outermost first, with what is above them.
 
     Each with whether they are known to be attempts. Objects that are neither are opened only if it
     is to be deep.
     """
     level = [Above((), {}, {"": document}, is_known=False)]
-    are_tasks: dict[tuple[str, ...], bool] = {}
+    are_tasks: dict[Column, bool] = {}
     while level:
-        tables: dict[tuple[str, ...], tuple[list[dict[str, Any]], bool]] = {}
+        tables: dict[Column, tuple[list[Object], bool]] = {}
         below: list[Above] = []
         for path, common, outer, is_known in level:
             for name in filter(_is_of_attempts, outer):
@@ -309,7 +319,7 @@ def _is_keyed(value: Mapping[str, Any]) -> bool:
 
 def _members(
     name: str, value: Any, *, is_task: bool
-) -> tuple[list[tuple[dict[str, Any], dict[str, Any], dict[str, Any]]], bool]:
+) -> tuple[list[tuple[Object, Object, Object]], bool]:
     """The objects of a list or by ids, each with its own id, and what it says of rows below it.
 
     A task says all its texts and its id, a run its short texts and a name.
@@ -350,8 +360,7 @@ def _repeating_key(value: Mapping[str, Any]) -> str | None:
         (
             name
             for name in first
-            if is_task_name((name,))
-            and all(text(get(one, name)) == key for key, one in objects.items())
+            if is_task_name((name,)) and all(text(one, name) == key for key, one in objects.items())
         ),
         None,
     )
@@ -362,7 +371,7 @@ def _is_text(name: str, value: Any) -> bool:
     return is_id and text(value) is not None
 
 
-def _with_ids(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _with_ids(rows: list[Object]) -> list[Object]:
     """The rows with the name of what is above them: a task if they have none, a run if tasks recur.
 
     Else it is a group of tasks.
@@ -383,7 +392,7 @@ def _with_ids(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def rows_below(path: Path, score: tuple[str, ...] = ()) -> list[list[dict[str, Any]]]:
+def rows_below(path: Path, score: Column = ()) -> list[list[Object]]:
     """The rows of a document at each of its levels, or at the first that has a score alone."""
     with suppress(OSError, ValueError, EOFError):
         levels = (
@@ -400,7 +409,6 @@ def rows_below(path: Path, score: tuple[str, ...] = ()) -> list[list[dict[str, A
 
 
 def lists_of_rows(document: Mapping[str, Any]) -> list[list[Any]]:
-    """The lists whose objects have verdicts."""
     return [items(one) for one in document.values() if has_verdicts(_objects(one))]
 
 
@@ -456,7 +464,6 @@ def _typed(cell: str) -> Any:
 
 
 def parquet_rows(path: Path) -> Iterator[Entry]:
-    """The rows of a Parquet file."""
     import pyarrow.parquet as pq  # takes as long to import as small results to read
 
     try:

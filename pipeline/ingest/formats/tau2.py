@@ -9,7 +9,7 @@ task, and `criteria_of_task` names it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,7 +19,10 @@ from typing import Any
 from ...artifact import Artifact, Kind, ListedFile
 from . import (
     Claim,
-    Reading,
+    Claims,
+    Files,
+    Object,
+    Readings,
     Reject,
     Row,
     as_json,
@@ -37,6 +40,7 @@ from . import (
     names_of,
     number,
     packed,
+    parent,
     recorded,
     result,
     settings,
@@ -80,7 +84,6 @@ BEHIND = {
     "ENV_ASSERTION": "env_assertions",
     "NL_ASSERTION": "nl_assertions",
 }
-# Lists of checks, and the path of the name of each check.
 CHECKS = {
     "action_checks": ("action", "name"),
     "communicate_checks": ("info",),
@@ -92,7 +95,6 @@ READ_OTHERWISE = frozenset(
     "num_trials max_steps agent_info.llm agent_info.llm_args.temperature "
     "environment_info.domain_name environment_info.policy".split()
 )
-# Termination reasons that are caps.
 CAPS = frozenset({"max_steps", "timeout", "too_many_errors", "context_window_exceeded"})
 # Tools that tau2 declares to change state (`ToolType.WRITE`, or `mutates_state`).
 TELECOM_TOOLS = (
@@ -161,48 +163,35 @@ class Header:
     info: Any
     domain: str
     model: str | None
-    tasks: dict[str, Any]
+    tasks: Object
     by_criteria: dict[str, str | None]
 
 
-def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
-    """Documents, recognised by their first bytes; submissions and simulations near them."""
+def claims(files: Files) -> Claims:
     documents = [file for file in files if _is_document(file)]
     folders = {file.folder: file for file in documents if file.base.lower() == "results.json"}
     submissions = {file.folder: file for file in files if file.base == SUBMISSION}
     used: set[ListedFile] = set()
+
+    def above(file: ListedFile) -> str:
+        return file.folder.rpartition("/")[2] or file.path.parent.name
+
     for file in documents:
-        near = next((submissions[one] for one in _above(file.folder) if one in submissions), None)
+        folder, near = file.folder, None
+        for _ in range(HEIGHT):
+            near = near or submissions.get(folder)
+            folder = parent(folder)
         is_folder = file.base.lower() == "results.json"
-        stem = _parent(file.folder, file.path) if is_folder else file.base[: -len(".json")]
+        stem = above(file) if is_folder else file.base[: -len(".json")]
+        used |= {near} if near else set()
         beside = (near.path,) if near else ()
-        used.update({near} if near else ())
         yield Claim(file, Kind.ROLLOUTS, file.folder, stem, beside=beside)
     for file in files:
-        home = folders.get(file.folder.rpartition("/")[0])
+        home = folders.get(parent(file.folder))
         if home and ONE_SIMULATION.search(file.name):
-            stem = _parent(home.folder, home.path)
-            yield Claim(file, Kind.ROLLOUTS, home.folder, stem, beside=(home.path,))
+            yield Claim(file, Kind.ROLLOUTS, home.folder, above(home), beside=(home.path,))
         elif file in used:
             yield Claim(file, Kind.REPORT, file.folder, file.base)
-
-
-def _is_document(file: ListedFile) -> bool:
-    begun = head(file.path)
-    has_sides = b'"agent_info"' in begun or b'"user_info"' in begun
-    is_run = b'"num_trials"' in begun and has_sides
-    has_rows = all(b'"%s"' % name in begun for name in (b"simulations", b"task_id", b"reward_info"))
-    return begun.lstrip()[:1] == b"{" and (is_run or has_rows)
-
-
-def _above(folder: str) -> Iterator[str]:
-    for _ in range(HEIGHT):
-        yield folder
-        folder = folder.rpartition("/")[0]
-
-
-def _parent(folder: str, path: Path) -> str:
-    return folder.rpartition("/")[2] or path.parent.name
 
 
 def _header_of(path: Path) -> Header:
@@ -221,14 +210,21 @@ def _cached_header(path: Path, _state: tuple[int, int]) -> Header:
     return _header(document_fields)
 
 
-def read(artifact: Artifact) -> Iterator[Reading]:
-    """The simulations of a document, or of the one file of a simulation."""
+def _is_document(file: ListedFile) -> bool:
+    begun = head(file.path)
+    has_sides = b'"agent_info"' in begun or b'"user_info"' in begun
+    is_run = b'"num_trials"' in begun and has_sides
+    has_rows = all(b'"%s"' % name in begun for name in (b"simulations", b"task_id", b"reward_info"))
+    return begun.lstrip()[:1] == b"{" and (is_run or has_rows)
+
+
+def read(artifact: Artifact) -> Readings:
     for home in artifact.beside:
         if home.name.lower() == "results.json":
             yield from _simulation(document(artifact.path), _header_of(home))
             return
     about: Header | None = None
-    document_fields: dict[str, Any] = {}
+    document_fields: Object = {}
     for name, value in packed.fields(artifact.path, "simulations"):
         if name != "simulations":
             document_fields[name] = value
@@ -243,17 +239,14 @@ def read(artifact: Artifact) -> Iterator[Reading]:
         yield from _about_run(_header(document_fields), artifact)
 
 
-def _about_run(about: Header, artifact: Artifact) -> Iterator[Reading]:
-    """Settings, expected attempts, and the figures of a submission."""
+def _about_run(about: Header, artifact: Artifact) -> Readings:
     n_trials = get(about.info, "num_trials")
     yield from settings(
-        {
-            "model": about.model,
-            "temperature": get(about.info, "agent_info", "llm_args", "temperature"),
-            "num_repeats": n_trials,
-            "max_steps": get(about.info, "max_steps"),
-            "write_tools": names_of(WRITE_TOOLS.get(about.domain, ())),
-        }
+        model=about.model,
+        temperature=get(about.info, "agent_info", "llm_args", "temperature"),
+        num_repeats=n_trials,
+        max_steps=get(about.info, "max_steps"),
+        write_tools=names_of(WRITE_TOOLS.get(about.domain, ())),
     )
     yield from settings(
         {name: value for name, value in recorded(about.info) if name not in READ_OTHERWISE}
@@ -266,93 +259,86 @@ def _about_run(about: Header, artifact: Artifact) -> Iterator[Reading]:
             yield counted("tasks x num_trials", n_expected, "num_rollouts")
 
 
-def _published(path: Path, domain: str) -> Iterator[Reading]:
+def _published(path: Path, domain: str) -> Readings:
     """The figures of a submission, in percent of pass^k."""
     try:
-        published = get(document(path), "results", domain)
+        published = fields(document(path), "results", domain)
     except ValueError as error:
         yield Reject(f"{SUBMISSION}: {error}")
         return
-    for name, value in fields(published).items():
-        metric = f"{SUBMISSION} {domain}/{name}"
-        k = re.fullmatch(r"pass_(\d+)", name)
+    for name, value in published.items():
         if value is not None and not isinstance(value, (str, list, dict)):
+            k = re.fullmatch(r"pass_(\d+)", name)
             means = f"pass^{k[1]}/reward" if k else None
+            metric = f"{SUBMISSION} {domain}/{name}"
             yield figure(metric, value, means, rounding=0.05 if k else 0.0)
 
 
-def _header(document_fields: dict[str, Any]) -> Header:
+def _header(document_fields: Object) -> Header:
     """The header of a document; files of other tools have domain and model at the top."""
-    tasks = {
-        task: one for one in items(document_fields.get("tasks")) if (task := text(get(one, "id")))
-    }
+    tasks = {task: one for one in items(document_fields, "tasks") if (task := text(one, "id"))}
     by_criteria: dict[str, str | None] = {}
     for task, one in tasks.items():
         key = as_json(_criteria(one))
         by_criteria[key] = None if key in by_criteria else task
     info = document_fields.get("info")
-    named = text(get(info, "environment_info", "domain_name")) or text(
-        document_fields.get("domain")
-    )
-    model = text(get(info, "agent_info", "llm")) or text(document_fields.get("model"))
+    named = text(info, "environment_info", "domain_name") or text(document_fields, "domain")
+    model = text(info, "agent_info", "llm") or text(document_fields, "model")
     return Header(info, named or "tau2", model, tasks, by_criteria)
 
 
 def _criteria(task: Any) -> list[list[Any]]:
     """Action ids, facts to communicate and assertions, which identify a task."""
-    criteria = fields(get(task, "evaluation_criteria"))
-    actions = [get(one, "action_id") for one in items(criteria.get("actions"))]
-    return [actions, items(criteria.get("communicate_info")), items(criteria.get("nl_assertions"))]
+    criteria = fields(task, "evaluation_criteria")
+    actions = [get(one, "action_id") for one in items(criteria, "actions")]
+    return [actions, items(criteria, "communicate_info"), items(criteria, "nl_assertions")]
 
 
-def _simulation(simulation: Any, header: Header) -> Iterator[Reading]:
-    """The row of a simulation, or a reject."""
-    task, trial = text(get(simulation, "task_id")), get(simulation, "trial")
+def _simulation(simulation: Any, header: Header) -> Readings:
+    task, trial = text(simulation, "task_id"), get(simulation, "trial")
     if task is None or not isinstance(trial, (int, type(None))):
         yield Reject(
             "not a simulation: no task_id, or a trial that is no number", str(simulation)[:200]
         )
         return
-    info, rewards = header.info, fields(get(simulation, "reward_info"))
+    info, rewards = header.info, fields(simulation, "reward_info")
     checks = {name: _checks(rewards.get(name), path) for name, path in CHECKS.items()}
     checked_task = _task_of(rewards, task, header)
-    ended = text(get(simulation, "termination_reason"))
+    ended = text(simulation, "termination_reason")
     is_scored = ended != "infrastructure_error"
     value = {
         "_ng_task_index": task,
         "_ng_rollout_index": trial,
         "responses_create_params": without_empty(
-            {
-                "input": _question(info, header.tasks.get(checked_task)),
-                "model": header.model,
-                "temperature": number(get(info, "agent_info", "llm_args", "temperature")),
-            }
+            input=_question(info, header.tasks.get(checked_task)),
+            model=header.model,
+            temperature=number(info, "agent_info", "llm_args", "temperature"),
         ),
         "response": _response(simulation, header.model),
         # A part without checks means nothing.
         "reward_breakdown": {
             part: value
-            for part, value in fields(rewards.get("reward_breakdown")).items()
+            for part, value in fields(rewards, "reward_breakdown").items()
             if rewards.get(BEHIND.get(part, ""), True)
         },
-        "db_check": without_empty({"db_match": get(rewards, "db_check", "db_match")}),
+        "db_check": without_empty(db_match=get(rewards, "db_check", "db_match")),
         "reward_basis": rewards.get("reward_basis"),
         **checks,
         "finish_reason": _stop_reason(simulation),
         "termination_reason": ended,
-        "error_message": text(get(rewards, "info", "note")),
+        "error_message": text(rewards, "info", "note"),
         "review_agent_error": get(simulation, "review", "agent_error"),
         "review_user_error": get(simulation, "review", "user_error"),
-        "user_cost": number(get(simulation, "user_cost")),
-        "total_run_time": number(get(simulation, "duration")),
-        "simulation_id": text(get(simulation, "id")),
+        "user_cost": number(simulation, "user_cost"),
+        "total_run_time": number(simulation, "duration"),
+        "simulation_id": text(simulation, "id"),
         "criteria_of_task": checked_task if checked_task != task else None,
     }
-    reward = number(rewards.get("reward")) if is_scored else None
+    reward = number(rewards, "reward") if is_scored else None
     # A simulation that was cut off has a reward of 0 without a verdict.
     is_ungraded = rewards.get("reward_basis", ()) is None and not rewards.get("reward_breakdown")
     unknown = {"reward_breakdown": None} if is_ungraded else {}
-    order = text(get(simulation, "start_time")) or text(get(simulation, "timestamp"))
+    order = text(simulation, "start_time") or text(simulation, "timestamp")
     calls = _expected_calls(rewards, header.tasks.get(checked_task))
     yield Row(
         {
@@ -368,92 +354,21 @@ def _simulation(simulation: Any, header: Header) -> Iterator[Reading]:
 
 
 def _stop_reason(simulation: Any) -> str | None:
-    """Why the agent's model stopped last, as its provider says."""
-    answers = [one for one in items(get(simulation, "messages")) if get(one, "role") == "assistant"]
+    answers = [one for one in items(simulation, "messages") if get(one, "role") == "assistant"]
     raw = get(answers, -1, "raw_data")
     paths = (("choices", 0, "finish_reason"), ("finish_reason",), ("stop_reason",))
-    return next((reason for path in paths if (reason := text(get(raw, *path)))), None)
+    return next((reason for path in paths if (reason := text(raw, *path))), None)
 
 
-def _expected_calls(rewards: dict[str, Any], task: Any) -> list[dict[str, Any]] | None:
-    """The checked actions, else those of the criteria; None if there are neither.
-
-    If the evaluator notes that there was nothing to check, none is expected.
-    """
-    checks = rewards.get("action_checks")
-    actions = get(task, "evaluation_criteria", "actions")
-    if isinstance(checks, list):
-        # An action that the evaluator accepted counts as made.
-        other = {"same_state": True} if get(rewards, "db_check", "db_match") is True else {}
-        return [
-            _expected_call(fields(get(one, "action")))
-            | ({"met": True} if get(one, "action_match") is True else other)
-            for one in checks
-        ]
-    if get(rewards, "info", "action", "note") is not None:
-        actions = []
-    if not isinstance(actions, list):
-        return None
-    return [_expected_call(fields(action)) for action in actions]
-
-
-def _expected_call(action: dict[str, Any]) -> dict[str, Any]:
-    """An action with its relevant arguments; those of the simulated user have a prefix."""
-    name = text(action.get("name")) or ""
-    arguments, compared = fields(action.get("arguments")), action.get("compare_args")
-    if isinstance(compared, list):
-        arguments = {key: value for key, value in arguments.items() if key in compared}
-    by_user = action.get("requestor") == "user"
-    return expected_call(f"user:{name}" if by_user else name, arguments)
-
-
-def _task_of(rewards: dict[str, Any], task: str, header: Header) -> str:
-    """The task whose criteria were checked: the named one, unless they contradict it."""
-    checked = [[get(one, *path) for one in items(rewards.get(name))] for name, path in OWN.items()]
-    pairs = zip(OWN, checked, _criteria(header.tasks.get(task)), strict=True)
-    if all(actual == wanted for name, actual, wanted in pairs if rewards.get(name) is not None):
-        return task
-    return header.by_criteria.get(as_json(checked)) or task
-
-
-def _checks(listed: Any, path: tuple[str, ...]) -> list[dict[str, Any]]:
-    """Checks with name, verdict and reason; actions with their expected arguments."""
-    checks = []
-    for one in items(listed):
-        verdict = next(
-            (get(one, key) for key in ("action_match", "met") if key in fields(one)), None
-        )
-        arguments = get(one, "action", "arguments")
-        wanted = as_json(arguments) if arguments else None
-        reason = text(get(one, "justification")) or text(get(one, "reasoning")) or wanted
-        entry = {"name": text(get(one, *path)), "met": verdict, "explanation": reason}
-        checks.append(without_empty(entry))
-    return [entry for entry in checks if "name" in entry]
-
-
-def _question(info: Any, task: Any) -> list[dict[str, Any]]:
-    """The policy of the agent, and the scenario of the simulated user."""
-    policy = text(get(info, "environment_info", "policy"))
-    instructions = get(task, "user_scenario", "instructions")
-    parts = (
-        [instructions]
-        if isinstance(instructions, str)
-        else [fields(instructions).get(name) for name in SCENARIO_FIELDS]
-    )
-    scenario = "\n\n".join(one for one in [*parts, get(task, "ticket")] if isinstance(one, str))
-    messages = [("system", policy), ("user", scenario)]
-    return [message(one, role) for role, one in messages if one] if scenario else []
-
-
-def _response(simulation: Any, model: str | None) -> dict[str, Any]:
+def _response(simulation: Any, model: str | None) -> Object:
     messages = get(simulation, "messages")
     agent_messages = [one for one in items(messages) if get(one, "role") == "assistant"]
     usage = {
         "input_tokens": _sum(agent_messages, "prompt_tokens"),
         "output_tokens": _sum(agent_messages, "completion_tokens"),
-        "cost": number(get(simulation, "agent_cost")),
+        "cost": number(simulation, "agent_cost"),
     }
-    response = without_empty({"model": model, "usage": without_empty(usage)})
+    response = without_empty(model=model, usage=without_empty(usage))
     if not isinstance(messages, list):
         return response | {"object": "response"}  # voice: ticks instead of messages
     return {**response, "output": [item for one in messages for item in _items(one)]}
@@ -465,19 +380,90 @@ def _sum(messages: list[Any], name: str) -> int | None:
     return sum(known) if known else None
 
 
-def _items(turn: Any) -> Iterator[dict[str, Any]]:
+def _expected_calls(rewards: Object, task: Any) -> list[Object] | None:
+    """The checked actions, else those of the criteria; None if there are neither.
+
+    If the evaluator notes that there was nothing to check, none is expected.
+    """
+    checks = rewards.get("action_checks")
+    actions = get(task, "evaluation_criteria", "actions")
+    if isinstance(checks, list):
+        # An action that the evaluator accepted counts as made.
+        other = {"same_state": True} if get(rewards, "db_check", "db_match") is True else {}
+        return [
+            _expected_call(fields(one, "action"))
+            | ({"met": True} if get(one, "action_match") is True else other)
+            for one in checks
+        ]
+    if get(rewards, "info", "action", "note") is not None:
+        actions = []
+    if not isinstance(actions, list):
+        return None
+    return [_expected_call(fields(action)) for action in actions]
+
+
+def _expected_call(action: Object) -> Object:
+    """An action with its relevant arguments; those of the simulated user have a prefix."""
+    name = text(action, "name") or ""
+    arguments, compared = fields(action, "arguments"), action.get("compare_args")
+    if isinstance(compared, list):
+        arguments = {key: value for key, value in arguments.items() if key in compared}
+    by_user = action.get("requestor") == "user"
+    return expected_call(f"user:{name}" if by_user else name, arguments)
+
+
+def _task_of(rewards: Object, task: str, header: Header) -> str:
+    """The task whose criteria were checked: the named one, unless they contradict it."""
+    checked = [[get(one, *path) for one in items(rewards, name)] for name, path in OWN.items()]
+    pairs = zip(OWN, checked, _criteria(header.tasks.get(task)), strict=True)
+    if all(actual == wanted for name, actual, wanted in pairs if rewards.get(name) is not None):
+        return task
+    return header.by_criteria.get(as_json(checked)) or task
+
+
+def _checks(listed: Any, path: tuple[str, ...]) -> list[Object]:
+    """Checks with name, verdict and reason; actions with their expected arguments."""
+    checks = []
+    for one in items(listed):
+        verdicts = (get(one, key) for key in ("action_match", "met") if key in fields(one))
+        arguments = get(one, "action", "arguments")
+        reason = text(one, "justification") or text(one, "reasoning")
+        checks.append(
+            without_empty(
+                name=text(one, *path),
+                met=next(verdicts, None),
+                explanation=reason or (as_json(arguments) if arguments else None),
+            )
+        )
+    return [entry for entry in checks if "name" in entry]
+
+
+def _question(info: Any, task: Any) -> list[Object]:
+    policy = text(info, "environment_info", "policy")
+    instructions = get(task, "user_scenario", "instructions")
+    parts = (
+        [instructions]
+        if isinstance(instructions, str)
+        else [fields(instructions).get(name) for name in SCENARIO_FIELDS]
+    )
+    scenario = "\n\n".join(one for one in [*parts, get(task, "ticket")] if isinstance(one, str))
+    messages = [("system", policy), ("user", scenario)]
+    return [message(one, role) for role, one in messages if one] if scenario else []
+
+
+def _items(turn: Any) -> Iterator[Object]:
     """Items of one message; tools of the simulated user have a prefix."""
-    role, content = text(get(turn, "role")) or "assistant", get(turn, "content")
+    role, content = text(turn, "role") or "assistant", get(turn, "content")
     if role == "tool":
         answer = content if isinstance(content, str) else as_json(content)
         if get(turn, "error") is True:
             answer = as_json({"error": answer})
         yield result(answer, get(turn, "id"))
         return
-    calls = items(get(turn, "tool_calls"))
+    calls = items(turn, "tool_calls")
     if isinstance(content, str) and (content or (not calls and role == "assistant")):
         yield message(content, role)
     for one in calls:
-        name = text(get(one, "name")) or ""
+        name = text(one, "name") or ""
         by_user = role == "user" or get(one, "requestor") == "user"
         yield call(f"user:{name}" if by_user else name, get(one, "arguments"), get(one, "id"))

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
-from ...artifact import Artifact, Kind, ListedFile
+from ...artifact import Artifact, Kind
 from . import (
     HEAD_BYTES,
     Claim,
+    Claims,
     Figure,
-    Reading,
+    Files,
+    Object,
+    Readings,
     Reject,
     Row,
     expected_call,
     fields,
     figure,
     get,
+    gym_row,
     head,
     items,
     message,
@@ -64,8 +68,7 @@ ERRORS_AS_0 = "it counts attempts that broke down before they were scored as 0"
 POLICY = re.compile(r"\s*#\s*(\w+) agent policy", re.IGNORECASE)
 
 
-def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
-    """Lists whose first element has the fields of an attempt, or documents with such a list."""
+def claims(files: Files) -> Claims:
     for file in files:
         begun = head(file.path)
         is_list = begun.lstrip()[:1] == b"[" or bool(RESULTS.match(begun))
@@ -74,24 +77,19 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
             yield Claim(file, Kind.ROLLOUTS, file.folder, file.base[: -len(".json")])
 
 
-def read(artifact: Artifact) -> Iterator[Reading]:
-    """One attempt after the other."""
+def read(artifact: Artifact) -> Readings:
     named = RUN.match(artifact.path.name)
     if named:
         strategy = named["own_strategy"] or named["strategy"]
         yield from settings(
-            {
-                "agent_strategy": strategy,
-                "model": named["model"],
-                "temperature": named["temperature"],
-            }
+            agent_strategy=strategy, model=named["model"], temperature=named["temperature"]
         )
     domains = set()
     for attempt in _attempts(artifact):
         if isinstance(attempt, Figure):
             yield attempt
             continue
-        task, trial = text(get(attempt, "task_id")), get(attempt, "trial")
+        task, trial = text(attempt, "task_id"), get(attempt, "trial")
         if task is None or not isinstance(trial, (int, type(None))):
             reason = "not an attempt: no task_id, or a trial that is no number"
             yield Reject(reason, str(attempt)[:200])
@@ -101,11 +99,10 @@ def read(artifact: Artifact) -> Iterator[Reading]:
             yield Row(_row(attempt, task, trial or 0), benchmark=domain)
     # The tools of a domain are those of tau2.
     tools = [tool for domain in domains for tool in WRITE_TOOLS.get(domain or "", ())]
-    yield from settings({"write_tools": names_of(tools)})
+    yield from settings(write_tools=names_of(tools))
 
 
 def _attempts(artifact: Artifact) -> Iterator[Any]:
-    """The attempts, after the figures that the harness published of them."""
     if head(artifact.path).lstrip()[:1] == b"[":
         yield from packed.elements(artifact.path)
         return
@@ -114,65 +111,58 @@ def _attempts(artifact: Artifact) -> Iterator[Any]:
             yield value
         elif name == "metrics":
             yield figure("avg_reward", get(value, "avg_reward"), "mean/reward", reason=ERRORS_AS_0)
-            for k, share in fields(get(value, "pass_hat_ks")).items():
+            for k, share in fields(value, "pass_hat_ks").items():
                 metric, means = f"pass_hat_ks/{k}", f"pass^{k}/reward"
                 yield figure(metric, share, means, scale=0.01, reason=ERRORS_AS_0)
 
 
 def _domain(attempt: Any) -> str | None:
-    """The domain in the title of the policy, which is the first message."""
-    match = POLICY.match(text(get(attempt, "traj", 0, "content")) or "")
+    match = POLICY.match(text(attempt, "traj", 0, "content") or "")
     return match[1].lower() if match else None
 
 
-def _row(attempt: Any, task: str, trial: int) -> dict[str, Any]:
-    info = fields(get(attempt, "info"))
-    scored = fields(get(info, "reward_info", "info"))
+def _row(attempt: Any, task: str, trial: int) -> Object:
+    info = fields(attempt, "info")
+    scored = fields(info, "reward_info", "info")
     error = None if get(info, "reward_info") else _raised(info)
-    system, messages = _parts(items(get(attempt, "traj")))
-    instruction = text(get(info, "task", "instruction"))
+    system, messages = _parts(items(attempt, "traj"))
+    instruction = text(info, "task", "instruction")
     question = [
         message(one, role) for role, one in (("system", system), ("user", instruction)) if one
     ]
-    outputs = [
-        {"name": name, "met": bool(met)} for name, met in fields(scored.get("outputs")).items()
-    ]
-    actions = number(scored.get("r_actions"))
-    value = {
-        "_ng_task_index": task,
-        "_ng_rollout_index": trial,
-        "responses_create_params": {"input": question} if instruction else None,
-        # An attempt that failed has no transcript: its empty list does not mean silence.
-        "response": {"output": list(chat(list(_with_calls(messages))))}
-        if items(get(attempt, "traj"))
-        else {"object": "response"},
-        "reward_info": without_empty(
-            {
-                "r_actions": actions,
-                "r_outputs": number(scored.get("r_outputs")),
-                "gt_data_hash": text(scored.get("gt_data_hash")),
-            }
+    # An attempt that failed has no transcript: its empty list does not mean silence.
+    output = list(chat(list(_with_calls(messages)))) if items(attempt, "traj") else None
+    row = gym_row(
+        task,
+        None if error else number(attempt, "reward"),
+        repeat=trial,
+        request={"input": question if instruction else None},
+        response={"output": output},
+        reward_info=without_empty(
+            r_actions=number(scored, "r_actions"),
+            r_outputs=number(scored, "r_outputs"),
+            gt_data_hash=text(scored, "gt_data_hash"),
         ),
-        "output_checks": outputs,
-        "error_message": error,
-        "user_cost": number(info.get("user_cost")),
-    }
-    row = {**without_empty(value), "reward": None if error else number(get(attempt, "reward"))}
+        output_checks=[
+            {"name": name, "met": bool(met)} for name, met in fields(scored, "outputs").items()
+        ],
+        error_message=error,
+        user_cost=number(info, "user_cost"),
+    )
     # An attempt that was never graded has a reward of 0 without a verdict.
     if "reward_info" in info and info["reward_info"] is None and not error:
         row["reward_info"] = None
-    actions = get(info, "task", "actions")
-    if isinstance(actions, list):
+    if isinstance(actions := get(info, "task", "actions"), list):
         row["expected_calls"] = [
             expected_call(get(one, "name"), get(one, "kwargs")) for one in actions
         ]
     return row
 
 
-def _raised(info: dict[str, Any]) -> str | None:
+def _raised(info: Object) -> str | None:
     """What broke an attempt down: its traceback ends with the class and the words of the error."""
-    words = text(info.get("error"))
-    lines = (text(info.get("traceback")) or words or "").rstrip().split("\n")
+    words = text(info, "error")
+    lines = (text(info, "traceback") or words or "").rstrip().split("\n")
     frame = max((n for n, line in enumerate(lines) if line.startswith('  File "')), default=-1)
     # The words may have lines of their own, some of them indented.
     own = (n for n, line in enumerate(lines) if n > frame and line and not line.startswith(" "))
@@ -187,7 +177,7 @@ def _with_calls(messages: list[Any]) -> Iterator[Any]:
     """
     is_waiting = False
     for number_, one in enumerate(messages):
-        content = text(get(one, "content")) or ""
+        content = text(one, "content") or ""
         role = get(one, "role")
         if is_waiting and role == "user" and content.startswith(ANSWER):
             is_waiting = False
@@ -200,24 +190,22 @@ def _with_calls(messages: list[Any]) -> Iterator[Any]:
             continue
         words = content[: written.start()].strip()
         if action["name"] == "respond":
-            answer = text(get(action, "arguments", "content"))
+            answer = text(action, "arguments", "content")
             yield {**one, "content": "\n\n".join(part for part in (words, answer) if part)}
             continue
         is_waiting = True
         yield {**one, "content": words, "tool_calls": [{"id": f"action-{number_}", **action}]}
 
 
-def _action(written: str) -> dict[str, Any] | None:
-    """The call in a text; None if it cannot be parsed."""
+def _action(written: str) -> Object | None:
     try:
         action = fields(parsed(written))
     except ValueError:
         return None
-    name = text(action.get("name"))
+    name = text(action, "name")
     return {"name": name, "arguments": action.get("arguments")} if name else None
 
 
 def _parts(messages: list[Any]) -> tuple[str | None, list[Any]]:
-    """The system message, and the others."""
     is_system = get(messages, 0, "role") == "system"
-    return text(get(messages, 0, "content")) if is_system else None, messages[is_system:]
+    return text(messages, 0, "content") if is_system else None, messages[is_system:]

@@ -9,28 +9,30 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
-from typing import Any
 
 from ...artifact import Artifact, Kind, ListedFile
 from . import (
     Claim,
-    Reading,
+    Claims,
+    Files,
+    Object,
+    Readings,
     Reject,
     Row,
     as_json,
     counted,
     document,
-    documents,
     expected,
     fields,
     figure,
-    get,
+    gym_row,
     head,
     items,
     message,
     number,
+    readable,
     result,
     settings,
     text,
@@ -86,8 +88,7 @@ CONTROL = re.compile(
 PROMPT = re.compile(r"(\([^\s()]+\) )?\S*[$#]")
 
 
-def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
-    """Runs, recognised by their results, and trials that are missing in them."""
+def claims(files: Files) -> Claims:
     runs: dict[tuple[str, str], dict[str, ListedFile]] = defaultdict(dict)
     panes = {
         file.folder.removesuffix("/panes"): file.path
@@ -117,7 +118,7 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
     parts = _runs_of_one_task(metadata)
     for (run, stem), files_of_run in runs.items():
         whole = files_of_run.pop("results.json", None)
-        known = _trials(whole) if whole else set()
+        known = _trials(whole)
         about = metadata.get(run)
         # Its own metadata first, then those of the other parts.
         beside = [about.path] if about else []
@@ -136,7 +137,7 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
             yield Claim(about, Kind.AGGREGATE_METRICS, *name, beside=tuple(beside))
 
 
-def _renamed(files: Sequence[ListedFile]) -> Iterable[Claim]:
+def _renamed(files: Files) -> Claims:
     """Runs whose results, and metadata beside them, have names of their own."""
     runs: dict[tuple[str, str], dict[str, ListedFile]] = defaultdict(dict)
     for file in files:
@@ -159,8 +160,8 @@ def _runs_of_one_task(metadata: Mapping[str, ListedFile]) -> dict[str, list[str]
     """By folder, the folders of all runs that one was started in parts with, a task each."""
     groups: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for folder, file in sorted(metadata.items()):
-        run = fields(next(documents([file.path]), None))
-        tasks = items(run.get("task_ids"))
+        run = fields(readable(file.path))
+        tasks = items(run, "task_ids")
         if len(tasks) == 1 and (task := text(tasks[0])):
             same = {name: value for name, value in run.items() if name not in OF_ONE_START}
             groups[as_json(sorted(same.items()))][task].append(folder)
@@ -182,19 +183,15 @@ def _name_of_parts(folders: Sequence[str]) -> tuple[str, str, str]:
 
 
 def _run(trial: str) -> str:
-    """The folder of the run of a trial, from that of the trial."""
     return "/".join(trial.split("/")[:-2])
 
 
-def _trials(whole: ListedFile) -> set[str]:
-    results = next(documents([whole.path]), None)
-    return {
-        name for one in items(get(results, "results")) if (name := text(get(one, "trial_name")))
-    }
+def _trials(whole: ListedFile | None) -> set[str | None]:
+    listed = items(readable(whole.path), "results") if whole else ()
+    return {text(one, "trial_name") for one in listed} - {None}
 
 
-def read(artifact: Artifact) -> Iterator[Reading]:
-    """The trials of a file, and figures and settings of a run."""
+def read(artifact: Artifact) -> Readings:
     results = document(artifact.path)
     if not isinstance(results, dict):
         raise ValueError("not a JSON object")
@@ -204,12 +201,12 @@ def read(artifact: Artifact) -> Iterator[Reading]:
     if artifact.kind is not Kind.ROLLOUTS:
         yield from _about(results, is_whole=is_whole)
         return
-    run = fields(next(documents(metadata), None))
+    run = fields(readable(*metadata))
     panes = {path.parents[1].name: path for path in artifact.beside if path.suffix == ".txt"}
     listed = items(results["results"]) if "results" in results else [results]
     for one in listed:
-        if text(get(one, "task_id")) and "is_resolved" in one:
-            pane = panes.get(text(get(one, "trial_name")) or "")
+        if text(one, "task_id") and "is_resolved" in one:
+            pane = panes.get(text(one, "trial_name") or "")
             yield _row(one, run, _shown_last(pane) if pane else "")
         else:
             yield Reject("no trial of Terminal-Bench: no task_id or no is_resolved", str(one)[:200])
@@ -231,57 +228,56 @@ def _shown_last(pane: Path) -> str:
     return "\n".join(lines)[-MOST_CHARACTERS:]
 
 
-def _row(trial: dict[str, Any], run: dict[str, Any], shown: str) -> Row:
-    model, agent = text(run.get("model_name")), text(run.get("agent_name"))
-    nth = NTH.search(text(trial.get("trial_name")) or "")
+def _row(trial: Object, run: Object, shown: str) -> Row:
+    model = text(run, "model_name")
+    nth = NTH.search(text(trial, "trial_name") or "")
     verdict = trial.get("is_resolved")
-    failure = text(trial.get("failure_mode"))
+    failure = text(trial, "failure_mode")
     failure = None if failure in NO_FAILURE else failure
     reward = number(verdict) if isinstance(verdict, bool) else None
-    usage = {
-        "input_tokens": number(trial.get("total_input_tokens")),
-        "output_tokens": number(trial.get("total_output_tokens")),
-    }
     spans = [
         seconds(trial.get(f"{name}_started_at"), trial.get(f"{name}_ended_at"))
         for name in ("agent", "trial")
     ]
-    output = [result(shown, None)] if shown else None
-    row = {
-        "_ng_task_index": text(trial.get("task_id")),
-        "_ng_rollout_index": max(0, int(nth[1]) - 1) if nth else None,
-        "agent_ref": without_empty({"name": agent}),
-        "responses_create_params": without_empty(
-            {"input": [message(text(trial.get("instruction")) or "", "user")], "model": model}
+    # There is no transcript: an empty output would mean that nothing was done.
+    response = without_empty(
+        usage=without_empty(
+            input_tokens=number(trial, "total_input_tokens"),
+            output_tokens=number(trial, "total_output_tokens"),
         ),
-        # There is no transcript: an empty output would mean that nothing was done.
-        "response": {"object": "response", **spent}
-        if (spent := without_empty({"usage": without_empty(usage), "output": output}))
-        else None,
-        "parser_results": fields(trial.get("parser_results")),
-        "failure_mode": failure,
-        "error_type": failure if reward is None else None,
-        "total_run_time": next((span for span in spans if span is not None), None),
-        "terminal_last_line": shown.rpartition("\n")[2].strip()[:LONGEST_LINE] or None,
-        "trial_name": text(trial.get("trial_name")),
-    }
-    cap = failure if failure in CAPS else None
-    value = {"reward": reward, **without_empty(row)}
+        output=[result(shown, None)] if shown else None,
+    )
+    row = gym_row(
+        text(trial, "task_id"),
+        reward,
+        repeat=max(0, int(nth[1]) - 1) if nth else None,
+        agent=text(run, "agent_name"),
+        request={
+            "input": [message(text(trial, "instruction") or "", "user")],
+            "model": model,
+        },
+        response=response or None,
+        parser_results=fields(trial, "parser_results"),
+        failure_mode=failure,
+        error_type=failure if reward is None else None,
+        total_run_time=next((span for span in spans if span is not None), None),
+        terminal_last_line=shown.rpartition("\n")[2].strip()[:LONGEST_LINE] or None,
+        trial_name=text(trial, "trial_name"),
+    )
     # An attempt that was never graded has null here.
     if "parser_results" in trial and trial["parser_results"] is None:
-        value["parser_results"] = None
-    return Row(value, benchmark=_dataset(run), limit_reached=cap)
+        row["parser_results"] = None
+    return Row(row, benchmark=_dataset(run), limit_reached=failure if failure in CAPS else None)
 
 
-def _dataset(run: dict[str, Any]) -> str | None:
-    name, version = text(run.get("dataset_name")), text(run.get("dataset_version"))
-    folders = re.split(r"[/\\]", text(run.get("dataset_path")) or "")
+def _dataset(run: Object) -> str | None:
+    name, version = text(run, "dataset_name"), text(run, "dataset_version")
+    folders = re.split(r"[/\\]", text(run, "dataset_path") or "")
     of_path = next((one for one in reversed(folders) if one and one not in PLAIN_FOLDERS), None)
     return f"{name}-{version}" if name and version else name or of_path
 
 
-def _about(metadata: dict[str, Any], *, is_whole: bool) -> Iterator[Reading]:
-    """The settings, expected attempts and figures of a run."""
+def _about(metadata: Object, *, is_whole: bool) -> Readings:
     n_attempts = metadata.get("n_attempts")
     n_attempts = n_attempts if isinstance(n_attempts, int) and n_attempts > 0 else 1
     known = {
@@ -291,7 +287,7 @@ def _about(metadata: dict[str, Any], *, is_whole: bool) -> Iterator[Reading]:
         "n_concurrent_trials": metadata.get("n_concurrent_trials"),
     }
     yield from settings(without_empty(known))
-    tasks = [task for one in items(metadata.get("task_ids")) if (task := text(one))]
+    tasks = [task for one in items(metadata, "task_ids") if (task := text(one))]
     yield from expected(tasks, n_attempts)
     if not is_whole:
         return
@@ -300,9 +296,9 @@ def _about(metadata: dict[str, Any], *, is_whole: bool) -> Iterator[Reading]:
     yield from _figures(metadata)
 
 
-def _figures(results: dict[str, Any]) -> Iterator[Reading]:
+def _figures(results: Object) -> Readings:
     """Figures that count a trial without a verdict as unresolved."""
-    if number(results.get("accuracy")) is not None:
+    if number(results, "accuracy") is not None:
         yield figure("accuracy", results["accuracy"], "filled_mean/reward")
-    for k, value in fields(results.get("pass_at_k")).items():
+    for k, value in fields(results, "pass_at_k").items():
         yield figure(f"pass_at_k/{k}", value, f"pass@{k}/filled_reward", scale=0.01)

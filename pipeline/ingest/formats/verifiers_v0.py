@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ...artifact import Artifact, Kind, ListedFile
+from ...artifact import Artifact, Kind
 from . import (
     MOST_EXPECTED,
     Claim,
-    Reading,
+    Claims,
+    Files,
+    Object,
+    Readings,
     Reject,
     Row,
     as_json,
@@ -28,10 +31,12 @@ from . import (
     fields,
     figure,
     get,
+    gym_row,
     head,
     items,
     number,
     objects,
+    picked,
     scores_of,
     settings,
     text,
@@ -68,12 +73,23 @@ NOT_METRICS = frozenset(
     "id example_id prompt completion task answer info reward state generation_ms scoring_ms "
     "total_ms is_truncated is_completed error".split()
 )
-# Stop conditions that are caps.
 CAPS = frozenset({"max_turns_reached"})
 
 
-def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
-    """Results whose rows have examples, each with the documents of its folder."""
+# Where documents of hosted training have the metadata of a run.
+OF_PLATFORM = {
+    "model": ("base_model",),
+    "env_id": ("environments", 0, "id"),
+    "env_args": ("environments", 0, "args"),
+}
+OF_MANIFEST = {
+    "model": ("model_id",),
+    "env_id": ("environment_id",),
+    "sampling_args": ("sampling_params",),
+}
+
+
+def claims(files: Files) -> Claims:
     about = {file.name: file for file in files if file.base.endswith(".json")}
     for file in files:
         begun = b"" if file.name in about else head(file.path, FIRST_ROW_BYTES)
@@ -100,13 +116,12 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
             yield Claim(again, Kind.OTHER, folder, stem, mark=mark)
 
 
-def read(artifact: Artifact) -> Iterator[Reading]:
-    """Rows of results, and what was expected; settings and figures of metadata."""
+def read(artifact: Artifact) -> Readings:
     if artifact.kind is not Kind.ROLLOUTS:
         yield from _about(_metadata([fields(document(artifact.path))], artifact.path.parent.name))
         return
     metadata = _metadata(documents(artifact.beside), artifact.path.parent.name)
-    environment = text(metadata.get("env_id")) or text(metadata.get("env"))
+    environment = text(metadata, "env_id") or text(metadata, "env")
     has_unique_ids, of_example = _identity(artifact.path)
     seen: Counter[str] = Counter()
     for place, line in enumerate(objects(artifact.path), start=1):
@@ -119,76 +134,57 @@ def read(artifact: Artifact) -> Iterator[Reading]:
             yield Reject("no example_id, or neither reward nor completion")
             continue
         seen[example] += 1
-        start = number(get(row, "timing", "start_time"))
+        start = number(row, "timing", "start_time")
         order = f"{place:012}" if start is None else f"{start:020.6f}"
         value = _row(row, metadata) | ({"_ng_task_index": example} if has_unique_ids else {})
-        step = text(row.get("step"))
+        step = text(row, "step")
         yield Row(
             value,
             variant=f"step-{step}" if step else None,
             benchmark=_short(row.get("env_name")) or environment,
             order=order,
             question=_question(row, of_example),
-            limit_reached=_cap(row),
+            limit_reached=ended if (ended := text(row, "stop_condition")) in CAPS else None,
         )
     yield from _expected(seen, metadata) if has_unique_ids else ()
 
 
-def _metadata(beside: Iterable[Any], run_id: str) -> dict[str, Any]:
+def _metadata(beside: Iterable[Any], run_id: str) -> Object:
     """The metadata of a run; that of hosted training from all documents that name it.
 
     The document of the platform comes first, then the manifest, then the table of several runs.
     """
-    metadata: dict[str, Any] = {}
-    sampling: dict[str, Any] = {}
+    metadata: Object = {}
+    sampling: Object = {}
     for one in beside:
-        if own := fields(get(one, "run")):
-            values = _of_platform(own)
-        elif "model_id" in fields(one):
-            values = _of_manifest(one)
-        elif "matrix" in fields(one):
-            listed = [entry for entry in items(get(one, "matrix")) if _names(entry, run_id)]
-            values = {"model": get(listed, 0, "model"), "env_id": get(listed, 0, "environment")}
-        else:
-            values = fields(one)
+        values = fields(one)
+        if own := fields(one, "run"):
+            values = {name: get(own, *path) for name, path in OF_PLATFORM.items()}
+            values["sampling_args"] = without_empty(picked(own, "max_tokens"))
+        elif "model_id" in values:
+            values = {name: get(one, *path) for name, path in OF_MANIFEST.items()}
+        elif "matrix" in values:
+            ids = ("prime_run_id", "run_id")
+            listed = (run for run in items(one, "matrix") if run_id in picked(run, *ids).values())
+            run = next(listed, None)
+            values = {"model": get(run, "model"), "env_id": get(run, "environment")}
+        if "model_id" in fields(one) or own:
+            values["env_id"] = _short(values["env_id"])
         metadata = {**without_empty(values), **metadata}
-        sampling = {**fields(values.get("sampling_args")), **sampling}
+        sampling = {**fields(values, "sampling_args"), **sampling}
     return {**metadata, "sampling_args": sampling}
 
 
-def _names(entry: Any, run_id: str) -> bool:
-    return run_id in (get(entry, "prime_run_id"), get(entry, "run_id"))
-
-
-def _of_platform(run: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "model": run.get("base_model"),
-        "env_id": _short(get(run, "environments", 0, "id")),
-        "env_args": get(run, "environments", 0, "args"),
-        "sampling_args": without_empty({"max_tokens": run.get("max_tokens")}),
-    }
-
-
-def _of_manifest(manifest: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "model": manifest.get("model_id"),
-        "env_id": _short(manifest.get("environment_id")),
-        "sampling_args": manifest.get("sampling_params"),
-    }
-
-
 def _short(name: Any) -> str | None:
-    """A name without its organization."""
     return (text(name) or "").rpartition("/")[2] or None
 
 
-def _unpacked(row: dict[str, Any]) -> dict[str, Any]:
+def _unpacked(row: Object) -> Object:
     """A row of hosted training as one of an evaluation; other rows as they are."""
     if "problem_id" not in row or "example_id" in row:
         return row
-    completion, counts = row.get("completion"), {}
-    for name in ("input_tokens", "output_tokens"):
-        counts[name] = row.get(f"num_{name}") or None
+    completion = row.get("completion")
+    counts = {name: row.get(f"num_{name}") or None for name in ("input_tokens", "output_tokens")}
     return {
         **row,
         "example_id": row["problem_id"],
@@ -214,7 +210,7 @@ def _identity(path: Path) -> tuple[bool, list[str]]:
             is_numbered = is_numbered and not {"example_id", "problem_id"} & row.keys()
             row_id = text(row.get("example_id", row.get("problem_id", row.get("id"))))
             answer = hash(as_json(row.get("answer")))
-            info = {name: hash(as_json(value)) for name, value in fields(row.get("info")).items()}
+            info = {name: hash(as_json(value)) for name, value in fields(row, "info").items()}
             rows.append((row_id, hash(as_json(row.get("prompt"))), answer, info))
     n_ids = len({row_id for row_id, *_ in rows})
     of_example = []
@@ -233,15 +229,15 @@ def _identity(path: Path) -> tuple[bool, list[str]]:
     return True, of_example
 
 
-def _question(row: dict[str, Any], of_example: Sequence[str]) -> str | None:
+def _question(row: Object, of_example: Sequence[str]) -> str | None:
     """What identifies the question where a prompt and its answer do not."""
     if not of_example:
         return None
-    info = fields(row.get("info"))
+    info = fields(row, "info")
     return as_json([row.get("prompt"), [info.get(name) for name in of_example]])
 
 
-def _expected(seen: Counter[str], metadata: dict[str, Any]) -> Iterator[Reading]:
+def _expected(seen: Counter[str], metadata: Object) -> Readings:
     """The expected repeats of the first examples, or of those seen.
 
     Some versions count repeats as examples; then the repeats are unknown.
@@ -256,18 +252,16 @@ def _expected(seen: Counter[str], metadata: dict[str, Any]) -> Iterator[Reading]
     yield from expected(tasks, n_repeats)
 
 
-def _about(metadata: dict[str, Any]) -> Iterator[Reading]:
+def _about(metadata: Object) -> Readings:
     """Settings, and averages over all rollouts, errored ones among them."""
-    sampling = fields(metadata.get("sampling_args"))
+    sampling = fields(metadata, "sampling_args")
     n_examples, n_repeats = metadata.get("num_examples"), metadata.get("rollouts_per_example")
     yield from settings(
-        {
-            "model": metadata.get("model"),
-            "num_repeats": n_repeats,
-            "pass_threshold": metadata.get("pass_threshold"),
-            **{name: sampling.get(name) for name in ("temperature", "top_p", "max_tokens")},
-            **task_args(metadata.get("env_args")),
-        }
+        model=metadata.get("model"),
+        num_repeats=n_repeats,
+        pass_threshold=metadata.get("pass_threshold"),
+        **picked(sampling, "temperature", "top_p", "max_tokens"),
+        **task_args(metadata.get("env_args")),
     )
     figures = [
         figure("avg_reward", metadata.get("avg_reward"), "mean/reward"),
@@ -276,10 +270,10 @@ def _about(metadata: dict[str, Any]) -> Iterator[Reading]:
     for name, value in _averages(metadata).items():
         means = f"mean/{name}" if COUNTERS.search(name) else f"mean/scores.{name}"
         figures.append(figure(f"avg_metrics/{name}", value, means))
-    for name, value in fields(metadata.get("usage")).items():
+    for name, value in fields(metadata, "usage").items():
         figures.append(figure(f"usage/{name}", value, f"mean/{name}"))
     for name, mark in (("pass_at_k", "pass@"), ("pass_all_k", "pass^")):
-        for k, value in fields(metadata.get(name)).items():
+        for k, value in fields(metadata, name).items():
             figures.append(figure(f"{name}/{k}", value, f"{mark}{k}/reward", scale=0.01))
     yield from (one for one in figures if one.value is not None)
     if isinstance(n_examples, int) and isinstance(n_repeats, int) and n_examples > 0:
@@ -287,76 +281,72 @@ def _about(metadata: dict[str, Any]) -> Iterator[Reading]:
         yield counted(name, n_examples * n_repeats, "num_rollouts")
 
 
-def _row(row: dict[str, Any], metadata: dict[str, Any]) -> dict[str, Any]:
-    """A line of results as a row of Gym, without its task id."""
-    metrics = fields(row.get("metrics"))
+def _row(row: Object, metadata: Object) -> Object:
+    metrics = fields(row, "metrics")
     if "metrics" not in row:
         names = row.keys() - NOT_METRICS
         metrics = {name: row[name] for name in sorted(names) if number(row[name]) is not None}
-    reward = number(row.get("reward"))
+    reward = number(row, "reward")
     own = _own(metadata)
-    scores = [
-        {"name": name, "score": number(value)}
-        for name, value in {**({} if own in metrics else {"reward": reward}), **metrics}.items()
-        if not COUNTERS.search(name)
-    ]
-    model = text(metadata.get("model"))
-    sampling = fields(metadata.get("sampling_args"))
+    scores = {**({} if own in metrics else {"reward": reward}), **metrics}
+    counters: Object = {name: number(scores.pop(name)) for name in metrics if COUNTERS.search(name)}
+    model = text(metadata, "model")
+    sampling = fields(metadata, "sampling_args")
     completion = _completion(row)
     usage = {
         name: int(count)
-        for name, value in fields(row.get("token_usage")).items()
+        for name, value in fields(row, "token_usage").items()
         if (count := number(value)) is not None
     }
-    response = without_empty({"model": model, "usage": usage})
-    if isinstance(completion, (str, list)):
-        response["output"] = list(chat(completion))
     ended = _ended(row)
-    if (ended["error_type"] or "").startswith("Model"):
-        response["error"] = {"message": ended["error_message"]}
-    request = {
-        "input": list(chat(row.get("prompt"), "user")),
+    is_failed = (ended["error_type"] or "").startswith("Model")
+    response = {
         "model": model,
-        "temperature": number(sampling.get("temperature")),
-        "max_output_tokens": sampling.get("max_tokens"),
-        "tools": definitions(metadata.get("tools")),
+        "usage": usage,
+        "output": list(chat(completion)) if isinstance(completion, (str, list)) else None,
+        "error": {"message": ended["error_message"]} if is_failed else None,
     }
-    value = {
-        "responses_create_params": without_empty(request),
-        "response": {"object": "response", **response} if response else None,
-        **scores_of(scores, own if own in metrics else "reward"),
-        **{name: number(metrics[name]) for name in metrics if COUNTERS.search(name)},
-        # What a dataset calls the answer is the key.
-        "expected_answer": row.get("answer"),
-        "metadata": fields(row.get("info")),
-        **ended,
-    }
-    return {"reward": reward, **without_empty(value)}
+    return gym_row(
+        None,
+        reward,
+        request={
+            "input": list(chat(row.get("prompt"), "user")),
+            "model": model,
+            "temperature": number(sampling, "temperature"),
+            "max_output_tokens": sampling.get("max_tokens"),
+            "tools": definitions(metadata.get("tools")),
+        },
+        response=response if any(one not in (None, {}) for one in response.values()) else None,
+        **{
+            **scores_of(scores, own if own in metrics else "reward"),
+            **counters,
+            # What a dataset calls the answer is the key.
+            "expected_answer": row.get("answer"),
+            "metadata": fields(row, "info"),
+            **ended,
+        },
+    )
 
 
-def _cap(row: dict[str, Any]) -> str | None:
-    ended = text(row.get("stop_condition"))
-    return ended if ended in CAPS else None
-
-
-def _completion(row: dict[str, Any]) -> Any:
+def _completion(row: Object) -> Any:
     """The completion, without the prompt if it begins with it."""
-    completion, prompt = row.get("completion"), items(row.get("prompt"))
-    begun = [
-        [get(one, key) for key in ("role", "content")] for one in items(completion)[: len(prompt)]
-    ]
-    is_repeated = begun and begun == [[get(one, "role"), get(one, "content")] for one in prompt]
+    completion, prompt = row.get("completion"), items(row, "prompt")
+    begun, repeated = (
+        [picked(one, "role", "content") for one in listed[: len(prompt)]]
+        for listed in (items(completion), prompt)
+    )
+    is_repeated = begun and begun == repeated
     return completion[len(prompt) :] if is_repeated and isinstance(completion, list) else completion
 
 
-def _own(metadata: dict[str, Any]) -> str | None:
+def _own(metadata: Object) -> str | None:
     """The metric that is the reward: the one with the same average, since weights are unknown."""
-    means, reward = _averages(metadata), number(metadata.get("avg_reward"))
+    means, reward = _averages(metadata), number(metadata, "avg_reward")
     same = (name for name, value in means.items() if number(value) == reward is not None)
     return next(same, None)
 
 
-def _averages(metadata: dict[str, Any]) -> dict[str, Any]:
+def _averages(metadata: Object) -> Object:
     """Averages of metrics by name; older metadata has them at the top."""
     if isinstance(averages := metadata.get("avg_metrics"), dict):
         return averages
@@ -364,18 +354,17 @@ def _averages(metadata: dict[str, Any]) -> dict[str, Any]:
     return {name.removeprefix("avg_"): metadata[name] for name in names if name != "avg_reward"}
 
 
-def _ended(row: dict[str, Any]) -> dict[str, Any]:
-    """How it ended, and how long it took."""
-    error, timing = row.get("error"), fields(row.get("timing"))
-    seconds = number(timing.get("total"))
-    if seconds is None and (milliseconds := number({**row, **timing}.get("total_ms"))) is not None:
+def _ended(row: Object) -> Object:
+    error, timing = row.get("error"), fields(row, "timing")
+    seconds = number(timing, "total")
+    if seconds is None and (milliseconds := number({**row, **timing}, "total_ms")) is not None:
         seconds = milliseconds / 1000
-    kind = text(get(error, "error")) or text(error)
+    kind = text(error, "error") or text(error)
     return {
         "finish_reason": "length" if row.get("is_truncated") is True else None,
-        "stop_condition": text(row.get("stop_condition")),
+        "stop_condition": text(row, "stop_condition"),
         "has_error": bool(error),
         "error_type": kind.partition("(")[0] if kind else None,
-        "error_message": text(get(error, "error_chain_repr")) or kind,
+        "error_message": text(error, "error_chain_repr") or kind,
         "total_run_time": seconds,
     }

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from ...artifact import Artifact, Kind, ListedFile
+from ...artifact import Artifact, Kind
 from . import (
     Claim,
-    Reading,
+    Claims,
+    Files,
+    Object,
+    Readings,
     Reject,
     Row,
     definitions,
     document,
-    documents,
     expected,
     fields,
     get,
+    gym_row,
     head,
     items,
     number,
     objects,
+    picked,
+    readable,
     scores_of,
     settings,
     text,
@@ -50,8 +54,7 @@ OF_THE_MACHINE = frozenset(
 )
 
 
-def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
-    """Traces by their first line, with the configuration below their folder."""
+def claims(files: Files) -> Claims:
     about = {file.name: file for file in files if file.base == "eval.json"}
     for file in files:
         begun = b"" if file.base == "eval.json" else head(file.path)
@@ -65,8 +68,7 @@ def claims(files: Sequence[ListedFile]) -> Iterable[Claim]:
             yield Claim(config, Kind.AGGREGATE_METRICS, folder, stem)
 
 
-def read(artifact: Artifact) -> Iterator[Reading]:
-    """Rows of traces, and what was expected; settings of the configuration."""
+def read(artifact: Artifact) -> Readings:
     if artifact.kind is not Kind.ROLLOUTS:
         yield from _settings(fields(document(artifact.path)))
         return
@@ -75,95 +77,94 @@ def read(artifact: Artifact) -> Iterator[Reading]:
         if not isinstance(episode, dict):
             yield episode
             continue
-        task = fields(episode.get("task"))
-        data = fields(task.get("data"))
-        name = text(data.get("idx")) or text(data.get("name")) or text(task.get("key"))
+        task = fields(episode, "task")
+        data = fields(task, "data")
+        name = text(data, "idx") or text(data, "name") or text(task, "key")
         if name is None or not isinstance(episode.get("traces"), list):
             yield Reject("no task or no traces: not an episode of verifiers")
             continue
         seen[name] = None
         yield _row(episode, data, name)
-    n_repeats = get(next(documents(artifact.beside), None), "num_rollouts")
+    n_repeats = get(readable(*artifact.beside), "num_rollouts")
     yield from expected(sorted(seen), n_repeats) if isinstance(n_repeats, int) else ()
 
 
-def _settings(config: dict[str, Any]) -> Iterator[Reading]:
+def _settings(config: Object) -> Readings:
     sampling = {
-        **without_empty(fields(config.get("sampling"))),
-        **without_empty(fields(get(config, "env", "agent", "sampling"))),
+        **without_empty(fields(config, "sampling")),
+        **without_empty(fields(config, "env", "agent", "sampling")),
     }
     yield from settings(
-        {
-            "model": config.get("model"),
-            "num_repeats": config.get("num_rollouts"),
-            "max_turns": get(config, "env", "agent", "max_turns"),
-            **{name: sampling.get(name) for name in ("temperature", "top_p", "max_tokens")},
-        }
+        model=config.get("model"),
+        num_repeats=config.get("num_rollouts"),
+        max_turns=get(config, "env", "agent", "max_turns"),
+        **picked(sampling, "temperature", "top_p", "max_tokens"),
     )
 
 
-def _row(episode: dict[str, Any], data: dict[str, Any], task: str) -> Row:
+def _row(episode: Object, data: Object, task: str) -> Row:
     # An episode that failed before an agent started is an attempt too.
     traces = [trace for trace in items(episode["traces"]) if isinstance(trace, dict)] or [{}]
     trainable = (one for one in traces if get(one, "agent", "trainable") is True)
     trace = next(trainable, traces[0])
-    config = fields(get(trace, "agent", "config"))
-    model = text(config.get("model"))
+    config = fields(trace, "agent", "config")
+    model = text(config, "model")
     question, output, n_ends = _transcript(trace, data.get("prompt"))
-    calls = [one for one in items(trace.get("calls")) if isinstance(one, dict)]
-    usage = {
-        "input_tokens": trace.get("num_input_tokens"),
-        "output_tokens": trace.get("num_output_tokens"),
-        "cost": total(number(get(one, "usage", "cost")) for one in calls),
-    }
-    request = {
-        "input": question,
-        "model": model,
-        "temperature": number(get(config, "sampling", "temperature")),
-        "top_p": number(get(config, "sampling", "top_p")),
-        "max_output_tokens": get(config, "sampling", "max_tokens"),
-        "tools": definitions(trace.get("tools")),
-    }
-    response = without_empty({"model": model, "usage": without_empty(usage)})
+    calls = [one for one in items(trace, "calls") if isinstance(one, dict)]
     # If output tokens were counted, missing messages mean that there is no transcript.
-    if output or ("nodes" in trace and not trace.get("num_output_tokens")):
-        response["output"] = output
+    is_recorded = output or ("nodes" in trace and not trace.get("num_output_tokens"))
     ended = _ended(episode, trace)
-    if ended["error_type"] == "ProviderError":
-        response["error"] = {"message": ended["error_message"]}
+    is_failed = ended["error_type"] == "ProviderError"
+    response = {
+        "model": model,
+        "usage": without_empty(
+            input_tokens=trace.get("num_input_tokens"),
+            output_tokens=trace.get("num_output_tokens"),
+            cost=total(number(one, "usage", "cost") for one in calls),
+        ),
+        "output": output if is_recorded else None,
+        "error": {"message": ended["error_message"]} if is_failed else None,
+    }
     reward, scores = _scores(trace)
-    start, end = (number(get(trace, "timing", "agent", key)) for key in ("start", "end"))
-    began = number(get(trace, "timing", "start"))
-    value = {
-        "_ng_task_index": task,
-        "agent_ref": without_empty({"name": text(get(trace, "agent", "name"))}),
-        "responses_create_params": without_empty(request),
-        "response": {"object": "response", **response} if response else None,
+    start, end = (number(trace, "timing", "agent", key) for key in ("start", "end"))
+    began = number(trace, "timing", "start")
+    names = (text(one, "agent", "name") or "agent" for one in traces if one is not trace)
+    row = gym_row(
+        task,
+        reward,
+        agent=text(trace, "agent", "name"),
+        request={
+            "input": question,
+            "model": model,
+            "temperature": number(config, "sampling", "temperature"),
+            "top_p": number(config, "sampling", "top_p"),
+            "max_output_tokens": get(config, "sampling", "max_tokens"),
+            "tools": definitions(trace.get("tools")),
+        },
+        response=response if any(one not in (None, {}) for one in response.values()) else None,
         **scores,
         # What a dataset calls the answer is the key.
-        "expected_answer": data.get("answer"),
-        "metadata": {name: one for name, one in data.items() if name not in OF_THE_MACHINE},
+        expected_answer=data.get("answer"),
+        metadata={name: one for name, one in data.items() if name not in OF_THE_MACHINE},
         **ended,
-        "finish_reason": text(get(calls, -1, "finish_reason")),
-        "total_run_time": max(0.0, end - start) if start and end else None,
-        "n_ends": n_ends if n_ends > 1 else None,
-        "other_agents": ", ".join(
-            text(get(one, "agent", "name")) or "agent" for one in traces if one is not trace
-        ),
-    }
-    order = None if began is None else f"{began:020.6f}"
-    env = text(get(episode, "env", "id"))
-    cap = "is_timeout" if ended["is_timeout"] else None
-    row = {"reward": reward, **without_empty(value)}
-    return Row(row, benchmark=env, order=order, limit_reached=cap)
+        finish_reason=text(calls, -1, "finish_reason"),
+        total_run_time=max(0.0, end - start) if start and end else None,
+        n_ends=n_ends if n_ends > 1 else None,
+        other_agents=", ".join(names),
+    )
+    return Row(
+        row,
+        benchmark=text(episode, "env", "id"),
+        order=None if began is None else f"{began:020.6f}",
+        limit_reached="is_timeout" if ended["is_timeout"] else None,
+    )
 
 
-def _scores(trace: dict[str, Any]) -> tuple[float | None, dict[str, Any]]:
+def _scores(trace: Object) -> tuple[float | None, Object]:
     """The reward, and all scores; a single reward with weight 1 is the reward itself."""
-    rewards = fields(trace.get("rewards"))
     parts = {
-        name: (number(get(one, "score")), number(get(one, "weight")))
-        for name, one in rewards.items()
+        name: (number(one, "score"), number(one, "weight"))
+        for name, one in fields(trace, "rewards").items()
     }
     reward = total(
         score * (1.0 if weight is None else weight)
@@ -172,18 +173,16 @@ def _scores(trace: dict[str, Any]) -> tuple[float | None, dict[str, Any]]:
     )
     scores = {name: score for name, (score, _) in parts.items()}
     own = next(iter(scores)) if len(scores) == 1 and reward in scores.values() else "reward"
-    scores |= {name: number(one) for name, one in fields(trace.get("metrics")).items()}
+    scores |= {name: number(one) for name, one in fields(trace, "metrics").items()}
     scores.setdefault(own, reward)
-    listed = [{"name": name, "score": score} for name, score in scores.items()]
-    return reward, scores_of(listed, own)
+    return reward, scores_of(scores, own)
 
 
-def _ended(episode: dict[str, Any], trace: dict[str, Any]) -> dict[str, Any]:
-    """How it ended: its stop condition, and the first error of the agent or the episode."""
-    errors = [*items(trace.get("errors")), *items(episode.get("errors"))]
-    kind, reason = text(get(errors, 0, "type")), text(get(errors, 0, "message"))
+def _ended(episode: Object, trace: Object) -> Object:
+    errors = [*items(trace, "errors"), *items(episode, "errors")]
+    kind, reason = text(errors, 0, "type"), text(errors, 0, "message")
     return {
-        "stop_condition": text(trace.get("stop_condition")),
+        "stop_condition": text(trace, "stop_condition"),
         "error_type": kind,
         "error_message": ": ".join(part for part in (kind, reason) if part),
         "is_timeout": True
@@ -192,9 +191,9 @@ def _ended(episode: dict[str, Any], trace: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _transcript(trace: dict[str, Any], prompt: Any) -> tuple[list[Any], list[Any], int]:
+def _transcript(trace: Object, prompt: Any) -> tuple[list[Any], list[Any], int]:
     """The question, the output on the path to the last message, and the number of leaves."""
-    nodes = items(trace.get("nodes"))
+    nodes = items(trace, "nodes")
     parents = [get(node, "parent") for node in nodes]
     way: list[int] = []
     at: Any = len(nodes) - 1

@@ -47,16 +47,12 @@ TABLES = {
 
 @dataclass
 class Converted:
-    """What a file contains besides rows: its tally, and rows of other tables."""
-
     tally: FileTally = field(default_factory=FileTally)
     tables: dict[str, list[tuple[Any, ...]]] = field(default_factory=lambda: defaultdict(list))
 
 
 @dataclass(frozen=True)
 class Job:
-    """A file to be converted into a spool."""
-
     artifact: Artifact
     file_no: int
     spool: Path
@@ -222,7 +218,6 @@ class _Worker:
             return Converted(tally)
 
     def end(self) -> None:
-        """End the process."""
         process, self.process = self.process, None
         if process is not None:
             process.kill()

@@ -191,7 +191,6 @@ def _run(
     source: pa.RecordBatchReader | duckdb.DuckDBPyRelation,
     query: str,
 ) -> None:
-    """Run a query that reads `lines`, a stream or a table."""
     db.register("lines", source)
     try:
         db.execute(query)
@@ -218,7 +217,6 @@ def _known_orders(first_keys: list[list[str]], fields: list[str]) -> list[list[s
 
 
 def _first_keys(artifact: Artifact) -> list[list[str]]:
-    """The fields of the first rows of a large file."""
     if artifact.n_bytes < LARGE_FILE:
         return []
     lines: list[bytes] = []

@@ -62,7 +62,7 @@ NO_ROOM = "Free disk space there, or choose another place with --out."
 class Shard:
     """Whole lines of a file, and how many lines precede them.
 
-    The key is of its content, if others follow it.
+    `key` identifies its content in the cache; the last shard of a file has none and is not cached.
     """
 
     artifact: Artifact
@@ -79,8 +79,6 @@ class Shard:
 
 @dataclass(frozen=True)
 class Divided:
-    """A file and the spans of its shards."""
-
     artifact: Artifact
     spans: list[Span]
 
@@ -126,7 +124,6 @@ def cut(artifact: Artifact) -> list[Span]:
 def split_by_engine(
     files: records.NumberedFiles, reading: records.Reading
 ) -> tuple[records.NumberedFiles, records.NumberedFiles]:
-    """The files that are read in one stream here, and those that the engine reads."""
     if reading.engine is None:
         return files, []
     return (
@@ -159,7 +156,7 @@ def load(
     names: list[str] = []
     reading.spool.mkdir(exist_ok=True)
     for shard, gathered in _gathered(shards, states, schemas, reading):
-        read = gathered.tally
+        of_shard = gathered.tally
         tally = tallies.setdefault(shard.file_no, FileTally())
         if tally.n_lines != shard.n_before:
             message = f"{shard.artifact.name}: changed while it was read."
@@ -171,10 +168,13 @@ def load(
         else:
             names.append(f"{gathered.events_name}.parquet")
             _store(folder / names[-1], gathered.tables[EVENTS])
-        reading.read(min(SHARD_BYTES, read.n_bytes), n_bytes)
-        tally.n_lines = read.n_lines
-        tally.n_blank += read.n_blank
-        tally.n_bytes, tally.sha256 = read.n_bytes, read.sha256
+        # Progress, roughly: a tally has the bytes of the whole file.
+        reading.read(min(SHARD_BYTES, of_shard.n_bytes), n_bytes)
+        # Lines are counted from the beginning of the file, blank ones from that of the shard.
+        tally.n_lines = of_shard.n_lines
+        tally.n_blank += of_shard.n_blank
+        tally.n_bytes, tally.sha256 = of_shard.n_bytes, of_shard.sha256
+    # A file of several shards was hashed when it was scanned.
     for no, of_file in prefixes.items():
         tallies[no].sha256 = of_file[-1].sha256
     if folder is not None and names:
@@ -196,6 +196,7 @@ def _gathered(
     answers = reading.engine(gather, new)
     for shard, cached in zip(shards, is_cached, strict=True):
         if cached:
+            # What cannot be used of the cache is read again here, without the engine.
             yield shard, _cached(parts, shard, schemas) or gather(shard)
             continue
         gathered = next(answers)
@@ -290,7 +291,6 @@ def scan(file: Divided) -> list[Prefix]:
 
 
 def _packed(shard: Shard, gathered: Gathered) -> dict[str, bytes]:
-    """What is cached of a shard: its tables, and a summary as another."""
     tally = gathered.tally
     values = [[shard.file_no], [tally.n_lines], [tally.n_blank], [gathered.events_name]]
     summary = pa.table(values, schema=SUMMARY)

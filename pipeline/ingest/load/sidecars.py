@@ -151,7 +151,6 @@ def _load_profile(
 
 
 def _usable(batch: pa.RecordBatch, rows: Rows, tally: FileTally) -> Iterator[tuple[int, str]]:
-    """The lines that are text, with their ids; others become rejects or are blank."""
     for line_id, line, fault in zip(*batch.to_pydict().values(), strict=True):
         if fault is not None:
             rows["rejects"].append((line_id, fault, line.strip()[:SNIPPET_BYTES]))
@@ -168,7 +167,6 @@ def load_labels(
     *,
     max_line_bytes: int,
 ) -> None:
-    """Load every line as a label, a reject or blank."""
     for table, columns in LABEL_TABLES.items():
         create_table(db, f"raw.{table}", columns)
     for file_no, artifact in files:
