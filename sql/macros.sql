@@ -377,16 +377,30 @@ create or replace macro is_own_words(text, own) as
         false
     );
 
--- A field of a row by its JSON path; the components of a reward stand apart from the rest.
+-- The score of this name among those that a harness lists with their names.
+create or replace macro named_score(verifier, name) as
+    list_filter(
+        flatten([
+            try_cast(json_extract(verifier, '$.score') as json[]),
+            try_cast(json_extract(verifier, '$.scores') as json[])
+        ]),
+        lambda score: json_extract_string(score, '$.name') = name
+    )[1] -> '$.score';
+
+-- A field of a row by its JSON path, or a score by its name; the components of a reward stand apart from the rest.
 -- A path is checked even where its branch is not taken, so each branch gets one that can be read.
 create or replace macro row_field(verifier, reward_components, path) as
     case
+        when path is null then null
         when starts_with(path, '$."reward_components".')
             then json_extract(
                 reward_components,
                 if(starts_with(path, '$."reward_components".'), '$' || path[22:], '$')
             )
-        else json_extract(verifier, path)
+        else coalesce(
+            json_extract(verifier, path),
+            named_score(verifier, regexp_extract(path, '^\$\."(.+)"$', 1))
+        )
     end;
 
 -- The share of k-subsets of n things that lie wholly among m of them: C(m, k) / C(n, k).
@@ -677,6 +691,13 @@ create or replace macro cut_around(text, other, fits, most) as
             lambda start: if(start > 0, '…', '') || substr(text, start + 1, most)
         )[1]
     end;
+
+-- The words of a question, for what is the same question: an object that was asked is written as JSON, and a shell
+-- shows the name of its container.
+create or replace macro question_words(prompt) as
+    trim(regexp_replace(
+        regexp_replace(prompt, '@[0-9a-f]{12}\b', '@', 'g'), '(\s|\\[nrt])+', ' ', 'g'
+    ));
 
 -- The sentences and lines of a question; long ones end somewhere.
 create or replace macro question_parts(prompt) as

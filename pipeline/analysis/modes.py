@@ -210,7 +210,9 @@ def terminal_fields(signs: Sequence[Sign], attempts: Attempts) -> list[list[Sign
             if of_failures(sign, attempts) >= 1.25 * of_passes(sign, attempts)
             and n_failing(sign, attempts) >= max(3, 0.02 * attempts.n_failures)
         ]
-        leaning = [sign for sign in leaning if sign is not usual] or leaning
+        # Words that failures alone have are no usual end, however common.
+        is_usual = usual.bears.count(attempts.passes) > 0
+        leaning = [sign for sign in leaning if not (is_usual and sign is usual)] or leaning
         if leaning:
             lead = max(leaning, key=lambda sign: (n_failing(sign, attempts), sign.text))
             others = sorted(
@@ -656,7 +658,7 @@ def _behaviours(signs: Sequence[Sign], attempts: Attempts) -> list[Mode]:
     if np.bincount(strata).max() == 1:
         strata = np.unique(attempts.task, return_inverse=True)[1]
         # A run may call more, and fail more for other reasons.
-        outcome = _beyond(attempts.fails, attempts.run, strata)
+        outcome = _beyond_run_and_task(attempts.fails, attempts.run, strata)
         # Where it is known which calls a task expects, those say more.
         if np.bincount(strata).max() == 1 or any(sign.kind == "expected" for sign in signs):
             return []
@@ -686,7 +688,7 @@ def _behaviours(signs: Sequence[Sign], attempts: Attempts) -> list[Mode]:
     return listed[:2]
 
 
-def _beyond(fails: Flags, runs: Integers, tasks: Integers) -> Numbers:
+def _beyond_run_and_task(fails: Flags, runs: Integers, tasks: Integers) -> Numbers:
     """By how much attempts fail more than their run and their task do, as far as these add up."""
     rest = fails.astype(np.float64)
     for _ in range(MOST_ROUNDS):
@@ -747,7 +749,23 @@ def _listed(signs: Sequence[Sign], attempts: Attempts) -> Iterator[Row]:
         for kind, name in sorted(fields):
             # How many attempts differ from the score, in place of a value.
             value = str(_n_differing((kind, name), signs, attempts)) if fields is same else ""
-            yield name, reason, None, kind, name, value, None, [], None
+            text = failing_text((kind, name), signs, attempts) if fields is same else name
+            yield text, reason, None, kind, name, value, None, [], None
+
+
+def failing_text(field: tuple[str, str], signs: Sequence[Sign], attempts: Attempts) -> str:
+    """A field's name, with the words that failures have where they say more than a verdict does."""
+    kind, name = field
+    worded = [
+        sign
+        for sign in signs
+        if sign.field == field
+        and kind == "field"
+        and sign.value not in NOTHING
+        and sign.value.lower() not in YES_OR_NO
+        and of_failures(sign, attempts) >= 0.9
+    ]
+    return worded[0].text if worded else name
 
 
 def _n_differing(field: tuple[str, str], signs: Sequence[Sign], attempts: Attempts) -> int:

@@ -1,9 +1,10 @@
 """Could noise alone have made this change? Two tests per comparison, from the repeats of each task.
 
-Whether the mean of tasks like these changed: the signs of tasks' differences are flipped, where
-both runs have the same repeats of every task (where they differ flips are not alike, and Student's
-t is used: `intervals`). Whether any task changed: rollouts are dealt out again within their tasks.
-With one repeat both are McNemar's exact test. Where rollouts pass or fail, both are exact.
+`p_signs` asks whether the mean of tasks like these changed: the signs of the tasks' changes are
+flipped. It needs as many repeats of each task in both runs; else `intervals` uses Student's t.
+`p_any` asks whether any task changed: the rollouts of each task are dealt out again to both runs.
+With one repeat both are McNemar's exact test. A p-value is exact where the cases are few enough to
+count, as they mostly are where rollouts pass or fail; else it comes from random draws.
 """
 
 from __future__ import annotations
@@ -35,17 +36,20 @@ SCHEMA = pa.schema(
         "is_mde_by_rule": pa.bool_(),
     }
 )
-# So many signs are all tried, so many outcomes of all tasks together, and so wide a transform.
-MOST_EXACT_SIGNS, MOST_EXACT, WIDEST = 20, 2**14, 2**20
-# What a transform leaves of impossible numbers: smaller chances are not distinguished from none.
+# Up to these sizes a p-value is exact; beyond them it comes from random draws.
+MOST_EXACT_SIGNS = 20  # tasks whose signs are tried in every combination
+MOST_EXACT = 2**14  # sums that the changes of all tasks can have
+WIDEST = 2**20  # numbers in a Fourier transform
+# Rounding leaves about this much in a transform: a smaller chance may as well be 0.
 LEAST_CHANCE = float(np.finfo(float).eps)
-# A p-value that so many of the first draws put clearly above 0.1 needs no more of them.
+# If MANY_HITS of the first draws reach the observed change, p is above 0.1 and they are enough.
 FIRST_DRAWS, DRAWS, MANY_HITS = 999, 9_999, 100
+# A random byte gives the signs of eight tasks: a row of FLIPS has those of one byte.
 TABLES_AT_ONCE = 64
 FLIPS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1) * 2.0 - 1
-# Of one task so many splits of rewards are listed: 8 + 8 repeats have 12,870.
+# A task's rewards are split between both runs in all ways, up to so many: 8 + 8 have 12,870.
 MOST_LISTED = 2**14
-# Splits that stand for all of a task's where sums are drawn: the fewer tasks, the more of each.
+# Where sums are drawn, each task has random splits: ALL_DRAWN / tasks, within the other two.
 ALL_DRAWN, MOST_DRAWN, FEWEST_DRAWN = 2**18, 2**16, 2**7
 # Numbers worked on at a time: a megabyte stays in the cache.
 CHUNK = 2**17
@@ -127,11 +131,11 @@ class ChangeTest:
 def change_p_values(
     values: Numbers, n_base: Counts, n_candidate: Counts, *, groups: NDArray[np.int64] | None = None
 ) -> tuple[ChangeTest, ChangeTest]:
-    """How often labels at random move the mean of tasks as far, up or down, as it moved.
+    """How often random labels move the mean of tasks as far, up or down, as it moved.
 
-    By signs of tasks, and by rollouts within them. The values of all rollouts come task by task,
-    those of the base before those of the candidate. Tasks of a group flip together. Undefined
-    without tasks, signs also where repeats differ.
+    Two p-values: by the signs of tasks' changes, and by rollouts within tasks. `values` has all
+    rollouts task by task, those of the base before those of the candidate. Tasks of a group flip
+    together. Both are undefined without tasks, the first also where both runs' repeats differ.
     """
     if not len(n_base):
         return ChangeTest(None), ChangeTest(None)
@@ -140,9 +144,9 @@ def change_p_values(
         raise ValueError("every task needs rollouts of both runs, and every rollout its task")
     unit, slack = _grid(values, n_base, n_candidate)
     if slack:
-        # Sums that are not exact hang on the order.
+        # The order of rewards changes the rounding of their sums: always the ascending one.
         values = values[np.lexsort((values, np.repeat(np.arange(len(sizes)), sizes)))]
-    # Plus 0 there is no negative zero, which would be another seed.
+    # To add 0.0 makes 0.0 of -0.0, whose bytes would give another seed.
     values = values + 0.0
     sums = np.add.reduceat(values, np.cumsum(sizes) - sizes)
     changes = np.rint(sums[1::2] * unit / n_candidate - sums[::2] * unit / n_base)
@@ -155,7 +159,8 @@ def change_p_values(
         by_signs = _by_signs(changes, least, slack)
     if least <= 0:
         return by_signs, ChangeTest(1.0)
-    # Named so that the change is upwards: both directions of a comparison then draw alike.
+    # Swap the runs so that the change is upwards: a comparison and its reverse then have the same
+    # draws. The values stay: from here on only which rollouts are of one task matters.
     if observed < 0:
         n_base, n_candidate = n_candidate, n_base
     return by_signs, _within_tasks(values, n_base, n_candidate, unit, least)
@@ -180,6 +185,8 @@ def _grid(values: Numbers, n_base: Counts, n_candidate: Counts) -> tuple[float, 
 def _by_signs(changes: Numbers, least: float, slack: float) -> ChangeTest:
     """Of all choices of signs, or of draws of them, the share whose sum is as far from 0."""
     sizes = np.sort(np.abs(changes))
+    # Changes within the slack are rounding: what they add to the observed sum does not count.
+    least -= float(sizes[sizes <= slack].sum())
     sizes = sizes[sizes > slack]
     if least <= 0:
         return ChangeTest(1.0)
@@ -198,9 +205,10 @@ def _by_signs(changes: Numbers, least: float, slack: float) -> ChangeTest:
 
 
 def _share_of_flips(sizes: Counts, n_alike: Counts, least: float) -> float:
-    """The share of signs that sum so far from 0: half of what is flipped up, less all, by Fourier.
+    """The share of choices of signs whose sum is so far from 0, by a Fourier transform.
 
-    The sum of those with a plus has the product of every size's characteristic function.
+    The sum is twice that of the sizes with a plus, less the sum of all. The characteristic function
+    of the sum of those with a plus is the product of those of the sizes.
     """
     total = int((sizes * n_alike).sum())
     n = 2 ** total.bit_length()
@@ -364,7 +372,7 @@ class _RewardTasks:
 
 
 def _reward_shapes(values: Numbers, n_base: Counts, n_candidate: Counts) -> list[_RewardTasks]:
-    """Tasks whose rewards differ, in an order that does not hang on how they came."""
+    """Tasks whose rewards differ, sorted: the order in which they came does not matter."""
     n = n_base + n_candidate
     ascending = values[np.lexsort((values, np.repeat(np.arange(len(n)), n)))]
     starts = np.cumsum(n) - n

@@ -5,33 +5,36 @@ from __future__ import annotations
 import os.path
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import count, groupby
 from operator import itemgetter
 
 import pyarrow as pa
 
+# The most characters of an alias, and of one with two parts: a model and a time, or a name and the
+# benchmark.
 LONGEST = 28
-# A model beside a time, or what distinguishes runs of a benchmark beside the benchmark.
 LONGEST_OF_TWO_WORDS = 46
+# As many characters of a benchmark, and of each of its words, are left.
 LEAST_OF_BENCHMARK = 8
 LEAST_OF_WORD = 3
 WORD_GAP = re.compile(r"([_./ -]+)")
+# The characters that are shown of a hash.
 HASH = 8
 BORDERS = tuple("_./ -")
-# Up to a word that does not begin with a digit: step_100 is called so, not 100.
+# What names begin with, up to a word that does not begin with a digit: step_100 is not cut to 100.
 BEGINNING = re.compile(r".*[_./ -](?=[^_./ 0-9-])")
 # A time as files of logs have it: its date, hours and minutes, seconds, and the zone.
 TIME = re.compile(r"(\d{4}-)(\d\d-\d\d[T_]\d\d[-:]\d\d)([-:]\d\d)([-+]\d\d[-:]?\d\d|Z)?(?!\d)")
-# Ways to write it, until it fits and all names are still unlike.
+# Ways to write a time: the first with which all names fit and differ.
 TIMES = (r"\g<0>", r"\1\2\3", r"\1\2", r"\2", r"\2\3")
 DATE = re.compile(r"^\d{4}-\d\d-\d\d[-_]")
-# From a word on; neither a version nor a date is cut.
+# What names end with, from the gap before a word on; neither a version nor a date is cut.
 ENDING = re.compile(r"(?:_|[./ -](?![0-9])).*")
-# Between words of a name, where neither a version nor a time is cut; and words that say least:
-# times, numbers, hashes.
+# What is between the words of a name; a version or a time is one word.
 GAP = re.compile(r"([_/ ]+|-+(?!\d{1,3}(?!\d)))")
-UNSPOKEN = re.compile(r"-?\d[\dT:.+-]*Z?|(?=.*\d)(?=.*[a-zA-Z])[0-9a-zA-Z.]{16,}")
+# Words that distinguish runs least: times, numbers, hashes.
+NUMBER_LIKE = re.compile(r"-?\d[\dT:.+-]*Z?|(?=.*\d)(?=.*[a-zA-Z])[0-9a-zA-Z.]{16,}")
 # The name of a model is one word: its gaps stand for themselves until names are chosen.
 GAPS = "_/ -"
 PLACEHOLDERS = "\ue000\ue001\ue002\ue003"
@@ -51,8 +54,11 @@ def aliases(runs: pa.Table) -> pa.Table:
     # Names that are alike in several benchmarks say which, if the runs do; else they differ as all
     # runs do.
     uses = Counter(map(str.lower, shown))
+    brief = _brief_benchmarks(
+        [each for each, alias in zip(benchmarks, shown, strict=True) if uses[alias.lower()] > 1]
+    )
     shown = [
-        _of_benchmark(name, alias, benchmark) if uses[alias.lower()] > 1 else alias
+        _of_benchmark(name, alias, benchmark, brief) if uses[alias.lower()] > 1 else alias
         for name, alias, benchmark in zip(names, shown, benchmarks, strict=True)
     ]
     uses = Counter(map(str.lower, shown))
@@ -74,17 +80,27 @@ def aliases(runs: pa.Table) -> pa.Table:
     return runs.append_column("alias", pa.array(chosen, pa.string()))
 
 
-def _of_benchmark(name: str, alias: str, benchmark: str) -> str:
+def _brief_benchmarks(benchmarks: Iterable[str]) -> dict[str, str]:
+    """What distinguishes long names of benchmarks from one another."""
+    names = sorted(set(benchmarks))
+    if len(names) < 2:
+        return {}
+    unknown = [None] * len(names)
+    return dict(zip(names, worded(names, distinguished(names, unknown), unknown), strict=True))
+
+
+def _of_benchmark(name: str, alias: str, benchmark: str, brief: Mapping[str, str]) -> str:
     """An alias with the benchmark that the name has and the alias has not, without a date.
 
-    Of a long benchmark it has the beginnings of its words.
+    Of a long benchmark it has the words that distinguish it, or the beginnings of its words.
     """
     word = re.compile(rf"(?<![A-Za-z0-9]){re.escape(benchmark)}(?![A-Za-z0-9])")
     if not word.search(name) or word.search(alias):
         return alias
     undated = DATE.sub("", alias)
     room = max(LONGEST_OF_TWO_WORDS - len(undated) - 1, LEAST_OF_BENCHMARK)
-    return f"{undated}_{_abbreviated(benchmark, room)}"
+    shown = benchmark if len(benchmark) <= room else brief.get(benchmark, benchmark)
+    return f"{undated}_{_abbreviated(shown, room)}"
 
 
 def _abbreviated(name: str, room: int) -> str:
@@ -145,17 +161,18 @@ def _with_whole_model(name: str, model: str | None) -> str:
 
 
 def worded(names: Sequence[str], shown: Sequence[str], models: Sequence[str | None]) -> list[str]:
-    """The shown names; of those that are too long the words that distinguish them, if these do."""
+    """The shown names; those that are too long as the words that distinguish them, if any do."""
+    too_long = [name for name, alias in zip(names, shown, strict=True) if len(alias) > LONGEST]
+    if len(too_long) < 2:
+        return list(shown)
     pairs = zip(names, models, strict=True)
     whole = {name: f"_{_with_whole_model(name, model)}" for name, model in pairs}
+    # Of each name a gap, a word, a gap, a word and so on.
     parts = {
         name: GAP.split(re.sub(f"[-_ ]*{TIME.pattern}", r"_\2", marked))[1:]
         for name, marked in whole.items()
     }
-    too_long = [name for name, alias in zip(names, shown, strict=True) if len(alias) > LONGEST]
-    if len(too_long) < 2:
-        return list(shown)
-    # What only the long names have in common distinguishes them from the others.
+    # The words of all names, not of the long ones only: these may share what the others lack.
     shared = set.intersection(*(set(own[1::2]) for own in parts.values()))
     common = Counter(word for own in parts.values() for word in {*own[1::2]})
     brief = {name: _brief(parts[name], common, shared) for name in too_long}
@@ -164,8 +181,8 @@ def worded(names: Sequence[str], shown: Sequence[str], models: Sequence[str | No
     for name, alias in brief.items():
         alike.setdefault(alias.lower(), []).append(name)
     for group in alike.values():
-        same = set.intersection(*(set(parts[name][1::2]) for name in group))
         if len(group) > 1:
+            same = set.intersection(*(set(parts[name][1::2]) for name in group))
             brief |= {name: _brief(parts[name], common, shared, same) for name in group}
     brief = {name: alias.translate(SHOWN_GAPS) for name, alias in _evened(brief, parts).items()}
     uses = Counter(brief.get(name, alias).lower() for name, alias in zip(names, shown, strict=True))
@@ -219,28 +236,28 @@ def _brief(
         is_model = same is not None and not set(PLACEHOLDERS).isdisjoint(word)
         return (
             same is None or word in same,
-            not is_spoken(word),
+            not is_telling(word),
             not is_model,
             common[word],
             place,
         )
 
-    def is_spoken(word: str) -> bool:
-        return UNSPOKEN.fullmatch(word) is None
+    def is_telling(word: str) -> bool:
+        return NUMBER_LIKE.fullmatch(word) is None
 
     own = [
         place
         for place, (_, word) in enumerate(pairs)
-        if word not in shared and (is_spoken(word) or (same is not None and word not in same))
+        if word not in shared and (is_telling(word) or (same is not None and word not in same))
     ]
     room = LONGEST if same is None else LONGEST_OF_TWO_WORDS
     chosen: list[int] = []
     n_numbers = 0
     for place in sorted(own, key=rank):
         # One number is enough to distinguish a name.
-        n_numbers += not is_spoken(pairs[place][1])
+        n_numbers += not is_telling(pairs[place][1])
         several = sorted([*chosen, place])
-        if len(_joined(pairs, several)) <= room and (is_spoken(pairs[place][1]) or n_numbers == 1):
+        if len(_joined(pairs, several)) <= room and (is_telling(pairs[place][1]) or n_numbers == 1):
             chosen = several
     return _joined(pairs, chosen)
 
@@ -248,7 +265,7 @@ def _brief(
 def _joined(pairs: Sequence[tuple[str, str]], places: Sequence[int]) -> str:
     """These words with what is before each; of a hash its beginning."""
     shown = (
-        (gap, word[:HASH] if len(word) > 2 * HASH and UNSPOKEN.fullmatch(word) else word)
+        (gap, word[:HASH] if len(word) > 2 * HASH and NUMBER_LIKE.fullmatch(word) else word)
         for gap, word in (pairs[place] for place in places)
     )
     return "".join(gap + word for gap, word in shown)[1:].lstrip("_/ -")

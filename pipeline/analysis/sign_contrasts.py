@@ -26,6 +26,8 @@ from .subsets import Flags, Selection
 # Fewer failures of a run, or of all others, show nothing.
 LEAST_FAILURES = 5
 LEAST_BEARING = 3
+# What few of many attempts bear moves no score.
+LEAST_SHARE_BEARING = 0.01
 MOST_OF_A_RUN = 2
 MOST_LOW = 3
 # A field or a tool that all attempts of a run share is a setting; an empty answer is not.
@@ -166,7 +168,8 @@ def _low_rewards(signs: Sequence[Sign], attempts: Attempts) -> Iterator[Row]:
     clear = {
         sign: float(p_value)
         for sign, p_value in zip(usable, p_values, strict=True)
-        if p_value < LEVEL and sign.bears.size < sign.known.size
+        if p_value < LEVEL
+        and LEAST_SHARE_BEARING * sign.known.size <= sign.bears.size < sign.known.size
     }
     for sign, _ in groups(sorted(clear, key=lambda sign: (clear[sign], sign.text)))[:MOST_LOW]:
         without = sign.known - sign.bears

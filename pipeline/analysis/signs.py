@@ -36,6 +36,9 @@ MOST_SPECIFIC = (
 )
 
 NOTHING = ("is null", "is empty")
+# Columns of attempts by sign: those of an attempt's own row, and those of its signs.
+OF_ATTEMPTS = ["attempt_no", "run_id", "task_id", "outcome", "reward"]
+OF_SIGNS = ["attempt_no", "kind", "name", "value", "sign", "scope", "is_borne", "seq"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,7 +230,10 @@ def by_benchmark(
 ) -> pa.Table:
     """A table of what is listed for the signs of each benchmark, its name in front."""
     rows_of_all: list[Row] = []
-    for benchmark, block in _blocks(rows):
+    blocks = [*_blocks(rows)]
+    # Their texts are codes: those of the query are needed no more.
+    del rows
+    for benchmark, block in blocks:
         attempts, signs = _read(block)
         rows_of_all += [(benchmark, *row) for row in listed(signs, attempts)]
     filled = zip(*rows_of_all, strict=True) if rows_of_all else [()] * len(columns)
@@ -256,11 +262,12 @@ def _read(block: pa.Table) -> tuple[Attempts, list[Sign]]:
     import pyarrow.compute as pc  # takes as long to import as small results to read
 
     is_attempt = block["kind"].is_null()
-    of_attempts = block.filter(is_attempt).sort_by("attempt_no")
+    of_attempts = block.select(OF_ATTEMPTS).filter(is_attempt).sort_by("attempt_no")
     outcomes, outcome = _ordered(of_attempts["outcome"])
     run_names, run = _ordered(of_attempts["run_id"])
     n = len(run)
-    rest = block.filter(pc.invert(is_attempt))
+    # Of very many rows a copy of each column is large: only what signs need is taken.
+    rest = block.select(OF_SIGNS).filter(pc.invert(is_attempt))
     place = rest["attempt_no"].to_numpy() - of_attempts["attempt_no"][0].as_py()
     is_number = pc.equal(rest["kind"], "number")
     attempts = Attempts(
@@ -272,12 +279,13 @@ def _read(block: pa.Table) -> tuple[Attempts, list[Sign]]:
         run_names=tuple(run_names),
         numbers=_numbers(rest.filter(is_number), place[is_number.to_numpy()]),
     )
-    place = place[~is_number.to_numpy()]
-    rest = rest.filter(pc.invert(is_number))
+    if attempts.numbers:
+        place = place[~is_number.to_numpy()]
+        rest = rest.filter(pc.invert(is_number))
     fields, field_no = _keys(rest, ("kind", "name"))
     recorded = dict(zip(fields, _places(place, field_no, len(fields)), strict=True))
-    borne = rest.filter(rest["is_borne"])
-    place = place[rest["is_borne"].to_numpy()]
+    borne, place = rest.filter(rest["is_borne"]), place[rest["is_borne"].to_numpy()]
+    del rest
     keys, sign_no = _keys(borne, ("kind", "name", "value", "sign", "scope"))
     places = _places(place, sign_no, len(keys))
     # One for all values of a field, of which there may be many.

@@ -43,18 +43,19 @@ def compare(
 ) -> warehouse.Warehouse:
     """A warehouse with the comparisons of these pairs instead of those of the analysis.
 
-    If tasks are left out, it has only the relations that a policy reads.
+    `without` has the tasks to leave out; with any, only the relations that a policy reads are made.
     """
     columns = {name: [getattr(pair, name) for pair in pairs] for name in Pair.__annotations__}
     pair_table = pa.table({**columns, "pair_no": list(range(1, len(pairs) + 1))})
-    emptied = ["staging.sometimes_rollouts"]
     tables = {"staging.run_pairs": pair_table}
     if not without:
+        # Contrasts within one run do not depend on pairs, and no comparison shows them.
+        emptied = ["staging.sometimes_rollouts"]
         return recompute(path, tables, emptied=emptied, wanted=COMPARED)
-    with recompute(path, tables, emptied=emptied, wanted=["main.comparison_tasks"]) as every:
+    with recompute(path, tables, wanted=["main.comparison_tasks"]) as all_tasks:
         query = "from main.comparison_tasks where not list_contains(?, task_id)"
-        tables["main.comparison_tasks"] = every.arrow(query, [list(without)])
-    return recompute(path, tables, emptied=emptied, wanted=DECIDED)
+        tables["main.comparison_tasks"] = all_tasks.arrow(query, [list(without)])
+    return recompute(path, tables, wanted=DECIDED)
 
 
 def follow(path: Path, names: Sequence[str], *, benchmark: str) -> warehouse.Warehouse:

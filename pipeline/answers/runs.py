@@ -25,9 +25,9 @@ def inventory(warehouse: Warehouse) -> list[Row]:
 
 
 def first_comparisons(warehouse: Warehouse, most: int) -> tuple[list[Row], int]:
-    """The comparisons to print first, and all candidates that have become worse.
+    """At most so many comparisons, and those beyond them whose candidate has become worse.
 
-    And how many are left out because they have too few tasks.
+    The number is of pairs that are left out because they have too few tasks.
     """
     (counted,) = warehouse.rows(QUERIES["small"], FEWEST_TASKS)
     is_hidden = hides_small(counted["n_small"], counted["n_others"])
@@ -111,7 +111,7 @@ def _absent(looked: Row, modes: list[Row]) -> list[Row]:
         {
             "what": what.format(limits=" or ".join(looked["limit_kinds"])),
             "n_observed": looked[observed],
-            "n_otherwise": looked["n_ending_otherwise"] if what == "empty answers" else 0,
+            "n_without_message": looked["n_without_message"] if what == "empty answers" else 0,
         }
         for what, (n_shown, observed) in SUSPECTED.items()
         if looked[observed]
@@ -123,8 +123,8 @@ def _absent(looked: Row, modes: list[Row]) -> list[Row]:
 def checked_health(warehouse: Warehouse, name: str | None) -> Row:
     """The health of all runs or of one, and the findings of the checks."""
     chosen = None if name is None else find_run(warehouse, name)["run_id"]
-    runs, checks = (
-        [row for row in warehouse.rows(query) if chosen in (None, row["run_id"])]
-        for query in (TABLES["health"].select, "from report.health_checks")
-    )
-    return {"runs": runs, "checks": checks}
+    queries = {"runs": TABLES["health"].select, "checks": "from report.health_checks"}
+    return {
+        name: [row for row in warehouse.rows(query) if chosen in (None, row["run_id"])]
+        for name, query in queries.items()
+    }

@@ -118,7 +118,7 @@ def _fields(
     metavar="ROLE=COLUMN",
     multiple=True,
     help="The column of a table, or the field of a row, that is the task, prompt, output, "
-    "messages, score, model, agent, repeat, key or group. May be repeated.",
+    "messages, score, model, agent, repeat, key, group or answer. May be repeated.",
 )
 @click.option("--benchmark", metavar="NAME", help="Name of the benchmark that all runs belong to.")
 @click.option(
@@ -304,7 +304,7 @@ def print_summary(analysis: Analysis) -> None:
 
 
 def _undecided(row: Mapping[str, Any]) -> str:
-    """What the report says of a change that is not shown, though its interval leaves out 0."""
+    """What the report says of a change that is not significant though its interval leaves out 0."""
     low, high = row["ci_new_tasks_low"], row["ci_new_tasks_high"]
     if row["is_changed"] or low is None or high is None or low <= 0 <= high:
         return ""
@@ -424,9 +424,7 @@ def finding_command(row: Finding) -> list[str]:
             return ["sql", "from reported_checks where status = 'differs'"]
         case "graders":
             return ["sql", "from comparison_settings where gives_rewards"]
-        case "constant":
-            return ["health", row.values["run_id"]]
-        case "unscored" | "missing" | "unknown":
+        case "constant" | "unscored" | "missing" | "unknown":
             return ["health", row.values["run_id"]]
         case "unsettled":
             return []

@@ -273,33 +273,40 @@ every as (
     select
         tasks.base,
         tasks.candidate,
-        if(tasks.is_paired, 'system prompt', 'questions') as setting,
-        -- Of unlike questions the first, where they begin to differ.
+        parts.setting,
+        -- Of unlike prompts the first, where they begin to differ.
         if(
-            tasks.is_paired,
+            parts.setting = 'system prompt',
             min(left(bases.system_prompt, 200)),
             arg_min(cut_around(bases.prompt, candidates.prompt, 60, 120), (try_cast(tasks.task_id as bigint), tasks.task_id))
         ) as base_value,
         if(
-            tasks.is_paired,
+            parts.setting = 'system prompt',
             min(left(candidates.system_prompt, 200)),
             arg_min(cut_around(candidates.prompt, bases.prompt, 60, 120), (try_cast(tasks.task_id as bigint), tasks.task_id))
         ) as candidate_value,
         count(*) as n_tasks
     from main.comparison_tasks as tasks
+    cross join (select unnest(['questions', 'prompt', 'system prompt']) as setting) as parts
     left join prompts as bases on bases.run_id = tasks.base and bases.task_id = tasks.task_id
     left join prompts as candidates
         on candidates.run_id = tasks.candidate
         and candidates.task_id = tasks.task_id
     where
-        tasks.pairing = 'contradicted'
-        or (
-            tasks.is_paired
-            and bases.run_id is not null
-            and candidates.run_id is not null
-            and bases.system_prompt is distinct from candidates.system_prompt
-        )
-    group by tasks.base, tasks.candidate, tasks.is_paired
+        case parts.setting
+            when 'questions' then tasks.pairing = 'contradicted'
+            -- One question in other words: templates, examples and instructions around it.
+            when 'prompt' then
+                tasks.is_paired
+                and bases.prompt <> candidates.prompt
+                and question_words(bases.prompt) <> question_words(candidates.prompt)
+            else
+                tasks.is_paired
+                and bases.run_id is not null
+                and candidates.run_id is not null
+                and bases.system_prompt is distinct from candidates.system_prompt
+        end
+    group by tasks.base, tasks.candidate, parts.setting
     union all
     -- What each run asks under an id that the other lacks, and is not sure to be one task.
     select
@@ -401,3 +408,5 @@ from (
         setting in ('grader', 'score') or starts_with(setting, 'values of ') as gives_rewards
     from every
 )
+-- How often a harness tries each task is seen in its rows.
+where not (setting in ('repeats', 'n_concurrent_trials') and unrecorded_by is not null)

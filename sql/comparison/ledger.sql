@@ -8,7 +8,8 @@
 -- computed by: pipeline.analysis.intervals.ledger_lines from unrounded
 -- columns: *, ci_low, ci_high
 with
--- Stages of both runs. What was scored was recorded, and whether it was expected is no step.
+-- The stages that both runs have, as steps. Not `expected` and `recorded`: all that was scored was
+-- recorded, and to be expected is no step.
 stages as (
     select
         pairs.base,
@@ -73,7 +74,8 @@ weighed as (
     inner join task_facts as facts using (run_id, task_id)
     group by all
 ),
--- Before the first stage that it does not show; a pass has gone through all.
+-- A rollout ends at the last step before the first stage that it does not show ('0' in its facts); a
+-- pass has gone through all.
 ended as (
     select
         weighed.*,
@@ -123,7 +125,7 @@ funnel_ends as (
     group by all
     order by base, candidate, step_no
 ),
--- Runs that share no task are not runs of one thing.
+-- A pair without a shared task has no ledger.
 task_values as materialized (
     select
         task_values.*,
@@ -136,8 +138,9 @@ task_values as materialized (
     inner join staging.comparison_levels as levels using (base, candidate, metric)
     where levels.n_common_tasks > 0
 ),
--- What each failure mode takes of a compared task's pass rate and reward: as scored, and with
--- missing rows. A pass may still have less than the full reward.
+-- What each failure mode takes from a compared task, four amounts: from its pass rate and its reward
+-- over scored attempts, then from both over all attempts. A pass may still have less than the full
+-- reward.
 losses as (
     select
         attempts.run_id,
@@ -300,7 +303,7 @@ sliced as (
         and slices.task_id = task_values.task_id
     group by all
 ),
--- A slice of one run only takes the other's rate.
+-- A slice that only one run has gets that run's rate on both sides.
 rated as (
     select
         *,
@@ -408,7 +411,7 @@ numbered as (
     select
         *,
         row_number() over (
-            partition by base, candidate, metric, policy, ledger, slice_key
+            of_ledger
             order by
                 line <> 'tasks of both' or ledger <> 'task mix',
                 abs(amount) desc,
@@ -418,7 +421,7 @@ numbered as (
         ledger = 'task mix' and line = 'tasks of both' as is_fixed,
         if(is_fixed, round_even(amount * scale, 0), floor(amount * scale)) as whole,
         amount * scale - floor(amount * scale) as remainder,
-        -- Of equal halves the even one: as Python rounds.
+        -- Halves are rounded to the even number, as Python does.
         round_even(total * scale, 0) as total_whole,
         -- Simpson's: all slices that changed went one way, the whole the other.
         coalesce(
@@ -468,9 +471,9 @@ select
         as shown,
     base_rate,
     candidate_rate,
-    case when ledger = 'task mix' and line_no = 1 then ci_new_tasks_low else ci_low end as ci_low,
-    case when ledger = 'task mix' and line_no = 1 then ci_new_tasks_high else ci_high end
-        as ci_high,
+    -- The line of shared tasks is the change itself, and has its interval.
+    if(is_fixed, ci_new_tasks_low, ci_low) as ci_low,
+    if(is_fixed, ci_new_tasks_high, ci_high) as ci_high,
     rounded.n_tasks,
     noise.n_tasks as n_tasks_by_noise,
     -- What noise moves is known of passes, not of rewards.

@@ -17,6 +17,8 @@ with attempts as (
         row_number() over (order by benchmark, run_id, task_id, rollout_index) as attempt_no
     from staging.rollouts
     inner join staging.run_benchmarks using (run_id)
+    -- What happened once is tested once.
+    where run_id not in (select run_id from staging.copied_runs where run_id <> first_run)
 ),
 -- A test that few tasks have is compared within them.
 shared_checks as (

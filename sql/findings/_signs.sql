@@ -853,13 +853,14 @@ select
     name,
     value,
     case
+        when kind = 'error' and value = 'recorded' and name = 'patch_error' then 'patch is missing or does not apply'
         when kind = 'error' and value = 'recorded' then name || ' has an error'
         when kind = 'error' then 'error: ' || value
         when kind = 'profile' then name
         when kind = 'check' and value = 'fails' then 'check ' || regexp_replace(name, '^[^:]*: ', '') || ' fails'
         when kind = 'call' then 'calls ' || name
         when kind = 'explanation' then 'explanation begins with ' || value
-        when value in ('is null', 'is empty', 'is absent', 'is not recorded')
+        when value in ('is null', 'is empty', 'is absent', 'is not recorded', 'is not graded')
             or kind in ('expected', 'answer', 'check')
             or starts_with(value, 'has ')
             or starts_with(value, 'at ') and kind = 'limit'

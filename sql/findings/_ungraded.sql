@@ -128,7 +128,7 @@ ungraded as (
         -- Of another harness a reward may be recorded that says nothing: a 0 beside an error.
         case
             when format is not null and not is_scored and not coalesce(ends_with(lacking.reason, ' is null'), false)
-                then 'grade is not recorded'
+                then 'attempt is not graded'
             else coalesce(lacking.reason, 'reward is not recorded')
         end as reason
     from rollouts

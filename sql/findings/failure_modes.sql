@@ -413,7 +413,8 @@ select
         when every.mode = 'no row recorded' then 'harness'
         when reason = 'ungraded' then coalesce(endings.look_at, 'verifier or harness')
         when kind = 'limit' then 'harness or model'
-        when reason = 'terminal' then 'harness'
+        -- A field of how attempts ended; what else has a word of each (a grade, a category) blames nobody.
+        when reason = 'terminal' and is_end_name(name) then 'harness'
         when kind = 'answer' and starts_with(value, 'equals the key') then 'verifier or prompt'
         when kind = 'error' and name = 'reply' then 'environment, prompt or training'
         -- Readers of other formats put the harness's own error there; any other text may be of the attempt's work.

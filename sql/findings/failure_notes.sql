@@ -234,7 +234,10 @@ answered as (
             -- Of two long texts that begin alike from where they differ; else what they come to.
             when length(answers.key) > 80 and is_begun_alike then cut_around(answers.answer, answers.key, 80, 100)
             when key_place > 0
-                then if(key_place > 31, '…', '') || substr(answers.answer, greatest(key_place - 30, 1), 100)
+                -- How it begins and ends, too: it may mention the key and come to something else.
+                then if(key_place > 90, left(answers.answer, 60) || ' … ', '')
+                || substr(answers.answer, if(key_place > 90, key_place - 30, 1), if(key_place > 90, 70, key_place + 40))
+                || if(length(answers.answer) > key_place + 100, ' … ' || right(answers.answer, 60), '')
             else '…' || right(answers.answer, 80)
         end, is_space_alone) || '", key "' || visible_space(case
             when length(answers.key) > 80 and not is_begun_alike then '…' || right(answers.key, 80)

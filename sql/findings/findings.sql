@@ -184,80 +184,20 @@ worded as (
     ) using (benchmark)
     group by benchmark
 ),
--- Runs with the same files are one sample; most likely a copy, or a model that was asked twice at temperature 0.
-copied_files as (
-    select
-        run_id,
-        list(sha256 order by sha256) as contents,
-        sum(n_rows) as n_rows
-    from main.artifacts
-    -- Two short files may be equal by chance.
-    where kind = 'rollouts' and n_rows > 0
-    group by run_id
-    having sum(n_rows) >= 5
-    qualify count(*) over (partition by contents) > 1
-),
--- Files beside them may say more of the attempts. Of verdicts alone two runs may have the same.
-copied_rows as (
-    select
-        run_id,
-        bit_xor(mixed_hash(task_id || chr(31) || rollout_index, verifier)) as content
-    from staging.rollouts
-    semi join copied_files using (run_id)
-    inner join raw.texts using (record_id)
-    group by run_id
-    having 2 * count(*) filter (where n_events > 0 or length(verifier) > 100) >= count(*)
-),
+-- Runs that are one sample: a copy, a model that was asked twice at temperature 0, or a setting that does nothing.
 copies as (
     select
         benchmark,
-        'copies' as kind,
-        min(run_id) as run_id,
-        list(run_id order by run_id)[2:4] as other_runs,
-        any_value(n_rows) as n_attempts,
-        sum(n_rows) as n_all_attempts,
-        -2 as place
-    from copied_files
-    inner join copied_rows using (run_id)
-    inner join staging.run_benchmarks using (run_id)
-    group by benchmark, contents, content
-    having count(*) > 1
-    qualify row_number() over (partition by benchmark order by n_all_attempts desc, min(run_id)) = 1
-),
--- Runs that give the same answers, word by word, with the same rewards: a model that was tried again where
--- nothing is left to chance, or a setting that does nothing.
-same_answers as (
-    select
-        run_id,
-        benchmark,
-        count(*) as n_attempts,
-        bit_xor(mixed_hash(
-            task_id || chr(31) || rollout_index || chr(31) || coalesce(reward::varchar, ''),
-            coalesce(answer, final_text)
-        )) as content
-    from staging.rollouts
-    inner join staging.run_benchmarks using (run_id)
-    left join staging.final_texts using (record_id)
-    group by all
-    -- A few words may be alike by chance; what some attempts answered is not known.
-    having
-        count(distinct coalesce(answer, final_text)) >= 10
-        and count(*) = count(coalesce(answer, final_text))
-),
-alike as (
-    select
-        benchmark,
-        'same_answers' as kind,
-        min(run_id) as run_id,
+        kind,
+        first_run as run_id,
         list(run_id order by run_id)[2:4] as other_runs,
         any_value(n_attempts) as n_attempts,
         sum(n_attempts) as n_all_attempts,
         -2 as place
-    from same_answers
-    where benchmark not in (select benchmark from copies)
-    group by benchmark, n_attempts, content
-    having count(*) > 1
-    qualify row_number() over (partition by benchmark order by n_all_attempts desc, min(run_id)) = 1
+    from staging.copied_runs
+    where kind = 'copies' or benchmark not in (select benchmark from staging.copied_runs where kind = 'copies')
+    group by benchmark, kind, first_run
+    qualify row_number() over (partition by benchmark order by n_all_attempts desc, first_run) = 1
 ),
 -- Failures whose answer is the key, where that decides nearly all others: the verdict may be wrong.
 keyed as (
@@ -307,10 +247,10 @@ naming_runs as (
         n_failures > 0
         and n_passes / nullif(n_passes_observed, 0) >= greatest(0.5, n_failures / n_failures_observed)
 ),
-named as (
+names_key as (
     select
         benchmark,
-        'named' as kind,
+        'names_key' as kind,
         sum(n_failures) as n_failures,
         sum(n_failures_observed) as n_failures_observed,
         cast(sum(n_passes) as bigint) as n_passes,
@@ -475,7 +415,8 @@ verdicts as (
         run_id,
         task_id,
         rollout_index,
-        count(*) as n_checks,
+        -- Tests that pass before an attempt say nothing of how near it came (of SWE-bench).
+        count(*) filter (where checks.source is distinct from 'PASS_TO_PASS') as n_checks,
         count(*) filter (where not is_passed) as n_failed,
         bool_and(coalesce(is_of_reward, false)) as are_of_reward
     from main.checks
@@ -721,12 +662,10 @@ every as (
     union all by name
     from copies
     union all by name
-    from alike
-    union all by name
     from keyed
-    where benchmark not in (select benchmark from named)
+    where benchmark not in (select benchmark from names_key)
     union all by name
-    select * from named
+    select * from names_key
     union all by name
     from unmade
     union all by name

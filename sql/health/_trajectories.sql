@@ -15,6 +15,7 @@ responses as (
     where kind = 'tool_call'
     group by all
 )
+-- What the function reads of each record; the columns of the relation are what it returns.
 select
     record_id,
     recorded.trajectory,

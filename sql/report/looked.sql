@@ -43,11 +43,33 @@ totals as (
         -- fewer than half of the attempts record is not looked for.
         count(*) filter (where is_answering) as n_with_answer,
         if(2 * n_with_answer >= n_attempts, n_with_answer, 0) as n_answering,
-        if(n_answering > 0, count(*) filter (where is_observed and not is_answering), 0) as n_ending_otherwise,
+        if(n_answering > 0, count(*) filter (where is_observed and not is_answering), 0) as n_without_message,
         count(*) filter (where is_unanswered) as n_empty,
         count(*) filter (where finish_reason is not null or status is not null) as n_ends_known,
         if(2 * n_ends_known >= n_attempts, n_ends_known, 0) as n_limit_known
     from rollouts
+    group by all
+),
+-- Failures at tasks that at least half of the other attempts pass, where they pass most first.
+lone_failures as (
+    select
+        benchmark,
+        cast(sum(n_failures) as bigint) as n_failures,
+        list(citation order by n_passes / n_others desc, n_others desc, citation)[:2] as citations
+    from (
+        select
+            benchmark,
+            task_id,
+            count(*) filter (where is_pass) as n_passes,
+            count(*) filter (where not is_pass) as n_failures,
+            count(*) - 1 as n_others,
+            arg_min(run_id || '/' || task_id || ':' || rollout_index, (run_id, rollout_index))
+                filter (where not is_pass) as citation
+        from rollouts
+        where is_pass is not null
+        group by all
+    )
+    where n_failures > 0 and n_passes > 0 and 2 * n_passes >= n_others
     group by all
 ),
 -- Limits that the settings of a run name: message_limit, time_limit.
@@ -93,8 +115,8 @@ checks as (
 verdicts as (
     select
         benchmark,
-        list(name order by name) filter (where reason = 'same as score' and value = '0') as same_as_score,
-        list(name || ' (other than the score in ' || value || if(value = '1', ' attempt)', ' attempts)') order by name)
+        list(mode order by mode) filter (where reason = 'same as score' and value = '0') as same_as_score,
+        list(mode || ' (other than the score in ' || value || if(value = '1', ' attempt)', ' attempts)') order by mode)
             filter (where reason = 'same as score' and value <> '0') as nearly_score,
         list(name order by name) filter (where reason = 'part of score') as parts_of_score
     from staging.modes
@@ -125,7 +147,7 @@ select
     totals.n_attempts,
     totals.n_observed,
     totals.n_answering,
-    totals.n_ending_otherwise,
+    totals.n_without_message,
     totals.n_limit_known,
     totals.n_scored,
     totals.n_partial_rewards,
@@ -153,6 +175,8 @@ select
     -- Where nothing is scored, nothing is known to have failed.
     if(totals.n_scored > 0, coalesce(covered.n_failures, 0), 0) as n_failures,
     if(totals.n_scored > 0, coalesce(covered.n_unshared, 0), 0) as n_unshared,
+    coalesce(lone_failures.n_failures, 0) as n_lone_failures,
+    coalesce(lone_failures.citations, []) as lone_failures,
     coalesce(verdicts.same_as_score, []) as same_as_score,
     coalesce(verdicts.nearly_score, []) as nearly_score,
     coalesce(verdicts.parts_of_score, []) as parts_of_score
@@ -163,4 +187,5 @@ left join set_limits using (benchmark)
 left join checks using (benchmark)
 left join verdicts using (benchmark)
 left join covered using (benchmark)
+left join lone_failures using (benchmark)
 order by benchmark
