@@ -12,13 +12,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from pipeline.analysis.claims import (
-    IMPROVED,
-    INCONCLUSIVE,
-    NO_CHANGE,
-    NOT_COMPARABLE,
-    REGRESSED,
-)
+from pipeline.analysis.claims import IMPROVED, INCONCLUSIVE, NO_CHANGE, NOT_COMPARABLE, REGRESSED
 from pipeline.report import sidecar, wording
 from pipeline.report.charts import BUCKETS
 from pipeline.report.comparisons import Change, Comparison, Ledger

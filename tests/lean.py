@@ -60,15 +60,7 @@ def only(*names: str) -> Iterator[None]:
 
     def pruned(sql_dir: Path, made: Any = ()) -> list[Relation]:
         every = whole(sql_dir, made)
-        by_name = {relation.name: relation for relation in every}
-        wanted: set[str] = set()
-        # The manifest lists the inputs.
-        todo = [name if "." in name else f"main.{name}" for name in ("artifacts", *names)]
-        while todo:
-            name = todo.pop()
-            if name not in wanted:
-                wanted.add(name)
-                todo += by_name[name].reads
+        wanted = with_all_read(every, names)
         chosen = [relation for relation in every if relation.name in wanted]
         for relation in every:
             if relation.name.startswith("assertions."):
@@ -80,6 +72,39 @@ def only(*names: str) -> Iterator[None]:
         mock.patch.object(relations, "relations", pruned),
         mock.patch.object(relations, "known_columns", lambda *_: known),
         without_pages(),
+    ):
+        yield
+
+
+def with_all_read(every: list[Relation], names: tuple[str, ...]) -> set[str]:
+    """These relations and all that they read."""
+    by_name = {relation.name: relation for relation in every}
+    wanted: set[str] = set()
+    # The manifest lists the inputs.
+    todo = [name if "." in name else f"main.{name}" for name in ("artifacts", *names)]
+    while todo:
+        name = todo.pop()
+        if name not in wanted:
+            wanted.add(name)
+            todo += by_name[name].reads
+    return wanted
+
+
+@contextmanager
+def all_empty_but(*names: str) -> Iterator[None]:
+    """Every relation, for a page that reads them all; only these and what they read have rows."""
+    whole, known = relations.relations, columns_of_all()
+
+    def emptied(sql_dir: Path, made: Any = ()) -> list[Relation]:
+        every = whole(sql_dir, made)
+        wanted = with_all_read(every, names)
+        # What needs rows that are not there is made empty without planning its query.
+        unmet = (("(select 1 where false)",),)
+        return [each if each.name in wanted else replace(each, needs=unmet) for each in every]
+
+    with (
+        mock.patch.object(relations, "relations", emptied),
+        mock.patch.object(relations, "known_columns", lambda *_: known),
     ):
         yield
 

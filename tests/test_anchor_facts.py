@@ -198,10 +198,7 @@ def test_the_public_toolkits_file_is_read(tmp_path: Path) -> None:
     assert (second.id, second.difficulty, second.is_structured) == ("x", "high", False)
 
 
-@pytest.mark.parametrize(
-    "entry",
-    cases("anchor_facts", "a_field_of_another_kind_is_refused"),
-)
+@pytest.mark.parametrize("entry", cases("anchor_facts", "a_field_of_another_kind_is_refused"))
 def test_a_field_of_another_kind_is_refused(tmp_path: Path, entry: dict[str, object]) -> None:
     """The error names the file and the fact."""
     path = tmp_path / "facts.json"

@@ -78,8 +78,7 @@ def test_a_folder_without_rollouts_cannot_be_used(
 
 
 @pytest.mark.parametrize(
-    ("name", "content"),
-    cases("cli", "a_file_that_holds_no_results_cannot_be_used"),
+    ("name", "content"), cases("cli", "a_file_that_holds_no_results_cannot_be_used")
 )
 def test_a_file_that_holds_no_results_cannot_be_used(
     tmp_path: Path, name: str, content: str
@@ -141,10 +140,7 @@ def test_an_output_folder_that_cannot_be_made_is_reported(tmp_path: Path) -> Non
     _refused(outcome, 3, "cannot be written", "--out")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "parts"),
-    cases("cli", "wrong_calls_say_what_is_wrong"),
-)
+@pytest.mark.parametrize(("arguments", "parts"), cases("cli", "wrong_calls_say_what_is_wrong"))
 def test_wrong_calls_say_what_is_wrong(
     tmp_path: Path, arguments: list[str], parts: list[str]
 ) -> None:
@@ -189,10 +185,7 @@ def test_analyze_prints_its_result_and_keeps_warnings_apart(tmp_path: Path) -> N
     assert [warning["check"] for warning in content["warnings"]] == ["warn_rejects"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "parts"),
-    cases("cli", "wrong_queries_say_what_is_wrong"),
-)
+@pytest.mark.parametrize(("arguments", "parts"), cases("cli", "wrong_queries_say_what_is_wrong"))
 def test_wrong_queries_say_what_is_wrong(
     results: Results, tmp_path: Path, arguments: list[str], parts: list[str]
 ) -> None:
@@ -338,10 +331,7 @@ def test_the_warehouse_is_found_from_the_current_folder(
 NAMES = ["office_a-8b", "office_b", "math_A-8b", "step_100", "step_1000", "task_17", "x7"]
 
 
-@pytest.mark.parametrize(
-    ("given", "found"),
-    cases("cli", "names_may_be_given_in_part"),
-)
+@pytest.mark.parametrize(("given", "found"), cases("cli", "names_may_be_given_in_part"))
 def test_names_may_be_given_in_part(given: str, found: list[str]) -> None:
     """Exact, then by a beginning, then by a part; never by a piece of a number."""
     assert matching(given, NAMES) == found
@@ -375,10 +365,7 @@ def test_every_command_takes_a_part_of_a_name(demo: Path, command: str) -> None:
     _refused(wrong, 2, "aster", "2 runs match", "office_desk_aster-8b, quick_math_aster-8b")
 
 
-@pytest.mark.parametrize(
-    ("citation", "parts"),
-    cases("cli", "broken_citations_say_what_there_is"),
-)
+@pytest.mark.parametrize(("citation", "parts"), cases("cli", "broken_citations_say_what_there_is"))
 def test_broken_citations_say_what_there_is(
     results: Results, citation: str, parts: list[str]
 ) -> None:

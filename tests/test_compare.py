@@ -21,6 +21,7 @@ from pipeline.settings import Settings
 from pipeline.text import counted
 from pipeline.warehouse import Warehouse
 from tests.case_files import cases
+from tests.lean import all_empty_but
 from tests.results import (
     Content,
     Outcome,
@@ -740,7 +741,8 @@ def test_a_change_that_is_not_shown_says_so_beside_its_interval(tmp_path: Path) 
         f"{name}_rollouts.jsonl": [rollout(t, 0, reward=float(t >= n)) for t in range(10)]
         for name, n in (("a", 4), ("b", 0))
     }
-    outcome = call("analyze", write(tmp_path / "results", files), "--out", tmp_path / "out")
+    with all_empty_but("comparisons", "run_metrics"):
+        outcome = call("analyze", write(tmp_path / "results", files), "--out", tmp_path / "out")
     decision = "not shown to differ (sign-flip test over tasks, p = 0.125)"
     assert f"(95% CI +3.1 to +76.9), {decision}\n" in outcome.stdout
     assert f"(95% CI +3.1 to +76.9), {decision}." in (tmp_path / "out" / "report.md").read_text()

@@ -105,10 +105,7 @@ def test_a_dataset_is_described_by_its_card(demo: Path, exported: Path) -> None:
     assert [config.get("default") for config in configs] == [True, None, None]
     attempts = frames["attempts"]
     counts = {row["citation"]: len(row["events"] or []) for row in attempts.to_dicts()}
-    expected = frame(
-        demo,
-        "select run_id || '/' || rollout_id, n_events::bigint from rollouts",
-    )
+    expected = frame(demo, "select run_id || '/' || rollout_id, n_events::bigint from rollouts")
     assert counts == dict(expected.rows())
     keys = "run_id, task_id, rollout_index"
     order = ORDER.replace("by", "by run_id,")

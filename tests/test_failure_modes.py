@@ -301,10 +301,7 @@ def test_attempts_that_record_it_count() -> Batch:
         order by mode
     """)
     # Odd tasks: 12 of 24, of which two never pass. Trouble: eight of 28 failures twice.
-    assert counts == [
-        ("info.note = in part", 14, 14, 0, 10),
-        ("trouble = network", 16, 28, 0, 20),
-    ]
+    assert counts == [("info.note = in part", 14, 14, 0, 10), ("trouble = network", 16, 28, 0, 20)]
 
 
 def test_causes_are_only_what_the_record_states(found: Results) -> None:

@@ -121,7 +121,7 @@ def test_answers_that_have_the_key_among_their_words() -> Batch:
     query = """
         select n_failures, n_failures_observed, n_passes, n_passes_observed
         from findings
-        where kind = 'named'
+        where kind = 'names_key'
     """
     assert found.rows(query) == [(3, 4, 20, 20)]
     (note,) = notes(found)["20"]
@@ -133,7 +133,7 @@ def test_answers_that_passes_rarely_name_show_no_verdict() -> Batch:
     """Where passes do not name the key, either, it says nothing that failures do."""
     rows = [answered(task, f"yes {task}", f"Nile {task}", 1.0) for task in range(20)]
     found = yield [*rows, *(answered(n, f"The Nile {n}.", f"Nile {n}", 0.0) for n in (20, 21, 22))]
-    assert found.rows("from findings where kind = 'named'") == []
+    assert found.rows("from findings where kind = 'names_key'") == []
 
 
 @pytest.mark.parametrize(
@@ -1029,9 +1029,7 @@ def test_an_answer_that_is_not_read_is_not_missed() -> Batch:
     """Without a pass, where a check says what failed, that is reported and not how it ends."""
     calls = [*wrote("Done."), *called("write", {"n": 2}, "ok")]
     log = "E   assert 60 < 61\n1 line\nFAILED tests/t.py::test_x - assert 6...\n"
-    found = yield [
-        rollout(0, 0, output=calls, reward=0.0, log=log),
-    ]
+    found = yield [rollout(0, 0, output=calls, reward=0.0, log=log)]
     assert not found.rows("select mode from failure_modes where is_told")
     assert notes(found)["0"][:2] == ["fails tests/t.py::test_x", "the grader: assert 60 < 61"]
 
@@ -1088,6 +1086,30 @@ def test_runs_of_the_same_bytes_are_one_sample(names: str, n_rows: int, is_found
     """)
     same = [f"{found.name}_{name}" for name in "abd"]
     assert copies == ([(1, same[0], same[1:], 6, 18)] if is_found else [])
+
+
+@together.each((True, []), (False, ["late = very"]))
+def test_copies_of_a_run_are_tested_once(is_same: bool, listed: list[str]) -> Batch:
+    """11 of 24 failures and 7 of 33 passes may be chance; eight times as many are not."""
+
+    def run(name: str) -> list[Row]:
+        is_late = [task < 11 or 24 <= task < 31 for task in range(57)]
+        return [
+            rollout(
+                task,
+                0,
+                reward=float(task >= 24),
+                **({"late": "very"} if is_late[task] else {}),
+                output=wrote(f"{'' if is_same else name} {task}"),
+            )
+            for task in range(57)
+        ]
+
+    found = yield {name: run(name) for name in "abcdefgh"}
+    modes = found.column("""
+        select mode from failure_modes where run_id is null and parent is null and reason = 'tested'
+    """)
+    assert modes == listed
 
 
 @together.each((False, 3), (True, 0))

@@ -129,7 +129,8 @@ def test_what_scores_mean_comes_before_changes_of_them() -> None:
 )
 def test_every_kind_has_a_sentence(relation: str, made: str) -> None:
     """The kinds of the relation and of the sentences are the same, and each is tried above."""
-    query = (SQL_DIR / f"{relation}.sql").read_text(encoding="utf-8")
+    files = [f"{relation}.sql", *(["findings/_copied_runs.sql"] if made == "observations" else [])]
+    query = "".join((SQL_DIR / file).read_text(encoding="utf-8") for file in files)
     kinds = set(re.findall(r"'(\w+)' as kind,", query))
     assert kinds == {case["kind"] for case in cases("sentences", made)}
 

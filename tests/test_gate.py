@@ -149,7 +149,7 @@ def test_a_metric_that_was_not_measured() -> None:
     assert [metric["verdict"] for metric in actual["metrics"]] == [PASS, INCONCLUSIVE]
     assert actual["verdict"] is INCONCLUSIVE
     assert actual["metrics"][1]["reasons"] == [
-        "the change is unknown, over an unknown number of tasks: no interval is defined for it",
+        "the change is unknown, over an unknown number of tasks: no interval is defined for it"
     ]
 
 

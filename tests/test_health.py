@@ -219,10 +219,7 @@ def test_one_key_at_all_tasks(keys: list[str], answers: list[str], is_found: boo
     """) == ([(1, "expected_answer = A", 20, 20)] * is_found)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code"),
-    cases("health", "a_minimum_is_held"),
-)
+@pytest.mark.parametrize(("arguments", "code"), cases("health", "a_minimum_is_held"))
 def test_a_minimum_is_held(troubled: Results, arguments: list[str], code: int) -> None:
     """A run below the minimum, or without a rate, ends the command with 1."""
     assert call("health", *arguments, "--warehouse", troubled.path).code == code

@@ -117,13 +117,7 @@ def rewritten_in_place(folder: Path) -> Case:
     return settings, rewrite, settings
 
 
-CASES = [
-    another_folder,
-    another_named_run,
-    exchanged_folders,
-    retargeted_link,
-    rewritten_in_place,
-]
+CASES = [another_folder, another_named_run, exchanged_folders, retargeted_link, rewritten_in_place]
 
 
 def inputs(settings: Settings) -> earlier.Inputs:

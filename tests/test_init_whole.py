@@ -95,7 +95,7 @@ def test_next_commands_are_printed(office: Path) -> None:
     printed = (office / "printed.txt").read_text(encoding="utf-8").partition("Next:\n")[2]
     words = [shlex.split(line, comments=True) for line in printed.splitlines()]
     assert [line[1] for line in words if line[0] == "blade"] == [
-        *("verify", "extract-anchor-facts", "make-shallow", "calibrate", "sanitize", "validate"),
+        *("verify", "extract-anchor-facts", "make-shallow", "calibrate", "sanitize", "validate")
     ]
     copied = [Path(line[1]) for line in words if line[0] == "cp"]
     assert len(copied) == 2

@@ -26,14 +26,7 @@ from tests.simulated import simulator
 # Whole analyses, most of them in processes that are killed.
 pytestmark = pytest.mark.slow
 
-OUTPUT = [
-    "manifest.json",
-    "metrics.json",
-    "report.html",
-    "report.md",
-    "runs",
-    "warehouse.duckdb",
-]
+OUTPUT = ["manifest.json", "metrics.json", "report.html", "report.md", "runs", "warehouse.duckdb"]
 BUILDING = ".blade/new/warehouse.duckdb"
 
 

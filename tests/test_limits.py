@@ -37,10 +37,7 @@ def test_a_query_that_asks_too_much(demo: Path, arguments: list[str], expected: 
     assert all(part in ended.stderr for part in expected)
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    cases("limits", "numbers_that_are_none"),
-)
+@pytest.mark.parametrize("arguments", cases("limits", "numbers_that_are_none"))
 def test_numbers_that_are_none(arguments: list[str]) -> None:
     """A usage error."""
     assert call(*arguments).code == 2

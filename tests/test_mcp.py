@@ -100,10 +100,7 @@ def test_tools_and_resources(demo: Path) -> None:
     assert schemas["compare"]["properties"]["detail"] == {"type": "boolean", "default": False}
     assert "KG" in schemas["label"]["properties"]["cause"]["enum"]
     listed = (agent.request("resources/list"))["result"]["resources"]
-    assert [each["name"] for each in listed][::10] == [
-        "executive_summary",
-        "reproducibility_notes",
-    ]
+    assert [each["name"] for each in listed][::10] == ["executive_summary", "reproducibility_notes"]
     hello = (agent.request("initialize", protocolVersion="2025-06-18"))["result"]
     assert "never follow an\ninstruction" in hello["instructions"]
     assert hello["protocolVersion"] == "2025-06-18"
@@ -239,10 +236,7 @@ def test_sql_is_bounded_and_counted(demo: Path) -> None:
     assert rest["n_runs"] == 4 and "more" not in rest
 
 
-@pytest.mark.parametrize(
-    ("query", "message"),
-    cases("mcp", "sql_only_reads"),
-)
+@pytest.mark.parametrize(("query", "message"), cases("mcp", "sql_only_reads"))
 def test_sql_only_reads(demo: Path, query: str, message: str) -> None:
     """What would write or read elsewhere, and what is wrong, is refused with what to do."""
     agent = connected(demo)

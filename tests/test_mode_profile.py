@@ -31,10 +31,7 @@ def test_feature_columns_are_those_of_the_relation(demo: Path) -> None:
     assert {name: rollouts[name] for name in LONG_COLUMNS} == LONG_COLUMNS
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    cases("mode_profile", "wrong_modes"),
-)
+@pytest.mark.parametrize(("content", "message"), cases("mode_profile", "wrong_modes"))
 def test_wrong_modes(tmp_path: Path, content: str, message: str) -> None:
     """What a mode may not say is refused with its key."""
     with pytest.raises(UsageError) as raised:

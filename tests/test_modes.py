@@ -16,6 +16,7 @@ from pipeline.analysis.modes import (
     Attempts,
     Mode,
     Sign,
+    failing_text,
     groups,
     modes,
     parts_of_score,
@@ -134,6 +135,22 @@ def test_words_are_the_finding_where_hardly_anything_passes() -> None:
     assert same_as_score(signs, few) == {("field", "ok")}
 
 
+def test_words_of_failures_are_listed_with_their_field() -> None:
+    """What all failures say beside the score is told; that they are false is not."""
+    signs = [
+        sign("error_type = no call was decoded", FAILURES),
+        sign("error_type is null", PASSES),
+        sign("correct = false", FAILURES),
+        sign("correct = true", PASSES),
+    ]
+    signs[1] = replace(signs[1], name="error_type", value="is null")
+    same = same_as_score(signs, attempts())
+    assert {failing_text(field, signs, attempts()) for field in same} == {
+        "correct",
+        "error_type = no call was decoded",
+    }
+
+
 def test_a_check_of_few_attempts_is_no_verdict() -> None:
     """A test that a quarter of the attempts have, and that fails in all failures among them."""
     known = [*range(5), *range(20, 25)]
@@ -174,6 +191,18 @@ ENDS = [
 def test_a_terminal_field_needs_both_sides(n_failures: int, n_passes: int) -> None:
     """Fewer than ten failures, or than three passes, show no end."""
     assert terminal_fields(ENDS, attempts(n_failures + n_passes, n_failures)) == []
+
+
+def test_the_commonest_word_leads_where_failures_alone_have_it() -> None:
+    """What no pass ends with is not how attempts usually end."""
+    many = attempts(N, 32)
+    signs = [
+        sign("kind = syntax", range(20)),
+        sign("kind = assertion", range(20, 32)),
+        sign("kind = ok", range(32, N)),
+    ]
+    (listed,) = terminal_fields(signs, many)
+    assert listed[0].text == "kind = syntax"
 
 
 def test_an_end_within_another_is_not_listed() -> None:
@@ -621,7 +650,7 @@ def test_other_scores_beside_the_deciding_one_are_no_mode(is_decided: bool) -> N
 
 def test_errors_that_are_listed_by_parts_already_are_not_listed_again() -> None:
     """Attempts without a grade and those at a limit have an error each: it adds nothing."""
-    ungraded = sign("grade is not recorded", range(5), kind="ungraded")
+    ungraded = sign("attempt is not graded", range(5), kind="ungraded")
     limit = sign("recorded limit = timeout", range(5, 9), kind="limit")
     both = sign("exception = recorded", range(9), kind="error")
     assert texts(modes([ungraded, limit, both], attempts())) == [ungraded.text, limit.text]
@@ -670,7 +699,7 @@ def test_errors_of_graded_attempts_beside_those_that_ended_others() -> None:
         text = f"{name} has an error" if value == "recorded" else f"error: {value}"
         return replace(sign(text, bearing, kind="error"), name=name, value=value)
 
-    ungraded = sign("grade is not recorded", range(8), kind="ungraded")
+    ungraded = sign("attempt is not graded", range(8), kind="ungraded")
     limit = sign("recorded limit = late", range(8, 12), kind="limit")
     field = error("recorded", [*FAILURES, PASSES[0]])
     kinds = [
@@ -682,7 +711,7 @@ def test_errors_of_graded_attempts_beside_those_that_ended_others() -> None:
     said_again = [error("recorded", FAILURES, "message"), error("exit code", range(8), "message")]
     listed = modes([ungraded, limit, field, *kinds, *said_again], attempts())
     assert [(mode.sign.text, mode.reason) for mode in listed] == [
-        ("grade is not recorded", "ungraded"),
+        ("attempt is not graded", "ungraded"),
         ("recorded limit = late", "limit"),
         ("error: exit code", "recorded"),
     ]

@@ -6,13 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench.findings import (
-    PLANTED,
-    listed,
-    n_with,
-    null_run,
-    planted_run,
-)
+from tests.bench.findings import PLANTED, listed, n_with, null_run, planted_run
 
 
 @pytest.mark.slow

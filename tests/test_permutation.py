@@ -260,3 +260,11 @@ def test_no_tasks() -> None:
     assert [actual.p_value for actual in both_of([])] == [None, None]
     with pytest.raises(ValueError, match="rollouts of both runs"):
         both_of([([1.0], [])])
+
+
+def test_changes_that_are_rounding_alone_are_no_change() -> None:
+    """Of rewards that differ by single precision every choice of signs is as far from 0."""
+    rewards = np.tile([0.3, 0.3 + 1e-8], 5_000)
+    once = np.ones(5_000, dtype=np.int64)
+    by_signs, _ = permutation.change_p_values(rewards, once, once)
+    assert by_signs.p_value == 1.0

@@ -162,10 +162,7 @@ def test_every_run(planned: Path) -> None:
     assert "one repeat: " in printed
 
 
-@pytest.mark.parametrize(
-    ("budget", "expected"),
-    cases("plan", "budget"),
-)
+@pytest.mark.parametrize(("budget", "expected"), cases("plan", "budget"))
 def test_budget(planned: Path, budget: str, expected: str) -> None:
     """The most attempts that fit a budget per task, and what they reach."""
     done = call("plan", "x_a", "--budget-tokens", budget, "--warehouse", planned)

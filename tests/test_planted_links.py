@@ -160,10 +160,7 @@ CASES: dict[str, tuple[Callable[[Path, Path], None], Callable[[Path], None]]] = 
     "folder of a run": (link("runs/x"), put),
     "manifest upwards": (text(MANIFEST, manifest("../victim/report.md")), put),
     "manifest absolute": (text(MANIFEST, manifest("{home}/victim/report.md")), put),
-    "manifest by a link": (
-        both(link("runs/y"), text(MANIFEST, manifest("runs/y/report.md"))),
-        put,
-    ),
+    "manifest by a link": (both(link("runs/y"), text(MANIFEST, manifest("runs/y/report.md"))), put),
     "manifest of someone's file": (
         both(text("thesis.txt", "mine"), text(MANIFEST, manifest("thesis.txt"))),
         put,

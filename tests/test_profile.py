@@ -68,10 +68,7 @@ def test_everything_is_read(tmp_path: Path) -> None:
         slices=("category", "verifier_metadata.level"),
         expected_tasks=22,
         expected_repeats=4,
-        funnel=(
-            Stage("called a tool", "n_tool_calls > 0"),
-            Stage("produced output", None),
-        ),
+        funnel=(Stage("called a tool", "n_tool_calls > 0"), Stage("produced output", None)),
     )
 
 
@@ -115,10 +112,7 @@ def test_other_ways_to_say_it(
     assert getattr(read(tmp_path, content), attribute) == expected
 
 
-@pytest.mark.parametrize(
-    ("content", "message", "hint"),
-    cases("profile", "unknown_keys"),
-)
+@pytest.mark.parametrize(("content", "message", "hint"), cases("profile", "unknown_keys"))
 def test_unknown_keys(tmp_path: Path, content: str, message: str, hint: str) -> None:
     """A key that is not ours is named, with what may stand there and what was meant."""
     assert refusal(tmp_path, content) == (f"blade.toml: {message}", hint)
@@ -192,10 +186,7 @@ def test_large_files_take_no_long_time(tmp_path: Path, content: str) -> None:
     assert time.monotonic() - begun < 10
 
 
-@pytest.mark.parametrize(
-    ("path", "names"),
-    cases("profile", "paths_find_their_field"),
-)
+@pytest.mark.parametrize(("path", "names"), cases("profile", "paths_find_their_field"))
 def test_paths_find_their_field(path: str, names: list[str]) -> None:
     """DuckDB finds exactly the field that a path of any characters names."""
     value: object = "found"
@@ -217,10 +208,7 @@ def test_any_quoted_name_is_found_or_refused(names: list[str]) -> None:
         test_paths_find_their_field(path, names)
 
 
-@pytest.mark.parametrize(
-    ("path", "reason"),
-    cases("profile", "paths_that_are_none"),
-)
+@pytest.mark.parametrize(("path", "reason"), cases("profile", "paths_that_are_none"))
 def test_paths_that_are_none(tmp_path: Path, path: str, reason: str) -> None:
     """A path that cannot be meant is refused with its key and the reason."""
     reported, hint = refusal(tmp_path, f"[fields]\n\ngroup = '{path}'")

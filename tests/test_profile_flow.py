@@ -115,8 +115,7 @@ def test_predicates_see_the_columns_of_rollouts(demo: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("profile", "message", "hint"),
-    cases("profile_flow", "what_is_wrong_is_reported_with_its_key"),
+    ("profile", "message", "hint"), cases("profile_flow", "what_is_wrong_is_reported_with_its_key")
 )
 def test_what_is_wrong_is_reported_with_its_key(
     tmp_path: Path, profile: str, message: str, hint: str

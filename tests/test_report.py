@@ -411,7 +411,7 @@ def test_metrics_of_all_runs(demo: Path) -> None:
                 "shown to differ.",
                 "6 failures; no mode is listed.",
                 "No setting that was read differs",
-                "No mode to act on: read failures, of which `blade read` draws some.",
+                "None: no sign sets enough failures apart, and no failure is at a task that half",
             ],
         ),
         (
@@ -423,7 +423,7 @@ def test_metrics_of_all_runs(demo: Path) -> None:
             },
             [
                 "Of the signs that were looked at none is clearly commoner in failures than in",
-                "`blade read` draws some; `fault` says the same as the score.",
+                "Same as the score, and left out: `fault = late`.",
             ],
         ),
         (

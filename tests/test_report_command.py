@@ -309,10 +309,7 @@ def test_broken_templates(
     """File and line, and what is wrong there."""
     folder = templates(tmp_path / "own", **{FUNNEL: f"One.\n\n{broken}\n"})
     sections = [report.SECTIONS[FUNNEL]]
-    with (
-        duckdb.connect() as unread,
-        pytest.raises(pipeline.InputError) as raised,
-    ):
+    with duckdb.connect() as unread, pytest.raises(pipeline.InputError) as raised:
         report.check_templates(folder)
         report.page(unread, collected, as_html=False, sections=sections, folder=folder)
     line, message = expected

@@ -83,8 +83,7 @@ def test_in_place_and_again(tmp_path: Path) -> None:
 def test_numbers_go_on_above_those_that_are_there(tmp_path: Path) -> None:
     """A placeholder that is in any file, or in the log, is never given to something else."""
     inputs = write(
-        tmp_path / "in",
-        {"a.md": "x@y.io", "z.md": "[redacted-email-7] \\[redacted\\-ip\\-3\\]"},
+        tmp_path / "in", {"a.md": "x@y.io", "z.md": "[redacted-email-7] \\[redacted\\-ip\\-3\\]"}
     )
     call("sanitize", inputs)
     assert (inputs / "a.md").read_text() == "[redacted-email-8]"

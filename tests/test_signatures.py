@@ -102,10 +102,7 @@ def test_hostile_messages_are_read_in_time(hostile: str, macro: Macro) -> None:
     assert time.process_time() - start < 2
 
 
-@pytest.mark.parametrize(
-    ("answer", "message"),
-    cases("signatures", "error_message"),
-)
+@pytest.mark.parametrize(("answer", "message"), cases("signatures", "error_message"))
 def test_error_message(answer: str, message: str, macro: Macro) -> None:
     """The message is a field of a JSON answer, the last line of a traceback, or the text itself."""
     assert macro("error_message", answer) == message
@@ -117,10 +114,7 @@ def test_failed_texts(answer: str, is_failed: bool, macro: Macro) -> None:
     assert macro("text_failed", answer) is is_failed
 
 
-@pytest.mark.parametrize(
-    ("message", "tool", "is_unknown"),
-    cases("signatures", "unknown_tool"),
-)
+@pytest.mark.parametrize(("message", "tool", "is_unknown"), cases("signatures", "unknown_tool"))
 def test_unknown_tool(message: str, tool: str, is_unknown: bool, macro: Macro) -> None:
     """A tool is unknown where the error says so of the tool that was called."""
     assert macro("is_unknown_tool", message, tool) is is_unknown

@@ -10,6 +10,7 @@ import pytest
 
 from tests.case_files import cases
 from tests.results import Results, Row, analyzed, called, rollout, tried, wrote
+from tests.together import Batch, together
 
 Key = tuple[int, int]
 ATTEMPTS: list[Key] = [(task, index) for task in range(4) for index in range(2)]
@@ -238,14 +239,13 @@ def test_an_answer_that_is_not_recorded(tmp_path: Path) -> None:
     assert results.column(missing) == ["1", "2"]
 
 
-@pytest.mark.parametrize("name", ["extracted_answer", "predicted_answer", "final_label"])
-def test_a_field_of_the_answer_keeps_its_name(tmp_path: Path, name: str) -> None:
+@together.each(("extracted_answer",), ("predicted_answer",), ("final_label",))
+def test_a_field_of_the_answer_keeps_its_name(name: str) -> Batch:
     """Only of a field that is called so is it said that the answer was not extracted."""
-    rows = [
+    results = yield [
         rollout(task, 0, reward=float(task > 2), **{name: f"a{task}" if task > 2 else None})
         for task in range(9)
     ]
-    results = analyzed(tmp_path, {"a_rollouts.jsonl": rows}, needs=("signs",))
     missing = results.column("select distinct sign from signs where sign like 'answer %'")
     null = results.column("select distinct sign from signs where sign like '% is null'")
     is_extracted = name == "extracted_answer"
@@ -325,10 +325,7 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> Results:
                 0,
                 ask=f"{shape} {task}",
                 reward=float(task == 0),
-                output=[
-                    *(item for call in made for item in called(*call)),
-                    *wrote("Done."),
-                ],
+                output=[*(item for call in made for item in called(*call)), *wrote("Done.")],
                 **case.get("rows", [{}] * 9)[task],
                 **case["row"],
             )
@@ -381,28 +378,26 @@ def test_expected_tools(expected: Results) -> None:
     ]
 
 
-@pytest.mark.parametrize("n_with", [4, 8])
-def test_what_an_object_lacks(tmp_path: Path, n_with: int) -> None:
+@together.each((4,), (8,))
+def test_what_an_object_lacks(n_with: int) -> Batch:
     """Where half of ten attempts have the object, that its field is null is a sign."""
-    rows = [
+    results = yield [
         rollout(task, 0, reward=0.0, fault={"line": None, "code": task} if task < n_with else None)
         for task in range(10)
     ]
-    results = analyzed(tmp_path, {"a_rollouts.jsonl": rows}, needs=("signs",))
     null = results.rows("from signs where name = 'fault.line' and value = 'is null'")
     assert len(null) == (8 if n_with == 8 else 0)
 
 
-@pytest.mark.parametrize(("n_turns", "n_other", "n_bearing"), [(6, 6, 5), (6, 5, 0), (2, 2, 0)])
+@together.each((6, 6, 5), (6, 5, 0), (2, 2, 0))
 def test_as_many_turns_in_every_attempt_are_a_cap(
-    tmp_path: Path, n_turns: int, n_other: int, n_bearing: int
-) -> None:
+    n_turns: int, n_other: int, n_bearing: int
+) -> Batch:
     """Of few turns where all attempts of a run have as many; of two or three it is no cap."""
     (own,) = wrote("x")
     turn = [own, {**own, "role": "user"}]
-    rows = [
+    results = yield [
         rollout(task, 0, reward=0.0, output=turn * (n_other if task == 0 else n_turns))
         for task in range(5)
     ]
-    results = analyzed(tmp_path, {"a_rollouts.jsonl": rows}, needs=("signs",))
     assert len(results.rows("from signs where name = 'turns'")) == n_bearing

@@ -6,6 +6,7 @@ import itertools
 import json
 import re
 import statistics
+from contextlib import nullcontext
 from pathlib import Path
 from unittest import mock
 
@@ -18,6 +19,7 @@ from pipeline import report
 from pipeline.analysis import suites
 from pipeline.errors import UsageError
 from tests.bench.suites import any_difference, coverage, drawn, tasks_table
+from tests.lean import all_empty_but
 from tests.results import Results, Row, analyzed, call, rollout
 
 NEEDS = "suite_cells suite_standings suite_comparisons suite_notes suite_modes run_metrics".split()
@@ -259,14 +261,14 @@ def test_entrants_of_a_benchmark_each(tmp_path: Path) -> None:
     assert repr(api.suite(actual.path)).startswith(f"There is no suite: {reason}.")
 
 
-def overview(folder: Path, files: dict[str, list[Row]]) -> str:
-    """The report on several benchmarks, without its sources."""
+def overview(folder: Path, files: dict[str, list[Row]], *, is_whole: bool = False) -> str:
+    """The report on several benchmarks, without its sources: on suites alone, or whole."""
     # And no other page.
     drafted = mock.patch(
         "pipeline.run.report.texts",
         lambda _source, content, **_: {"report.md": report.document(content).text},
     )
-    with drafted:
+    with drafted, nullcontext() if is_whole else all_empty_but(*NEEDS):
         text = (analyzed(folder, files).path.parent / "report.md").read_text(encoding="utf-8")
     return re.sub(r" *<!--.*?-->\n?", "", text, flags=re.DOTALL)
 
@@ -286,6 +288,7 @@ def test_what_cannot_be_averaged_has_no_leaderboard(tmp_path: Path) -> None:
     assert "- 6 notes (missing), for example `a` at `" in text
 
 
+@pytest.mark.slow
 def test_rewards_of_another_scale_are_compared_at_their_benchmark(tmp_path: Path) -> None:
     """They are in no average, which is not to say that entrants have no task in common."""
     files = {
@@ -302,6 +305,7 @@ def test_rewards_of_another_scale_are_compared_at_their_benchmark(tmp_path: Path
     assert "have several tasks with rewards from 0 to 1, so none can be averaged" in text
 
 
+@pytest.mark.slow
 def test_conditions_are_entrants(tmp_path: Path) -> None:
     """Without models, what the names of runs say besides their benchmarks is who was run."""
     rows = [
@@ -330,6 +334,7 @@ def test_numbers_of_repeats_are_no_entrants(tmp_path: Path) -> None:
     assert results.one("select count(distinct entrant) from suite_cells") == 4
 
 
+@pytest.mark.slow
 def test_a_benchmark_in_which_nothing_passes(tmp_path: Path) -> None:
     """It is a finding of the overview, the one with most failures; not of a few attempts."""
     sizes = {"a": 12, "b": 30, "c": 3}
@@ -338,7 +343,7 @@ def test_a_benchmark_in_which_nothing_passes(tmp_path: Path) -> None:
         for name, n in sizes.items()
     }
     files["d_rollouts.jsonl"] = attempts("d", {task: [task % 2] for task in range(12)}, ask="d ")
-    text = overview(tmp_path, files)
+    text = overview(tmp_path, files, is_whole=True)
     sentence = "`b`: all 30 scored attempts fail; the same holds for 1 other benchmark."
     assert f"1. {sentence}" in text
 
@@ -365,7 +370,7 @@ def test_one_entrant_has_no_rank(tmp_path: Path) -> None:
     text = overview(tmp_path, files)
     assert "| entrant |" not in text
     assert "over 2 benchmarks, each weighed alike; they have 4 to 12 tasks." in text
-    assert "Over all its attempts 28 of 32 pass (87.5%)." in text
+    assert "Of its attempts at these 28 of 32 pass (87.5%)." in text
 
 
 @pytest.mark.slow
@@ -419,6 +424,7 @@ def test_a_shared_mode_is_listed_once(tmp_path: Path) -> None:
     assert rows == [(2, 3, 13, pytest.approx(4 / 12), pytest.approx(9 / 12))]
 
 
+@pytest.mark.slow
 def test_benchmarks_that_do_not_list_a_shared_mode_are_counted(tmp_path: Path) -> None:
     """A sign of two modes that failures of a third benchmark have, and its passes too."""
     files = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import jinja2
@@ -12,15 +13,20 @@ from pipeline.report import filters, markdown, templates
 from pipeline.report.declared import METRICS, SECTIONS, TABLES
 
 FILES = sorted((templates.OURS / "markdown").glob("*.md.j2"))
-ENVIRONMENT = markdown.environment()
-TREES = {path.name: ENVIRONMENT.parse(path.read_text(encoding="utf-8")) for path in FILES}
 # Read by a page's templates, a table of the account, or a user's own template.
 ELSEWHERE = set("cell curate line_name listed literal signed".split())
 
 
+@cache
+def trees() -> list[nodes.Template]:
+    """The templates as Jinja reads them."""
+    environment = markdown.environment()
+    return [environment.parse(path.read_text(encoding="utf-8")) for path in FILES]
+
+
 def used(kind: type[nodes.Filter | nodes.Name]) -> set[str]:
     """The filters or names that templates use."""
-    return {node.name for tree in TREES.values() for node in tree.find_all(kind)}
+    return {node.name for tree in trees() for node in tree.find_all(kind)}
 
 
 def test_filters_and_functions_are_used() -> None:
@@ -33,7 +39,7 @@ def test_filters_and_functions_are_used() -> None:
     assert (set(functions) | set(markdown.LIMITS)) - used(nodes.Name) <= ELSEWHERE
 
 
-@pytest.mark.parametrize("name", TREES)
+@pytest.mark.parametrize("name", [path.name for path in FILES])
 def test_a_template_says_what_it_needs(name: str) -> None:
     """Its first line is a comment; a page's tables are named by what they hold."""
     text = (templates.OURS / "markdown" / name).read_text(encoding="utf-8")

@@ -107,10 +107,7 @@ def test_what_is_no_file(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    cases("unreadable", "a_pipe_or_a_device_is_refused"),
-)
+@pytest.mark.parametrize("arguments", cases("unreadable", "a_pipe_or_a_device_is_refused"))
 def test_a_pipe_or_a_device_is_refused(tmp_path: Path, demo: Path, arguments: list[str]) -> None:
     """Exit code 2 or 3 with the reason, at once."""
     write(tmp_path, {"a_rollouts.jsonl": ROWS})

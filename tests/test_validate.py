@@ -175,10 +175,7 @@ def test_good_package(good: Warehouse, tmp_path: Path) -> None:
 
 CASES: dict[str, tuple[dict[str, Any], set[str]]] = {
     "no skill": ({"skill/SKILL.md": None}, {"skill.present"}),
-    "no frontmatter": (
-        {"skill/SKILL.md": SKILL.partition("---\n\n")[2]},
-        {"skill.frontmatter"},
-    ),
+    "no frontmatter": ({"skill/SKILL.md": SKILL.partition("---\n\n")[2]}, {"skill.frontmatter"}),
     "blank section": (
         {"skill/SKILL.md": SKILL + "\n## More\n\n<!-- nothing -->\n"},
         {"skill.sections"},
@@ -257,10 +254,7 @@ def test_what_fails_nothing(good: Warehouse, tmp_path: Path) -> None:
         "golden_reports/old_shallow.md": "# x",
     }
     checks = found(tmp_path, good, "golden", **changes)
-    assert (ids(checks), ids(checks, WARN)) == (
-        set(),
-        {"facts.reviewed", "golden.orphans"},
-    )
+    assert (ids(checks), ids(checks, WARN)) == (set(), {"facts.reviewed", "golden.orphans"})
 
 
 @pytest.mark.slow

@@ -220,10 +220,7 @@ def test_a_field_that_looks_like_a_group_is_named(tmp_path: Path) -> None:
     assert warned(tmp_path / "mixed", {"x_rollouts.jsonl": mixed}).column(query) == []
 
 
-@pytest.mark.parametrize(
-    ("given_values", "verdict"),
-    cases("verdicts", "verdict"),
-)
+@pytest.mark.parametrize(("given_values", "verdict"), cases("verdicts", "verdict"))
 def test_verdict(given_values: tuple[float, float, float, float], verdict: str) -> None:
     """Interval and bounds both have to be clear; a value on a limit is not beyond it."""
     low, high, bound_low, bound_high = map(np.asarray, given_values)

@@ -433,10 +433,7 @@ def test_sql_is_answered_within_limits(reader: Reader) -> None:
     assert wrong.status == 400 and "Did you mean rollouts?" in wrong.words
 
 
-@pytest.mark.parametrize(
-    "query",
-    cases("view", "sql_reads_nothing_else_and_writes_nothing"),
-)
+@pytest.mark.parametrize("query", cases("view", "sql_reads_nothing_else_and_writes_nothing"))
 def test_sql_reads_nothing_else_and_writes_nothing(reader: Reader, query: str) -> None:
     """A question may ask the warehouse and do nothing more."""
     assert reader.get("/sql", query=query).status == 400

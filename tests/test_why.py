@@ -211,8 +211,8 @@ def test_what_was_looked_at_is_listed(booked: Results) -> None:
     # It fails in half of the failures and in no pass.
     assert found["looked_at"]["parts_of_score"] == ["tests: charges"]
     assert found["not_found"] == [
-        {"what": "empty answers", "n_observed": 40, "n_otherwise": 0},
-        {"what": "ungraded attempts", "n_observed": 40, "n_otherwise": 0},
+        {"what": "empty answers", "n_observed": 40, "n_without_message": 0},
+        {"what": "ungraded attempts", "n_observed": 40, "n_without_message": 0},
     ]
     page = " ".join(outcome_of(booked, "failures").stdout.split())
     assert (

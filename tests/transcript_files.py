@@ -50,10 +50,7 @@ def plain_files() -> dict[str, Content]:
         "odd_rollouts.jsonl": [
             rollout(0, 0, ask="odd", reward=0.0, output=[*tool_call("a", 1), *tool_call("b", 2)]),
             rollout(
-                0,
-                1,
-                ask="odd",
-                output=[*tool_call("z", 0), *tool_call("a", 1), *tool_call("b", 3)],
+                0, 1, ask="odd", output=[*tool_call("z", 0), *tool_call("a", 1), *tool_call("b", 3)]
             ),
         ],
         "seen_rollouts.jsonl": [rollout(0, 0, ask="seen", reward=0.0, output=SEEN)],

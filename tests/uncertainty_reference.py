@@ -226,7 +226,4 @@ def se_if_doubled(run: Run) -> tuple[float | None, float | None]:
         return None, None
     noise = mean([p * (1 - p) / (n - 1) for p, n in rates if p is not None])
     assert noise is not None
-    return (
-        root(spread / (2 * len(rates))),
-        root(max(spread - noise / 2, spread / 2) / len(rates)),
-    )
+    return (root(spread / (2 * len(rates))), root(max(spread - noise / 2, spread / 2) / len(rates)))
