@@ -50,6 +50,25 @@ def test_corpus(name: str, tmp_path: Path) -> None:
     check(Results(tmp_path / "out"), f"{name}_corpus")
 
 
+FOLDERS = ["verifiers/v0.4.0", "inspect/public", "lm_eval", "tau2"]
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_files_of_other_names(folder: str, tmp_path: Path) -> None:
+    """Under a name that says nothing a file has the same attempts, scores and passes."""
+    renamed = tmp_path / "renamed"
+    for number, file in enumerate(sorted(filter(Path.is_file, (CORPUS / folder).rglob("*")))):
+        copy = renamed / file.relative_to(CORPUS / folder).with_name(f"a{number}{file.suffix}")
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file, copy)
+    counts = "select count(*), count(*) filter (is_scored), count(*) filter (is_pass) from rollouts"
+    with only("rollouts"):
+        pipeline.analyze(CORPUS / folder, out=tmp_path / "usual")
+        pipeline.analyze(renamed, out=tmp_path / "other")
+    (usual,) = Results(tmp_path / "usual").rows(counts)
+    assert Results(tmp_path / "other").rows(counts) == [usual] and usual[2] > 0
+
+
 def packed_member(path: Path, info: zipfile.ZipInfo) -> bytes:
     """A member of an archive; zstd (93) is none of the methods that `zipfile` knows."""
     if info.compress_type != 93:

@@ -24,6 +24,7 @@ from . import (
     items,
     number,
     objects,
+    parent,
     picked,
     readable,
     scores_of,
@@ -35,7 +36,7 @@ from . import (
 from .chat import chat
 
 TITLE = "verifiers from 0.3"
-FILES = "`traces.jsonl` with `configs/resolved/eval.json`"
+FILES = "`traces.jsonl`, also under other names, with `configs/resolved/eval.json`"
 GIVES = "checks transcript tokens durations"
 SCORE = (
     "the sum of `rewards`, each score times its weight; none recorded is unscored. Rewards and "
@@ -46,7 +47,9 @@ NOTES = (
     "attempt. Of a tree of messages the transcript is the way to the last one; how many ends it "
     "has is a field of the row. No figures are published."
 )
-NAMES = re.compile(r"(^|/)(traces\.jsonl(\.gz|\.zst)?|configs/resolved/eval\.json)$")
+NAMES = re.compile(r"(\.jsonl(\.gz|\.zst)?|(^|/)configs/resolved/eval\.json)$")
+USUAL_NAME = re.compile(r"traces\.jsonl(\.gz|\.zst)?")
+FIRST_OF_EPISODE = (re.compile(rb'"task"\s*:\s*\{\s*"type"\s*:'), re.compile(rb'"traces"\s*:\s*\['))
 # Fields of a task about its machine, not about its question.
 OF_THE_MACHINE = frozenset(
     "idx prompt answer skills network_allow network_block artifacts artifact_max_bytes timeout "
@@ -58,10 +61,16 @@ def claims(files: Files) -> Claims:
     about = {file.name: file for file in files if file.base == "eval.json"}
     for file in files:
         begun = b"" if file.base == "eval.json" else head(file.path)
-        if b'"task"' not in begun or (b'"traces"' not in begun and len(begun) < 4096):
+        is_usual = USUAL_NAME.fullmatch(file.base) is not None
+        # Of an episode with a long task the first bytes may end before its traces.
+        has_traces = b'"traces"' in begun or len(begun) >= 4096
+        is_episode = all(mark.search(begun) for mark in FIRST_OF_EPISODE)
+        if not is_episode and not (is_usual and b'"task"' in begun and has_traces):
             continue
         config = about.get(f"{file.folder}/configs/resolved/eval.json".lstrip("/"))
-        folder, stem = file.folder.rpartition("/")[0], file.path.parent.name
+        folder, stem = file.folder, file.base.partition(".")[0]
+        if is_usual:
+            folder, stem = parent(file.folder), file.path.parent.name
         paths = (config.path,) if config else ()
         yield Claim(file, Kind.ROLLOUTS, folder, stem, beside=paths)
         if config:
