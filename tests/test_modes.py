@@ -621,13 +621,45 @@ def test_parts_speak_of_the_same() -> None:
 def test_a_part_is_of_some() -> None:
     """A check that only a few failures of a mode have, and all of these fail, is no part of it."""
     whole = sign("stop = wandered", range(16))
-    has = [*range(6), *PASSES]
-    always = sign("all: DB = fails", range(6), kind="check", known=has)
+    has = [*range(12), *PASSES]
+    always = sign("all: DB = fails", range(12), kind="check", known=has)
     listed = modes([whole, always], attempts())
     assert not any(mode.parent for mode in listed)
-    some = sign("all: DB = fails", range(6), kind="check", known=[*range(9), *PASSES])
+    some = sign("all: DB = fails", range(12), kind="check", known=[*range(16), *PASSES])
     listed = modes([whole, some], attempts())
     assert [mode.sign.text for mode in listed if mode.parent] == [some.text]
+
+
+def of_runs(n_runs: int, n_tasks: int, n_failing: int) -> Attempts:
+    """Runs that try each task once and fail the same first tasks."""
+    run, task = np.divmod(np.arange(n_runs * n_tasks), n_tasks)
+    fails = task < n_failing
+    return Attempts(run, task, fails, ~fails, run_names=tuple(map(str, range(n_runs))))
+
+
+def test_two_tasks_in_twenty_runs_show_nothing() -> None:
+    """Attempts at one task are no independent ones: a sign of few tasks is of these tasks."""
+    tried = of_runs(20, 20, 10)
+    few, many = (sign("answer = 12", np.flatnonzero(tried.task < n), n=400) for n in (2, 7))
+    assert texts(modes([few], tried)) == []
+    assert texts(modes([many], tried)) == ["answer = 12"]
+
+
+def test_what_fails_within_tasks_is_shown() -> None:
+    """Every task fails half of its attempts, those with the sign."""
+    tried = replace(of_runs(20, 10, 5), fails=(fails := np.arange(200) % 4 < 2), passes=~fails)
+    assert texts(modes([sign("tool = broken", np.flatnonzero(fails)[:60], n=200)], tried))
+
+
+def test_a_value_of_a_field_that_failures_have_more_often() -> None:
+    """Among the attempts that have the field, the value is as common in passes: it shows nothing."""
+    rare = [
+        sign("template = a", [*range(0, 18, 2), 20], scope="rollout"),
+        sign("template = b", [*range(1, 18, 2), 21], scope="rollout"),
+    ]
+    assert texts(modes(rare, attempts(n_per_task=1))) == []
+    apart = [sign("template = a", range(9)), sign("template = b", [*range(9, 18), 20, 21])]
+    assert texts(modes(apart, attempts(n_per_task=1))) == ["template = a"]
 
 
 def test_parts_of_a_change_are_of_its_sense() -> None:

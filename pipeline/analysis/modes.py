@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from .max_t import max_t
+from .repeats import beyond_single_tasks
 from .score_parts import score_parts
 from .signs import (
     LEVEL,
@@ -470,6 +471,8 @@ def _descriptions(signs: Sequence[Sign], attempts: Attempts, before: Sequence[Mo
             and attempts.n_tasks(sign.bears & attempts.fails) >= 2
             and contrast(sign, attempts) >= _least_contrast(sign)
         ]
+        passing = _where_recorded(passing, signs, attempts)
+        passing = beyond_single_tasks(passing, attempts)
     listed_before = [mode.sign for mode in before if mode.parent is None]
     remaining = [
         one
@@ -501,6 +504,29 @@ def _descriptions(signs: Sequence[Sign], attempts: Attempts, before: Sequence[Mo
         remaining = [one for one in remaining if one is not best and one not in nested]
         listed += _parts(sign, nested, attempts)
     return listed
+
+
+def _where_recorded(
+    chosen: Sequence[Sign], signs: Sequence[Sign], attempts: Attempts
+) -> list[Sign]:
+    """Those that also set failures apart among the attempts that have the field.
+
+    Where some passes have it, attempts with the field are what reports count the sign in: a field
+    that failures have more often says nothing of its values.
+    """
+    values: dict[tuple[str, str], list[Subset]] = defaultdict(list)
+    for sign in signs:
+        values[sign.field].append(sign.bears)
+    apart = []
+    for sign in chosen:
+        having = union(values[sign.field])
+        is_of_attempts = sign.kind == "field" and 10 * having.count(attempts.passes) >= max(
+            attempts.n_passes, 1
+        )
+        among = replace(sign, known=having) if is_of_attempts else sign
+        if sign.value in NOTHING or contrast(among, attempts) >= LEAST_CONTRAST:
+            apart.append(sign)
+    return apart
 
 
 def _written_of_failures(
