@@ -625,7 +625,7 @@ def test_a_part_is_of_some() -> None:
     always = sign("all: DB = fails", range(12), kind="check", known=has)
     listed = modes([whole, always], attempts())
     assert not any(mode.parent for mode in listed)
-    some = sign("all: DB = fails", range(12), kind="check", known=[*range(16), *PASSES])
+    some = sign("all: DB = fails", range(10), kind="check", known=[*range(14), *PASSES])
     listed = modes([whole, some], attempts())
     assert [mode.sign.text for mode in listed if mode.parent] == [some.text]
 
