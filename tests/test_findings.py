@@ -54,7 +54,8 @@ def finding(kind: str, **values: Any) -> Row:
 def observation(kind: str, **values: Any) -> Row:
     """A finding on the failures of a benchmark, by hand."""
     common = {"finding_no": 1, "kind": kind, "benchmark": "desk", "run_id": None}
-    flags = {"has_grades": True, "is_of_some": False, "is_of_runs": False, "is_of_scores": False}
+    flags = dict.fromkeys(("is_of_some", "is_of_runs", "is_of_scores", "has_ungraded"), False)
+    flags["has_grades"] = True
     given = dict.fromkeys(OF_FAILURES) | common | flags | {"top_tasks": [], "other_runs": []}
     return Row("findings", ("benchmark", "finding_no"), given | values)
 

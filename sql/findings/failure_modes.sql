@@ -76,6 +76,8 @@ totals as (
         run_id,
         count(*) filter (where is_failure) as n_failed,
         count(*) filter (where is_failure and is_seen) as n_failed_seen,
+        count(*) filter (where is_failure and is_scored) as n_graded_failed,
+        count(*) filter (where is_failure and is_scored and is_seen) as n_graded_failed_seen,
         count(*) filter (where is_pass) as n_passed
     from attempts
     group by benchmark, run_id
@@ -190,6 +192,7 @@ known_attempts as (
         kind,
         name,
         count(*) filter (where is_failure) as n_failed,
+        count(*) filter (where is_failure and is_scored) as n_graded_failed,
         count(*) filter (where is_pass) as n_passed,
         kind = 'field'
         and sum(count(*) filter (where is_pass)) over of_name > 0
@@ -211,17 +214,30 @@ known_attempts as (
     inner join staging.run_benchmarks using (run_id)
     where kind = 'call'
 ),
+-- Of modes that graded attempts alone have, graded failures count; a field of ends has words for all attempts.
+of_ungraded as (
+    select distinct
+        benchmark,
+        mode,
+        parent
+    from bearing
+    inner join attempts using (benchmark, run_id, task_id, rollout_index)
+    where is_failure and not is_scored
+),
 counted as (
     select
         listed.*,
         totals.run_id,
+        listed.reason in ('ungraded', 'terminal', 'none') or of_ungraded.mode is not null as has_ungraded,
         case
             when listed.kind = 'check' then coalesce(known_checks.n_failed, 0)
             when listed.kind in ('field', 'expected', 'call') and known_attempts.run_id is null then 0
-            when known_attempts.is_of_attempts and listed.reason <> 'terminal' then known_attempts.n_failed
+            when known_attempts.is_of_attempts and listed.reason <> 'terminal'
+                then if(has_ungraded, known_attempts.n_failed, known_attempts.n_graded_failed)
             -- A limit is recorded, also of attempts that show nothing of what they did.
-            when listed.kind in ('answer', 'call', 'expected') then totals.n_failed_seen
-            else totals.n_failed
+            when listed.kind in ('answer', 'call', 'expected')
+                then if(has_ungraded, totals.n_failed_seen, totals.n_graded_failed_seen)
+            else if(has_ungraded, totals.n_failed, totals.n_graded_failed)
         end as n_failures_observed,
         case
             when listed.kind = 'check' then coalesce(known_checks.n_passed, 0)
@@ -230,6 +246,7 @@ counted as (
             else totals.n_passed
         end as n_passes_observed,
         totals.n_failed as n_all_failures,
+        totals.n_graded_failed as n_graded_failures,
         totals.n_passed as n_all_passes,
         coalesce(
             not known_attempts.is_of_attempts
@@ -238,6 +255,10 @@ counted as (
         ) as is_of_runs
     from listed
     inner join totals using (benchmark)
+    left join of_ungraded
+        on of_ungraded.benchmark = listed.benchmark
+        and of_ungraded.mode = listed.mode
+        and of_ungraded.parent is not distinct from listed.parent
     left join known_checks
         on known_checks.benchmark = listed.benchmark
         and known_checks.name = listed.name
@@ -364,8 +385,10 @@ rows_of_benchmarks as (
         cast(sum(n_failures_observed) as bigint) as n_failures_observed,
         cast(sum(n_passes_observed) as bigint) as n_passes_observed,
         cast(sum(n_all_failures) as bigint) as n_all_failures,
+        cast(sum(n_graded_failures) as bigint) as n_graded_failures,
         cast(sum(n_all_passes) as bigint) as n_all_passes,
         bool_or(is_of_runs) as is_of_runs,
+        bool_or(has_ungraded) as has_ungraded,
         cast(sum(n_failures) as bigint) as n_failures,
         cast(sum(n_passes) as bigint) as n_passes,
         cast(sum(n_primary) as bigint) as n_primary,
@@ -397,8 +420,14 @@ select
     n_primary / nullif(n_all_failures, 0) as share_primary,
     n_all_failures,
     -- Not all attempts record it.
-    reason <> 'part' and (n_failures_observed < n_all_failures or n_passes_observed < n_all_passes) as is_of_some,
+    reason <> 'part'
+    and (
+        n_failures_observed < if(has_ungraded, n_all_failures, n_graded_failures)
+        or n_passes_observed < n_all_passes
+    ) as is_of_some,
     is_of_some and is_of_runs as is_of_runs,
+    -- Some that count as failures here have no grade.
+    has_ungraded and n_failures_observed > n_graded_failures as has_ungraded,
     -- Where no attempt has a grade, none is known to have failed.
     every.benchmark in (select benchmark from attempts where is_scored) as has_grades,
     p_adjusted,

@@ -18,6 +18,7 @@ with modes as (
         n_passes_observed,
         is_of_some,
         is_of_runs,
+        has_ungraded,
         n_tasks,
         citations[1] as citation,
         top_tasks,
@@ -26,7 +27,7 @@ with modes as (
         -- A few attempts without a grade do not lead.
         case
             when reason = 'behaviour' then 30
-            when reason in ('ungraded', 'recorded') and 50 * n_failures < n_all_failures then 23
+            when reason in ('ungraded', 'recorded') and (n_failures = 1 or 50 * n_failures < n_all_failures) then 23
             else 0
         end + nth as place
     from main.failure_modes
@@ -418,6 +419,7 @@ verdicts as (
         -- Tests that pass before an attempt say nothing of how near it came (of SWE-bench).
         count(*) filter (where checks.source is distinct from 'PASS_TO_PASS') as n_checks,
         count(*) filter (where not is_passed) as n_failed,
+        min(check_sign(checks.source, checks.check_name)) filter (where not is_passed) as failed_check,
         bool_and(coalesce(is_of_reward, false)) as are_of_reward
     from main.checks
     inner join staging.run_benchmarks using (run_id)
@@ -440,6 +442,14 @@ near as (
         if(bool_and(are_of_reward), 'reward', null) as reason,
         count(*) filter (where n_failed = 1) as n_failures,
         count(*) as n_failures_observed,
+        list_max(map_values(histogram(failed_check) filter (where n_failed = 1))) as n_with_commonest,
+        -- The check that at least half of these fail, if it is one.
+        if(
+            n_with_commonest > 1 and 2 * n_with_commonest >= n_failures,
+            mode(failed_check order by failed_check) filter (where n_failed = 1),
+            null
+        ) as mode,
+        if(mode is null, null, n_with_commonest) as n_attempts,
         arg_min(run_id || '/' || task_id || ':' || rollout_index, (-n_checks, run_id, task_id, rollout_index))
             filter (where n_failed = 1) as citation,
         22 as place
@@ -693,7 +703,7 @@ every as (
     union all by name
     from stuck
     union all by name
-    from near
+    select * exclude (n_with_commonest) from near
     union all by name
     from check_groups
 )
@@ -708,6 +718,7 @@ select
     cast(coalesce(every.n_failures_observed, attempts.n_failures_observed) as bigint) as n_failures_observed,
     coalesce(is_of_some, false) as is_of_some,
     coalesce(is_of_runs, false) as is_of_runs,
+    coalesce(has_ungraded, false) as has_ungraded,
     -- Where no attempt has a grade, none is known to have failed.
     benchmark in (
         select run_benchmarks.benchmark

@@ -140,6 +140,7 @@ every as (
         totals.n_failures_observed,
         false as is_of_some,
         false as is_of_runs,
+        false as has_ungraded,
         true as has_grades,
         0 as n_passes,
         totals.n_passes_observed,
@@ -169,7 +170,7 @@ ordered as (
                 case
                     when reason in ('ungraded', 'key') then 1
                     when kind = 'limit' and reason = 'counted' then 4
-                    when starts_with(look_at, 'harness') and kind <> 'answer' then 2
+                    when starts_with(look_at, 'harness') then 2
                     else 3
                 end,
                 n_failures desc,
@@ -233,6 +234,7 @@ select
     n_failures_observed,
     is_of_some,
     is_of_runs,
+    has_ungraded,
     has_grades,
     n_passes,
     n_passes_observed,

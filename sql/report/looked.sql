@@ -50,7 +50,8 @@ totals as (
     from rollouts
     group by all
 ),
--- Failures at tasks that at least half of the other attempts pass, where they pass most first.
+-- Failures at tasks that at least half of the other attempts pass, where they pass most first; of one or two
+-- others nothing follows.
 lone_failures as (
     select
         benchmark,
@@ -69,7 +70,7 @@ lone_failures as (
         where is_pass is not null
         group by all
     )
-    where n_failures > 0 and n_passes > 0 and 2 * n_passes >= n_others
+    where n_failures > 0 and n_others >= 3 and 2 * n_passes >= n_others
     group by all
 ),
 -- Limits that the settings of a run name: message_limit, time_limit.
