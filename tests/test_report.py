@@ -251,7 +251,7 @@ def test_odd_runs_have_their_own_words(mixed: Path) -> None:
         "One attempt passes 50.0% of the time.",
         "The mean reward is 0.5; one attempt passes 25.0% of the time, at least one of 4 attempts",
         "1 of 2 tasks passed in the only scored attempt, 1 failed.",
-        "| `STEP_2` | 9 of 19 | 9 of 9 | 6 | the profile |",
+        "| `STEP_2` | 9 of 9 | 9 of 9 | 6 | the profile |",
     ):
         assert phrase in text, phrase
 
