@@ -876,6 +876,42 @@ def test_a_summary_of_a_table_is_not_read_again(tmp_path: Path, is_same: bool) -
     assert kinds["summary.csv"] is (Kind.SKIPPED if is_same else Kind.ROLLOUTS)
 
 
+def answered(n: int, *, refused: bool) -> dict[str, Any]:
+    words = "Sorry, I cannot help with this." if refused else f"The answer to it is {n}, I think."
+    return {"task_id": f"t{n}", "raw_response": words, "correct": n % 2 > 0}
+
+
+def test_a_file_with_other_grades_for_the_same_answers_is_read(tmp_path: Path) -> None:
+    """A few of them differ; with the same grades it repeats the rows."""
+    rows = [answered(n, refused=False) for n in range(40)]
+    for name, n_differing in (("a", 0), ("b", 2), ("c", 0)):
+        (tmp_path / name).mkdir()
+        own = [
+            {**row, "correct": row["correct"] != (n < n_differing)} for n, row in enumerate(rows)
+        ]
+        write_lines(tmp_path / name / "of.jsonl", own)
+    skipped = {one.name: one.skipped for one in discover.artifacts((tmp_path,))}
+    assert skipped["b/of.jsonl"] is None
+    assert Counter(skipped.values()) == {None: 2, own_table.REPEATS: 1}
+
+
+@pytest.mark.parametrize("chosen", [{}, {"score": "correct"}], ids=["guessed", "named"])
+def test_a_table_with_further_columns_and_one_in_another_form_are_the_same_attempts(
+    tmp_path: Path, chosen: dict[str, str]
+) -> None:
+    """Also where most answers are alike, and where the score is named; other attempts are read."""
+    rows = [answered(n, refused=n % 4 > 0) for n in range(40)]
+    for folder in ("plain", "graded", "other"):
+        (tmp_path / folder).mkdir()
+    write_lines(tmp_path / "plain" / "of.jsonl", rows)
+    write_cells(tmp_path / "plain" / "of.csv", rows, ",")
+    write_lines(tmp_path / "graded" / "of.jsonl", [{**row, "note": "seen"} for row in rows])
+    others = [{**row, "raw_response": f"{row['raw_response']} Or not."} for row in rows]
+    write_lines(tmp_path / "other" / "of.jsonl", others)
+    found = discover.artifacts((tmp_path,), table_fields=chosen)
+    assert [one.name for one in found if not one.skipped] == ["graded/of.jsonl", "other/of.jsonl"]
+
+
 @pytest.mark.parametrize(("name", "n_read"), [("scores", 1), ("more_scores", 2)])
 def test_a_table_in_two_forms_is_read_once(tmp_path: Path, name: str, n_read: int) -> None:
     """The same rows under the same name, as CSV and as JSON; another name may be a repeat."""

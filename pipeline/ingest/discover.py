@@ -202,7 +202,7 @@ def _own_tables(
     tables = [
         *own_table.claims(named, chosen, is_named=True),
         # Who names a column says that these are tables of results.
-        *own_table.claims(read, chosen, is_named="score" in chosen),
+        *own_table.claims(read, chosen, is_named="score" in chosen, is_folder=True),
     ]
     is_known = any(kinds[file] in NOT_ROWS and unread.reason(file) for file in candidates)
     is_unread = not tables and not has_results and candidates and not is_known

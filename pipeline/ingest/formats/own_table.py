@@ -12,7 +12,7 @@ import itertools
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -123,6 +123,10 @@ COMPARED_DIGITS = 2
 FEWEST_DOCUMENTS = 2
 # A shorter text may be that of another attempt.
 LEAST_TEXT = 20
+# Words in the names of what a model wrote.
+OF_OUTPUT = frozenset(
+    "response responses output outputs completion completions generation generations".split()
+)
 # Names of columns that say of anything which one it is.
 NAMES_OF_ANYTHING = frozenset("id uid uuid idx index name title".split())
 # Columns that an error lists of the table it is about, and of others beside it.
@@ -161,10 +165,12 @@ ROWS = "rows"
 MOVED = ("task", "prompt", "messages", "output", "key", "score")
 
 
-def claims(files: Files, chosen: Mapping[str, str], *, is_named: bool) -> Claims:
+def claims(
+    files: Files, chosen: Mapping[str, str], *, is_named: bool, is_folder: bool = False
+) -> Claims:
     """The tables with scores; a table that nobody named must also have something to score.
 
-    Documents that are one attempt each are one table.
+    Documents that are one attempt each are one table. Of a folder, copies are not read.
     """
     _states.cache_clear()
     tables, documents = _groups(files, chosen)
@@ -180,7 +186,7 @@ def claims(files: Files, chosen: Mapping[str, str], *, is_named: bool) -> Claims
                 claimed[file] = Claim(
                     file, Kind.ROLLOUTS, file.folder, stem, beside=paths, fields=group.fields
                 )
-    skipped = {} if is_named else dict.fromkeys(_repeated(own), REPEATS)
+    skipped = dict.fromkeys(_repeated(own), REPEATS) if is_folder else {}
     attempts = [one for group in documents for one in _attempts_alone(group, is_named=is_named)]
     rest = {file: columns for file, columns in own.items() if file not in skipped}
     shown_by = [_shown(one, rest) for one in attempts]
@@ -569,7 +575,8 @@ def _copies(
 
     Both have a measured value or an answer that no other row of their tables has, and cells of one
     name are equal. Of single rows, if it is to be strict, only a time or a duration shows that:
-    verdicts and answers alone may be those of another run.
+    verdicts and answers alone may be those of another run. If not, one that has another score than
+    the row of which it is the same otherwise is none of it, and is given with an empty name.
     """
     if len(tables) < 2 or sum(_state(path)[0] for path in tables) > LARGEST_COMPARED:
         return {}
@@ -597,10 +604,13 @@ def _copies(
             if not of_row:
                 continue
             cells = dict(_cells(row))
-            same = (originals[mark] for mark in sorted(of_row, key=str) if mark in originals)
+            same = [originals[mark] for mark in sorted(of_row, key=str) if mark in originals]
             original = next((name for others, name in same if _agree(cells, others)), None)
-            if original:
-                copies.setdefault(path, {})[place] = original
+            score = "".join(f".{plain(name)}" for name in tables[path].get("score", ()))
+            rest = {name: value for name, value in cells.items() if name != score}
+            is_regraded = not is_strict and any(_agree(rest, others) for others, _ in same)
+            if original or is_regraded:
+                copies.setdefault(path, {})[place] = original or ""
             else:
                 own |= dict.fromkeys(of_row, (cells, f"{path.name}:{place + 1}"))
         originals = {**own, **originals}
@@ -629,27 +639,43 @@ def _marks(row: Object, columns: Columns, *, is_strict: bool) -> Iterator[Any]:
         )
         if is_time(value) or is_measured:
             yield value if is_strict or is_time(value) else round(value, COMPARED_DIGITS)
-    for role in () if is_strict else ("output", "messages"):
-        written = as_json(get(row, *columns[role])) if role in columns else ""
+    if is_strict:
+        return
+    texts = [get(row, *columns[role]) for role in ("output", "messages") if role in columns]
+    texts += [row[name] for name in row if (name,) not in columns.values() and _is_written(name)]
+    for written in map(as_json, texts):
         if len(written) >= LEAST_TEXT:
             yield hash(written)
 
 
+def _is_written(name: str) -> bool:
+    """Whether a column is called like what a model wrote, as `raw_response` or its hash."""
+    return not OF_OUTPUT.isdisjoint(plain(name).split("_")) and not is_key_name(name)
+
+
 def _repeated(tables: Mapping[ListedFile, Columns]) -> set[ListedFile]:
-    """The tables whose rows are nearly all in others, or which are a part or form of another."""
+    """The tables whose rows are nearly all in others, or which are a part or form of another.
+
+    A table with other grades for the same answers is none of these.
+    """
     n_rows = {file: sum(1 for _ in _placed(file.path)) for file in tables}
     copies = _copies({file.path: one for file, one in tables.items()}, "", is_strict=False)
-    repeated = {
-        file
-        for file, n in n_rows.items()
-        if n >= LEAST_REPEATED and len(copies.get(file.path, ())) >= NEARLY_ALL * n
+    copied = {
+        file: list(originals.values())
+        for file in tables
+        if len(originals := copies.get(file.path, {})) >= LEAST_REPEATED and all(originals.values())
     }
+    repeated = {file for file, names in copied.items() if len(names) >= NEARLY_ALL * n_rows[file]}
     if sum(_state(file.path)[0] for file in tables) > LARGEST_COMPARED:
         return repeated
-    rows = {
-        file: {hash(as_json(sorted(_cells(row)))) for _, row in _placed(file.path)}
-        for file in tables.keys() - repeated
-    }
+
+    def rows_of(file: ListedFile, among: Collection[str] = ()) -> set[int]:
+        rows = (sorted(_cells(row)) for _, row in _placed(file.path))
+        return {
+            hash(as_json([cell for cell in row if not among or cell[0] in among])) for row in rows
+        }
+
+    rows = {file: rows_of(file) for file in tables.keys() - repeated}
     for file, other in itertools.permutations(sorted(rows, key=lambda file: file.name), 2):
         is_form = NAMES.sub("", file.name) == NAMES.sub("", other.name) and other.name < file.name
         if (
@@ -657,6 +683,11 @@ def _repeated(tables: Mapping[ListedFile, Columns]) -> set[ListedFile]:
             and len(rows[file]) >= LEAST_REPEATED
             and (rows[file] < rows[other] or (is_form and rows[file] == rows[other]))
         ):
+            repeated.add(file)
+    for file in sorted(copied.keys() - repeated, key=lambda file: file.name):
+        # Where many answers are alike, few are of a single row: then all rows are compared.
+        columns = {name for _, row in _placed(file.path) for name, _ in _cells(row)}
+        if any(rows[file] <= rows_of(other, columns) for other in rows.keys() - repeated - {file}):
             repeated.add(file)
     return repeated
 
