@@ -629,6 +629,45 @@ def test_the_only_verdict_that_is_named_like_a_score(
 
 
 @pytest.mark.parametrize(
+    ("row", "column"),
+    [
+        ({"refusal_correct": True, "leakage_score": 0, "style_score": 1}, ("refusal_correct",)),
+        ({"leakage": {"score": 0}, "refusal_correct": True}, ("refusal_correct",)),
+        ({"answer_correct": 1, "refusal_correct": True}, None),
+    ],
+    ids=["a verdict and points", "points in an object", "two verdicts"],
+)
+def test_a_verdict_is_the_score_before_points_and_what_is_worse_is_none(
+    row: dict[str, Any], column: tuple[str, ...] | None
+) -> None:
+    """A verdict may be on a refusal; a score of what should not happen is no score."""
+    opposite = {
+        name: {"score": 1} if isinstance(value, dict) else not value for name, value in row.items()
+    }
+    table = rows_of(lambda place, verdict: {"task_id": place, **(row if verdict else opposite)})
+    assert recognise(table, {}).get("score") == column
+
+
+def test_the_score_is_the_column_whose_mean_a_summary_has(tmp_path: Path) -> None:
+    """Of two graders, in one folder alone; the other column is named."""
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        rows = [{**judged_twice(n, "rule_correct", "judge"), "answer": str(n)} for n in range(30)]
+        write_lines(tmp_path / folder / "all.jsonl", rows)
+    with pytest.raises(InputError, match="two columns that judge attempts differently"):
+        discover.artifacts((tmp_path,))
+    (tmp_path / "a" / "summary.json").write_text(json.dumps({"n": 30, "share_judged": 0.5}))
+    with pytest.raises(InputError, match="two columns that judge attempts differently"):
+        discover.artifacts((tmp_path,))
+    (tmp_path / "a" / "summary.json").write_text(json.dumps({"overall": {"accuracy": 51.85}}))
+    assert all("score = judge.eval (words;" in one for one in read_as(tmp_path).values())
+    (tmp_path / "a" / "summary.json").write_text(json.dumps({"accuracy": 0.5, "judged": 30}))
+    readings = read_as(tmp_path)
+    expected = "score = rule_correct (boolean; may be judge.eval instead)"
+    assert [expected in one for one in readings.values()] == [True, True]
+
+
+@pytest.mark.parametrize(
     ("row", "is_task"),
     [({"key": "x"}, False), ({"meta": {"target": 7}}, False), ({}, False), ({"trial": 0}, True)],
 )
@@ -942,7 +981,10 @@ def test_no_score(tmp_path: Path) -> None:
     assert len(attempts(tmp_path, score="is_right")) == N_ROWS
 
 
-@pytest.mark.parametrize("name", ["failed", "is_wrong", "hasError", "loss", "not_solved"])
+@pytest.mark.parametrize(
+    "name",
+    ["failed", "is_wrong", "hasError", "loss", "not_solved", "leakage_score", "toxicity_reward"],
+)
 def test_the_opposite_of_a_score_is_not_proposed(name: str, tmp_path: Path) -> None:
     """A column whose name says that an attempt is worse is no example."""
     rows = rows_of(lambda place, verdict: {"id": place, "prompt": "p", name: not verdict})

@@ -69,6 +69,7 @@ from .table_columns import (
     is_time,
     messages_of,
     n_distinct,
+    other_scores,
     paths,
     plain,
     possible_scores,
@@ -159,6 +160,14 @@ NAME_OF_REPEAT = re.compile(
 )
 # A column with the folder of the run of a document.
 FOLDER = "folder of the run"
+# A summary beside tables, and its figures that are a mean of their scores, by name.
+LARGEST_SUMMARY = 64 << 10
+DEEPEST_FIGURE = 2
+NAME_OF_FIGURE = re.compile(
+    r"((overall|total|final|mean|avg|average)_)?"
+    r"(accuracy|acc|score|reward|pass_rate|success_rate|pass_(at_)?1)(_(mean|avg|overall))?"
+)
+ROUNDED = 0.0005
 # Beside the roles: the column whose rows are read.
 ROWS = "rows"
 # Roles whose columns are elsewhere in the row that is made; the others stay columns as well.
@@ -249,7 +258,10 @@ def _groups(
     for place, tables in enumerate((others, alone)):
         for alike in _alike(tables, least=FEWEST_DOCUMENTS if tables is alone else 1):
             rows = [row for file in alike for row in tables[file]]
-            fields = tuple(sorted(_known(chosen, rows).items()))
+            known = _known(chosen, rows)
+            if tables is others and "score" not in chosen:
+                known |= _known(_score_by_figures(alike, samples), rows)
+            fields = tuple(sorted(known.items()))
             if tables is alone:
                 columns = dict.fromkeys(alike, recognise(rows[:SAMPLED_ROWS], dict(fields)))
             else:
@@ -271,6 +283,53 @@ def _known(chosen: Mapping[str, str], table: Sequence[Object]) -> dict[str, str]
         role: name for role, name in chosen.items() if role == "score" or _has_column(table, name)
     }
     return {**known, ROWS: chosen["score"]} if "score" in chosen else known
+
+
+def _score_by_figures(
+    tables: Sequence[ListedFile], samples: Mapping[ListedFile, list[Object]]
+) -> dict[str, str]:
+    """Of several columns that may be the score the one whose mean a summary has as the accuracy.
+
+    Only if a summary in the folder of a table has that of one column alone.
+    """
+    sampled = [row for file in tables for row in samples[file]]
+    first = roles_of(sampled, {}).get("score", ())
+    may_be = [*([first] if first else []), *other_scores(sampled, first)]
+    if len(may_be) < 2:
+        return {}
+    figures: dict[str, list[float]] = defaultdict(list)
+    for file, table in samples.items():
+        if file in tables:
+            continue
+        is_summary = len(table) == 1 or "model" in roles_of(table, {})
+        if is_summary and _state(file.path)[0] <= LARGEST_SUMMARY:
+            figures[file.folder] += itertools.chain.from_iterable(map(_figures, table))
+    same: set[Column] = set()
+    for file in tables:
+        is_read = figures[file.folder] and _state(file.path)[0] <= LARGEST_COMPARED
+        rows = [row for _, row in _placed(file.path)] if is_read else []
+        for path in may_be if len(rows) >= LEAST_BESIDE else ():
+            scores = [known for row in rows if (known := score_of(get(row, *path))) is not None]
+            # Rows without a score may count as failed, or not at all.
+            means = {sum(scores) / n for n in (len(rows), len(scores)) if n}
+            # What all pass or fail may be the same of any column.
+            if any(_is_share(one, mean) for one in figures[file.folder] for mean in means - {0, 1}):
+                same.add(path)
+    return {"score": ".".join(same.pop())} if len(same) == 1 else {}
+
+
+def _is_share(figure: float, share: float) -> bool:
+    """Whether a figure, perhaps in percent, is a share but for its last digit."""
+    return any(abs(share - figure / scale) <= ROUNDED for scale in (1, 100))
+
+
+def _figures(summary: Mapping[str, Any], depth: int = DEEPEST_FIGURE) -> Iterator[float]:
+    """The numbers of a summary that are called like a mean of scores."""
+    for name, value in summary.items():
+        if isinstance(value, dict) and depth:
+            yield from _figures(value, depth - 1)
+        elif NAME_OF_FIGURE.fullmatch(plain(name)) and (known := number(value)) is not None:
+            yield known
 
 
 def _has_column(table: Sequence[Object], name: str) -> bool:

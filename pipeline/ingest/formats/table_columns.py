@@ -95,8 +95,13 @@ UNJUDGED = frozenset(
 INVERSE = frozenset(
     "error errors err fail fails failed failing failure failures wrong wrongly incorrect mistake "
     "mistakes loss losses invalid missing refused refusal timeout crashed broken bad not non "
-    "unsolved unresolved penalty regret distance wer cer perplexity".split()
+    "unsolved unresolved penalty regret distance wer cer perplexity leak leaks leaked leakage "
+    "harm harms harmful harmfulness risk risks risky violation violations violated toxic toxicity "
+    "unsafe hallucination hallucinations hallucinated".split()
 )
+# What comes last in a name of these words is a verdict all the same: `refusal_correct`.
+VERDICTS = frozenset("correct pass passed solved resolved accuracy".split())
+NEGATIONS = frozenset("not non".split())
 # Words of names whose columns say what is expected, anywhere or at the end.
 OF_KEYS = frozenset(
     "expected gold golden target label labels truth reference ideal desired".split()
@@ -354,10 +359,12 @@ def counts_from_start(numbers: Collection[Any]) -> bool:
 
 
 def _is_guess(table: Table, path: Column) -> bool:
-    """Whether a column may be the score without being chosen: it has most rows.
+    """Whether a column may be the score without being chosen: it has most rows, and more is better.
 
     In an object it is not the same in many rows: `judge.success` may say that the judge answered.
     """
+    if is_inverse(path):
+        return False
     values = values_of(table, path)
     is_constant = len(values) >= LEAST_CONSTANT and len(set(map(as_json, values))) == 1
     return 2 * len(values) >= len(table) and not (len(path) > 1 and is_constant)
@@ -404,7 +411,7 @@ def dispute(table: Table, score: Column) -> Dispute | None:
 def _judges(table: Table, path: Column) -> bool:
     """Whether a column is named like a verdict, and holds true and false or words for these."""
     name = plain(path[-1])
-    if name in MEASURES or is_key_name(name) or not INVERSE.isdisjoint(name.split("_")):
+    if name in MEASURES or is_key_name(name) or is_inverse(path[-1:]):
         return False
     if not (is_score_name(path) or _is_graded(path[-1:])):
         return False
@@ -510,18 +517,52 @@ def _score(table: Table, candidates: Sequence[Column]) -> Column | None:
 
 
 def _only_verdict(table: Table) -> Column | None:
-    """The one column whose name ends like a score, as `original_reward`, and that is 0 or 1."""
-    verdicts = [
+    """The one column whose name ends like a score, as `original_reward`, and that is 0 or 1.
+
+    Where there are several, the one that ends like a verdict, as `answer_correct`.
+    """
+    named = [
         name
         for name in possible_scores(table)
         if "." not in name and ends_like_score(name) and not is_key_name(name)
     ]
-    return (verdicts[0],) if len(verdicts) == 1 else None
+    verdicts = [name for name in named if _last_word(name) in VERDICTS | {"success"}]
+    single = next((names for names in (named, verdicts) if len(names) == 1), None)
+    return None if single is None else (single[0],)
 
 
 def ends_like_score(name: str) -> bool:
     """Whether the last word of a name says that a column may be a score; a count is none."""
-    return plain(name).rpartition("_")[2] in ENDS_OF_SCORES and not is_count_of_passes(name)
+    return _last_word(name) in ENDS_OF_SCORES and not is_count_of_passes(name)
+
+
+def _last_word(name: str) -> str:
+    return plain(name).rpartition("_")[2]
+
+
+def is_inverse(path: Column) -> bool:
+    """Whether more of a column is worse by its name, as `leakage_score`; who judged it is ignored.
+
+    A verdict on it is a score: `refusal_correct`, `refusal_correct_judge`.
+    """
+    words = [word for word in plain("_".join(path)).split("_") if word not in NOT_MODELS]
+    is_verdict = not VERDICTS.isdisjoint(words[-1:]) and NEGATIONS.isdisjoint(
+        plain(path[-1]).split("_")
+    )
+    return not (is_verdict or INVERSE.isdisjoint(words))
+
+
+def other_scores(table: Table, score: Column) -> list[Column]:
+    """The columns that may be the score instead: verdicts, and other grades where it is one."""
+    return [
+        path
+        for path in paths(table)
+        if path != score and not (len(score) > 1 and path[:-1] == score[:-1])
+        if _is_graded(path) or not _is_graded(score)
+        if _judges(table, path) or (ends_like_score(path[-1]) and not is_key_name(path[-1]))
+        if not (is_inverse(path) or is_count_of_passes(path[-1]))
+        if set(scores_of_values(values_of(table, path))) - {None} == {0.0, 1.0}
+    ]
 
 
 def is_count_of_passes(name: str) -> bool:
@@ -722,8 +763,7 @@ def possible_scores(table: Table) -> list[str]:
     return [
         ".".join(path)
         for path in paths(table)
-        if not is_count_of_passes(path[-1])
-        if INVERSE.isdisjoint(plain("_".join(path)).split("_"))
+        if not (is_count_of_passes(path[-1]) or is_inverse(path))
         if set(map(score_of, values_of(table, path))) == {0.0, 1.0}
     ]
 
@@ -771,7 +811,10 @@ def described(
     """
     by_role = {role: ".".join(columns[role]) for role in SHOWN if role in columns}
     if "score" in columns:
-        by_role["score"] += f" ({_type(values_of(table, columns['score']), is_word=is_word)})"
+        known = [_type(values_of(table, columns["score"]), is_word=is_word)]
+        if instead := other_scores(table, columns["score"]):
+            known.append(f"may be {' or '.join(map('.'.join, instead))} instead")
+        by_role["score"] += f" ({'; '.join(known)})"
     listed = [f"{role} = {column}" for role, column in by_role.items()]
     if "task" not in columns:
         by = "prompt" if columns.keys() & {"prompt", "messages"} else "row"
