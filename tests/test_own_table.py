@@ -915,6 +915,68 @@ def test_a_summary_of_a_table_is_not_read_again(tmp_path: Path, is_same: bool) -
     assert kinds["summary.csv"] is (Kind.SKIPPED if is_same else Kind.ROLLOUTS)
 
 
+def retried(n: int, turn: int, *, n_turns: int) -> dict[str, Any]:
+    """Every third task passes at once, another third when it is tried again."""
+    return {
+        "problem_id": f"p{n}",
+        "turn": turn,
+        "prompt": f"What is {n}?" if turn == 0 else "Are you sure?",
+        "response": f"{n}, at turn {turn}",
+        "correct": n % 3 == 0 or (n % 3 == 1 and turn == 1),
+        "prompt_tokens": 10,
+        "completion_tokens": 3,
+        "max_turns": n_turns,
+    }
+
+
+def test_rows_that_end_with_the_first_pass_are_turns_of_one_attempt(tmp_path: Path) -> None:
+    """The last counts, with what was said before; what the first scored is kept."""
+    rows = [
+        retried(n, turn, n_turns=3)
+        for turn in range(3)
+        for n in range(21)
+        if n % 3 == 2 or turn <= n % 3
+    ]
+    write_lines(tmp_path / "run.jsonl", rows)
+    (table,) = discover.artifacts((tmp_path,))
+    (reading,) = own_table.readings([table])
+    assert "rows of one attempt are its turns (turn), and the last counts" in reading
+    entries = [one for one in own_table.read(table) if isinstance(one, (Row, Line))]
+    assert len(entries) == len(rows)
+    own = {one.value["_ng_task_index"]: one.value for one in entries if isinstance(one, Row)}
+    assert [own[f"p{n}"]["reward"] for n in range(21)] == [1, 1, 0] * 7
+    assert [own[f"p{n}"]["scores"][-1]["score"] for n in range(21)] == [1, 0, 0] * 7
+    assert own["p4"]["responses_create_params"]["input"][0]["content"] == "What is 4?"
+    said = words(own["p4"]["response"]["output"])
+    assert said == ["4, at turn 0", "Are you sure?", "4, at turn 1"]
+    assert own["p2"]["response"]["usage"] == {"input_tokens": 30, "output_tokens": 9}
+
+
+@pytest.mark.parametrize("n_passing", [0, 1], ids=["all have all turns", "one passes again"])
+def test_rows_that_go_on_after_a_pass_are_attempts(tmp_path: Path, n_passing: int) -> None:
+    """Repeats are independent; a benchmark of several turns may grade each."""
+    rows = [
+        retried(n, turn, n_turns=2)
+        for n in range(21)
+        for turn in range(2)
+        if n % 3 or not n_passing or turn == 0 or n == 0
+    ]
+    write_lines(tmp_path / "run.jsonl", rows)
+    assert len(attempts(tmp_path, task="problem_id")) == len(rows)
+
+
+def test_a_table_with_several_columns_of_scores_beside_others_says_so(tmp_path: Path) -> None:
+    """So does one that has scores and is no evaluation."""
+    write_lines(tmp_path / "mine.jsonl", rows_of(flat))
+    sums = [{"problem": f"p{n}", "final_accuracy": 0, "initial_accuracy": n % 2} for n in range(12)]
+    write_lines(tmp_path / "sums.jsonl", sums)
+    parts = [{"category": word, "accuracy": 0.25} for word in ("easy", "hard")]
+    write_cells(tmp_path / "parts.csv", parts, ",")
+    skipped = {one.name: str(one.skipped) for one in discover.artifacts((tmp_path,))}
+    assert "final_accuracy, initial_accuracy may be it" in skipped["sums.jsonl"]
+    assert skipped["parts.csv"] == own_table.NOT_ATTEMPTS
+
+
 def answered(n: int, *, refused: bool) -> dict[str, Any]:
     words = "Sorry, I cannot help with this." if refused else f"The answer to it is {n}, I think."
     return {"task_id": f"t{n}", "raw_response": words, "correct": n % 2 > 0}

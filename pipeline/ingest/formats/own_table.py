@@ -25,6 +25,7 @@ from . import (
     Claim,
     Claims,
     Files,
+    Line,
     Object,
     Readings,
     Reject,
@@ -41,6 +42,7 @@ from . import (
     recorded,
     scores_of,
     text,
+    total,
     without_empty,
 )
 from .chat import chat, listed_messages
@@ -49,6 +51,7 @@ from .table_columns import (
     GRADED,
     IDS_OF_TASKS,
     OF_GRADER,
+    TURN_NUMBERS,
     Column,
     Columns,
     Dispute,
@@ -57,6 +60,7 @@ from .table_columns import (
     counts_from_start,
     described,
     dispute,
+    end_with_passes,
     ends_like_score,
     is_count_of_passes,
     is_duration,
@@ -79,6 +83,7 @@ from .table_columns import (
     roles_of,
     score_of,
     scores_of_values,
+    turns_of,
     values_of,
     with_computed,
 )
@@ -115,6 +120,7 @@ LEAST_REPEATED = 3
 # Measures of a few rows are equal by chance.
 NEARLY_ALL = 0.85
 LEAST_BESIDE = 10
+NOT_ATTEMPTS = "has scores, but neither a prompt, nor an answer, nor several rows of a task"
 REPEATS = "repeats rows of a table beside it"
 DOCUMENTS = "has tasks and verdicts of documents beside it, which are read"
 UNDECIDED = "may be of an attempt that is a row of a table; analyze its folder alone to read it"
@@ -158,6 +164,8 @@ REASONS = frozenset("reason reasons reasoning explanation rationale justificatio
 NAME_OF_REPEAT = re.compile(
     r"(?:(?:attempt|repeat|rep|rollout|run|sample|trial)[ _-]?)?(\d{1,9})", re.IGNORECASE
 )
+# The name of what the first turn of an attempt scored.
+FIRST_TURN = "first_turn"
 # A column with the folder of the run of a document.
 FOLDER = "folder of the run"
 # A summary beside tables, and its figures that are a mean of their scores, by name.
@@ -824,7 +832,7 @@ def refused(files: Files, chosen: Mapping[str, str]) -> InputError:
     elif len(scores) > 1:
         reason = f"several columns that may be the score ({', '.join(scores)})"
     elif "score" in recognise(table, {}):
-        reason = "scores, but neither a prompt, nor an answer, nor several rows of a task"
+        reason = NOT_ATTEMPTS.removeprefix("has ")
         hint = "Name what identifies a task: --field task=COLUMN; of several columns make one"
     else:
         reason = "no column of scores"
@@ -869,7 +877,7 @@ def _proposed(path: Path, table: Sequence[Object]) -> list[str]:
 
 def unscored(file: ListedFile) -> str | None:
     """Why a table is not read, beside others that are; None if it is not a table of rows."""
-    table = sample(file.path, 2)
+    table = sample(file.path)
     if ending(file.path) == "json" and not starts_list(file.path):
         is_several = len(table) == 1 and len(lists_of_rows(table[0])) > 1
         return "has lists of rows, and says of none what it is of" if is_several else None
@@ -879,6 +887,18 @@ def unscored(file: ListedFile) -> str | None:
         return f"has {disputed.reason}; name one with --field"
     if not table:
         return None
+    if "score" in recognise(table, {}):
+        return NOT_ATTEMPTS
+    several = [
+        name
+        for (name, *rest) in paths(table)
+        if not rest and ends_like_score(name) and not is_key_name(name)
+        if set(scores_of_values(values_of(table, (name,)))) in ({0}, {1}, {0, 1})
+    ]
+    if several:
+        listed = ", ".join(several[:FEW_LISTED])
+        reason = f"is a table of which no column is sure to be the score; {listed} may be it"
+        return f"{reason}; name one with --field score={several[0]}"
     flags = [name for name in table[0] if all(isinstance(row.get(name), bool) for row in table)]
     if flags:
         are_flags = f"{', '.join(flags[:FEW_LISTED])} {'is' if len(flags) == 1 else 'are'}"
@@ -946,13 +966,17 @@ def readings(artifacts: Iterable[Artifact]) -> dict[str, list[str]]:
 
 @dataclass(frozen=True)
 class TableColumns:
-    """How a table is read: the column of each role, those of runs, rows that repeat another's."""
+    """How a table is read: the column of each role, those of runs, rows that repeat another's.
+
+    `turns` has the place of the last turn of an attempt by the place of each, where rows are turns.
+    """
 
     by_role: Columns
     of_runs: list[Column]
     description: str
     is_word: bool
     copies: dict[int, str]
+    turns: dict[int, int]
 
 
 def _columns(artifact: Artifact) -> TableColumns:
@@ -968,16 +992,27 @@ def _columns(artifact: Artifact) -> TableColumns:
     of_runs = [
         path for path in _runs(_states(tables), artifact.fields) if values_of(rows_read, path)
     ]
+    turn, turns = _turns(_states(tables), artifact.fields)
+    if columns.get("repeat") == turn:
+        del columns["repeat"]
     if "repeat" in columns and "repeat" not in chosen:
         is_numbered = False
         with suppress(OSError, ValueError, EOFError):  # reading it all makes the reject
-            is_numbered = is_numbering(_rows(artifact, columns), columns, of_runs)
+            own = turns.get(artifact.path, {})
+            rows = (
+                with_computed(row, columns)
+                for place, row in enumerate(_entries(artifact))
+                if isinstance(row, dict) and own.get(place, place) == place
+            )
+            is_numbered = is_numbering(rows, columns, of_runs)
         if not is_numbered:
             del columns["repeat"]
     table = [with_computed(row, columns) for row in rows_read]
-    description = described(columns, of_runs, table, is_word=together.is_word)
+    description = described(columns, of_runs, table, turn=turn, is_word=together.is_word)
     copies = together.copies.get(artifact.path, {})
-    return TableColumns(columns, of_runs, description, together.is_word, copies)
+    return TableColumns(
+        columns, of_runs, description, together.is_word, copies, turns.get(artifact.path, {})
+    )
 
 
 @lru_cache(maxsize=256)
@@ -992,10 +1027,34 @@ def _runs(
     )
 
 
-def _rows(artifact: Artifact, columns: Columns) -> Iterator[Object]:
-    return (
-        with_computed(entry, columns) for entry in _entries(artifact) if isinstance(entry, dict)
-    )
+@lru_cache(maxsize=256)
+def _turns(
+    files: tuple[tuple[Path, int, int], ...], chosen: tuple[tuple[str, str], ...]
+) -> tuple[Column, dict[Path, dict[int, int]]]:
+    """The column that numbers the turns of attempts, and the last place of each by all places."""
+    together = _decided(files, chosen)
+    wanted = dict(chosen).get(ROWS, "")
+    named = [
+        {name for name in _names(sample(path, score=wanted)) if plain(name) in TURN_NUMBERS}
+        for path in together.columns
+    ]
+    for name in sorted(set.intersection(*named) - set(dict(chosen).values())):
+        attempts = {
+            path: turns_of(
+                ((place, with_computed(row, columns)) for place, row in _placed(path, wanted)),
+                columns,
+                _runs(files, chosen),
+                (name,),
+            )
+            for path, columns in together.columns.items()
+            if "score" in columns and columns.keys() & {"task", "prompt"}
+        }
+        if all(attempts.values()) and end_with_passes(itertools.chain(*attempts.values())):
+            return (name,), {
+                path: {place: rows[-1][0] for rows in own for place, _ in rows}
+                for path, own in attempts.items()
+            }
+    return (), {}
 
 
 def _entries(artifact: Artifact) -> Iterator[Entry]:
@@ -1006,11 +1065,20 @@ def read(artifact: Artifact) -> Readings:
     columns = _columns(artifact)
     yield Setting("read_as", columns.description)
     yield from _settings(artifact.path)
+    turns: dict[int, list[Row]] = defaultdict(list)
     for place, entry in enumerate(_entries(artifact)):
+        last = columns.turns.get(place, place)
         if original := columns.copies.get(place):
             yield Reject(f"repeats the row {original}")
+        elif not isinstance(entry, dict):
+            yield entry
+        elif last != place:
+            turns[last].append(_attempt(entry, columns, place))
+            yield Line()
+        elif place in columns.turns:
+            yield _of_turns([*turns.pop(place, []), _attempt(entry, columns, place)])
         else:
-            yield _attempt(entry, columns, place) if isinstance(entry, dict) else entry
+            yield _attempt(entry, columns, place)
 
 
 def _settings(path: Path) -> Iterator[Setting]:
@@ -1068,6 +1136,38 @@ def _attempt(row: Object, table: TableColumns, place: int) -> Row:
         # A chat that begins with an answer, or a table without prompts: the id says what was asked.
         question=None if request else text(cells, "task"),
     )
+
+
+def _of_turns(turns: Sequence[Row]) -> Row:
+    """The last turn of an attempt with what was asked, answered and spent in all, first to last.
+
+    What the first one scored is a score, too.
+    """
+    first, last = turns[0], turns[-1]
+    request = get(first.value, "responses_create_params", "input")
+    output: list[Any] = []
+    for one in turns:
+        again = items(one.value, "responses_create_params", "input")
+        output += [{"type": "message", **each} for each in again] if again != request else []
+        output += items(one.value, "response", "output")
+    usages = [fields(one.value, "response", "usage") for one in turns]
+    usage = {name: total(number(one, name) for one in usages) for name in usages[-1]}
+    response = {
+        **last.value["response"],
+        **without_empty(usage=usage),
+        **({"output": output} if "output" in last.value["response"] else {}),
+    }
+    value = {
+        **last.value,
+        **without_empty(total_run_time=total(number(one.value, "total_run_time") for one in turns)),
+        "responses_create_params": first.value["responses_create_params"],
+        "response": response,
+        "scores": [
+            *items(last.value, "scores"),
+            {"name": FIRST_TURN, "score": first.value["reward"]},
+        ],
+    }
+    return replace(last, value=value, question=first.question)
 
 
 def _condition(row: Object, path: Column) -> str | None:

@@ -257,6 +257,8 @@ STEP_NUMBERS = frozenset(
     for name in ("step", "turn")
     for end in ("", "_num", "_number", "_no", "_idx", "_index", "_id")
 )
+# What numbers the turns of an attempt whose rows end with the first pass.
+TURN_NUMBERS = STEP_NUMBERS | frozenset("round round_num iteration iteration_num".split())
 OF_A_STEP = frozenset(
     "action actions observation obs response thought tool_call tool_calls".split()
 )
@@ -527,8 +529,15 @@ def _only_verdict(table: Table) -> Column | None:
         if "." not in name and ends_like_score(name) and not is_key_name(name)
     ]
     verdicts = [name for name in named if _last_word(name) in VERDICTS | {"success"}]
-    single = next((names for names in (named, verdicts) if len(names) == 1), None)
-    return None if single is None else (single[0],)
+    single = next((names[0] for names in (named, verdicts) if len(names) == 1), None)
+    # All attempts may fail by the whole of which it is a part: `initial_accuracy`.
+    alike = [path for path in paths(table) if path != (single,) and len(path) == 1]
+    is_part = single is not None and any(
+        _last_word(name) == _last_word(single) and not is_inverse((name,))
+        for (name,) in alike
+        if set(scores_of_values(values_of(table, (name,)))) in ({0.0}, {1.0})
+    )
+    return None if single is None or is_part else (single,)
 
 
 def ends_like_score(name: str) -> bool:
@@ -575,9 +584,20 @@ def _task(table: Table, candidates: Sequence[Column], columns: Columns) -> Colum
     """The column that identifies tasks.
 
     Ids of rows differ even where the question is the same, and a name of the benchmark is the same
-    where questions differ: the task has as many values as there are questions. None if no column
-    does and there is a prompt: it identifies the task itself.
+    where questions differ: the task has as many values as there are questions, or as first turns
+    ask. None if no column does and there is a prompt: it identifies the task itself.
     """
+    turns = [path for path in paths(table) if len(path) == 1 and plain(path[0]) in TURN_NUMBERS]
+    first_turns = [
+        [row for row in table if repeat_of(get(row, *path)) == start]
+        for path in turns
+        for start in (0, 1)
+    ]
+    by_rows = (_task_of(rows, candidates, columns) for rows in (table, *filter(None, first_turns)))
+    return next(filter(None, by_rows), None)
+
+
+def _task_of(table: Table, candidates: Sequence[Column], columns: Columns) -> Column | None:
     varying = [path for path in candidates if n_distinct(table, [path]) > 1]
     n_questions = len({as_json(_question(row, columns)) for row in table})
     # A chat may begin with the same words everywhere: then it says nothing about the task.
@@ -788,6 +808,48 @@ def is_numbering(
     return len(attempts) < len(numbered)
 
 
+def turns_of(
+    rows: Iterable[tuple[int, Mapping[str, Any]]],
+    columns: Columns,
+    of_runs: Sequence[Column],
+    turn: Column,
+) -> list[list[tuple[int, float | None]]]:
+    """The rows of each attempt by place, with their scores, if a column numbers its turns.
+
+    Turns count from 0 or 1, in the order of rows; else there are none.
+    """
+    roles = ("benchmark", "model", "agent", "task" if "task" in columns else "prompt", "repeat")
+    named = [*of_runs, *(columns[role] for role in roles if columns.get(role, turn) != turn)]
+    attempts: dict[int, list[tuple[int, float | None]]] = {}
+    starts: set[int] = set()
+    for place, row in rows:
+        attempt = attempts.setdefault(hash(as_json([get(row, *path) for path in named])), [])
+        number_of_row = repeat_of(get(row, *turn))
+        starts.add(-1 if number_of_row is None else number_of_row - len(attempt))
+        attempt.append((place, score_of(get(row, *columns["score"]))))
+    return list(attempts.values()) if starts in ({0}, {1}) else []
+
+
+def end_with_passes(attempts: Iterable[Sequence[tuple[int, float | None]]]) -> bool:
+    """Whether no attempt goes on after a pass, some do after a failure, and passes end some early.
+
+    Repeats of a task that are independent go on after a pass.
+    """
+    n_turns: Counter[int] = Counter()
+    n_ended: Counter[int] = Counter()
+    for rows in attempts:
+        scores = [score for _, score in rows]
+        if any(score is not None and score >= 1 for score in scores[:-1]):
+            return False
+        n_turns[len(rows)] += 1
+        n_ended[len(rows)] += scores[-1] is not None and scores[-1] >= 1
+    longest = max(n_turns, default=0)
+    n_early = n_turns.total() - n_turns[longest]
+    n_passed_early = n_ended.total() - n_ended[longest]
+    n_several = n_turns.total() - n_turns[1]
+    return min(n_passed_early, n_several) >= LEAST_CROSSED and n_passed_early >= MOSTLY * n_early
+
+
 def n_distinct(table: Table, wanted: Sequence[Column]) -> int:
     return len({as_json([get(row, *path) for path in wanted]) for row in table})
 
@@ -802,11 +864,17 @@ def is_score_name(path: Column) -> bool:
 
 
 def described(
-    columns: Columns, of_runs: Sequence[Column], table: Table, *, is_word: bool = False
+    columns: Columns,
+    of_runs: Sequence[Column],
+    table: Table,
+    *,
+    turn: Column = (),
+    is_word: bool = False,
 ) -> str:
     """How a table is read, in one line: `task = id, score = correct (boolean), ...`.
 
-    Columns without a role come last: they are fields of the rows. `is_word` says that the scores,
+    Columns without a role come last: they are fields of the rows. `turn` numbers the turns of an
+    attempt. `is_word` says that the scores,
     also of tables beside it, are words for true and false.
     """
     by_role = {role: ".".join(columns[role]) for role in SHOWN if role in columns}
@@ -821,6 +889,8 @@ def described(
         listed.append(f"one task per {by}")
     if "repeat" not in columns:
         listed.append("repeats not numbered")
+    if turn:
+        listed.append(f"rows of one attempt are its turns ({'.'.join(turn)}), and the last counts")
     if of_runs:
         listed.append(f"one run per {' and '.join('.'.join(path) for path in of_runs)}")
     taken = {path[0] for path in (*columns.values(), *of_runs)}
