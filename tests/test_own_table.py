@@ -1282,6 +1282,38 @@ def test_documents_of_repeats_in_folders_of_agents(
     assert repeats == (set(numbers) if "A" in runs else {None})
 
 
+def test_documents_under_conditions_are_of_several_runs(tmp_path: Path) -> None:
+    """Each task of a model has each of them once; what goes with them is not said again."""
+    conditions = {
+        "cot": ("plain", "v1.chain"),
+        "tot": ("search", "v1.tree"),
+        "one": ("plain", "v0"),
+    }
+    of_run = [
+        (
+            f"demo/{model}/{condition}-{n}.json",
+            {
+                "item_id": f"g{n}",
+                "model_name": model,
+                "algorithm": f"algorithm.{conditions[condition][1]}",
+                "condition_id": condition,
+                "kind": conditions[condition][0],
+                "final_answer": str(n),
+                "metrics": {"success": int(condition == "tot"), "latency_ms": n},
+            },
+        )
+        for model in ("ash", "oak")
+        for condition in conditions
+        for n in range(6)
+    ]
+    write_documents(tmp_path, of_run)
+    runs = attempts_of_runs(tmp_path)
+    assert {name: len(rows) for name, rows in runs.items()} == {
+        f"demo {model} {condition}": 6 for model in ("ash", "oak") for condition in conditions
+    }
+    assert {reward for _, reward in runs["demo oak tot"]} == {1.0}
+
+
 def test_a_run_that_numbers_attempts_is_the_repeat(tmp_path: Path) -> None:
     """From 0 or 1 on; other numbers are ids of something."""
     for first, repeats in ((1, [1, 2, 3]), (40, [None])):

@@ -176,8 +176,9 @@ NAME_OF_FIGURE = re.compile(
     r"(accuracy|acc|score|reward|pass_rate|success_rate|pass_(at_)?1)(_(mean|avg|overall))?"
 )
 ROUNDED = 0.0005
-# Beside the roles: the column whose rows are read.
+# Beside the roles: the column whose rows are read, and those of the runs of documents, in lines.
 ROWS = "rows"
+RUNS = "runs"
 # Roles whose columns are elsewhere in the row that is made; the others stay columns as well.
 MOVED = ("task", "prompt", "messages", "output", "key", "score")
 
@@ -355,6 +356,8 @@ class Attempts:
     def claims(self) -> Claims:
         """The documents by the folders of their runs."""
         fields = tuple(sorted((role, ".".join(path)) for role, path in self.columns.items()))
+        if of_runs := self._columns_of_runs():
+            fields += ((RUNS, "\n".join(map(".".join, of_runs))),)
         scores = {file: get(row, *self.columns["score"]) for file, row in self.rows.items()}
         values = [value for value in scores.values() if value not in (None, "")]
         judged = [file.path for file, value in scores.items() if score_of(value) is not None]
@@ -371,6 +374,12 @@ class Attempts:
                 above, _, stem = folders[file].rpartition("/")
                 others = tuple(dict.fromkeys((file.path, *beside))) if beside else ()
                 yield Claim(file, Kind.ROLLOUTS, above, stem, beside=others, fields=fields)
+
+    def _columns_of_runs(self) -> list[Column]:
+        folders = self._folders_of_runs()
+        return columns_of_runs(
+            lambda: ((folders[file], row, self.columns) for file, row in self.rows.items())
+        )
 
     def _folders_of_runs(self) -> dict[ListedFile, str]:
         """The folder of each document, without the names in it that say of which task it is."""
@@ -437,7 +446,8 @@ class Attempts:
         """Whether the repeats of each task have different numbers within the folder of a run."""
         folders = self._folders_of_runs()
         rows = ({**row, FOLDER: folders[file]} for file, row in self.rows.items())
-        return "repeat" in self.columns and is_numbering(rows, self.columns, [(FOLDER,)])
+        of_runs = [(FOLDER,), *self._columns_of_runs()]
+        return "repeat" in self.columns and is_numbering(rows, self.columns, of_runs)
 
 
 def _attempts_alone(group: Group, *, is_named: bool) -> Iterator[Attempts]:
@@ -574,6 +584,7 @@ def _decided(
     files: tuple[tuple[Path, int, int], ...], chosen: tuple[tuple[str, str], ...]
 ) -> Together:
     fields = dict(chosen)
+    fields.pop(RUNS, "")
     wanted = fields.pop(ROWS, "")
     tables = {path: sample(path, score=wanted) for path, _, _ in files}
     columns = _columns_of(tables, fields)
@@ -989,8 +1000,11 @@ def _columns(artifact: Artifact) -> TableColumns:
     columns = dict(together.columns[artifact.path])
     chosen = dict(artifact.fields)
     rows_read = sample(artifact.path, score=chosen.get(ROWS, ""))
+    named = [tuple(name.split(".")) for name in chosen.get(RUNS, "").split("\n") if name]
     of_runs = [
-        path for path in _runs(_states(tables), artifact.fields) if values_of(rows_read, path)
+        path
+        for path in (named or _runs(_states(tables), artifact.fields))
+        if values_of(rows_read, path)
     ]
     turn, turns = _turns(_states(tables), artifact.fields)
     if columns.get("repeat") == turn:
@@ -1021,9 +1035,11 @@ def _runs(
 ) -> list[Column]:
     columns = _decided(files, chosen).columns
     return columns_of_runs(
-        (path, with_computed(row, columns[path]), columns[path])
-        for path in columns
-        for _, row in _placed(path, dict(chosen).get(ROWS, ""))
+        lambda: (
+            (path, with_computed(row, columns[path]), columns[path])
+            for path in columns
+            for _, row in _placed(path, dict(chosen).get(ROWS, ""))
+        )
     )
 
 

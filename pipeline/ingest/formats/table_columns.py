@@ -635,14 +635,14 @@ def with_computed(row: Object, columns: Columns) -> Object:
 
 
 def columns_of_runs(
-    rows: Iterable[tuple[Any, Mapping[str, Any], Columns]],
+    rows_of: Callable[[], Iterable[tuple[Any, Mapping[str, Any], Columns]]],
 ) -> list[Column]:
     """The columns that distinguish runs: that of several benchmarks, and conditions.
 
-    Rows come with their table and its columns. Under each of its conditions a model has all tasks
-    of a table equally often; an outcome has another share in every task. A model may have one
-    condition alone. What an object of settings says of attempts at the same tasks are conditions,
-    too.
+    Rows come with their table and its columns, and once more if several columns are to be compared.
+    Under each of its conditions a model has all tasks of a table equally often; an outcome has
+    another share in every task. A model may have one condition alone. What an object of settings
+    says of attempts at the same tasks are conditions, too.
     """
     settings: dict[str, ObjectOfSettings] = {}
     # Of each value how many rows of a model have it, and the sum of the hashes of their tasks:
@@ -653,7 +653,7 @@ def columns_of_runs(
     benchmarks: dict[Column, Counter[str | None]] = {}
     n_rows: Counter[Any] = Counter()
     tables_of: dict[Column, set[Any]] = {}
-    for table, row, columns in rows:
+    for table, row, columns in rows_of():
         n_rows[table] += 1
         if "benchmark" in columns:
             benchmark = text(row, *columns["benchmark"])
@@ -696,7 +696,30 @@ def columns_of_runs(
         if _is_condition(models, first_tasks)
     ]
     of_settings = [(name, one) for name, value in settings.items() for one in value.that_differ()]
+    if len(conditions) > 1:
+        conditions = _distinct((row for _, row, _ in rows_of()), conditions)
     return [*of_benchmarks, *conditions, *of_settings]
+
+
+def _distinct(rows: Iterable[Mapping[str, Any]], conditions: Sequence[Column]) -> list[Column]:
+    """The conditions without those that others say already; of two that say the same the shorter.
+
+    A condition has an id, often a name and settings that go with it.
+    """
+    sets = {tuple(text(row, *path) or "" for path in conditions) for row in rows}
+    values = {path: {one[place] for one in sets} for place, path in enumerate(conditions)}
+
+    def rank(path: Column) -> tuple[int, float]:
+        return -len(values[path]), sum(map(len, values[path])) / len(values[path])
+
+    places = {path: place for place, path in enumerate(conditions)}
+    distinct: list[Column] = []
+    for path in sorted(conditions, key=rank):
+        known = {tuple(one[places[other]] for other in distinct) for one in sets}
+        more = {tuple(one[places[other]] for other in (*distinct, path)) for one in sets}
+        if len(more) > len(known):
+            distinct.append(path)
+    return [path for path in conditions if path in distinct]
 
 
 def _cells(row: Mapping[str, Any]) -> Iterator[tuple[Column, Any]]:
