@@ -22,6 +22,7 @@ from pipeline.errors import InputError
 from pipeline.ingest import discover
 from pipeline.ingest.formats import Line, Reject, Row, Setting, own_table
 from pipeline.ingest.formats.table_columns import described, recognise, score_of
+from pipeline.ingest.formats.table_rows import sample
 from tests.lean import CHECKED, only
 from tests.results import analyzed, call
 
@@ -913,6 +914,63 @@ def test_a_summary_of_a_table_is_not_read_again(tmp_path: Path, is_same: bool) -
     kinds = {one.name: one.kind for one in discover.artifacts((tmp_path,))}
     assert kinds["results.jsonl"] is Kind.ROLLOUTS
     assert kinds["summary.csv"] is (Kind.SKIPPED if is_same else Kind.ROLLOUTS)
+
+
+def by_methods(n: int) -> dict[str, Any]:
+    """Two methods at one question; one has its answer in the output, and fails every third."""
+    return {
+        "id": n,
+        "question": f"What is {n}+{n}?",
+        "answer": str(2 * n),
+        "direct": {"generation": [f"{2 * n}"], "answer": str(2 * n), "score": 1},
+        "cot": {"generation": [f"So {n}."], "answer": str(n), "score": int(n % 3 > 0)},
+        "about": {"level": "easy", "source": "made", "lines": n},
+    }
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "json"])
+def test_objects_of_a_row_that_are_attempts_are_of_several_runs(
+    tmp_path: Path, ending: str
+) -> None:
+    """Each with its own output and answer, and what the row says of the task."""
+    rows = [by_methods(n) for n in range(12)]
+    if ending == "json":
+        (tmp_path / "all.json").write_text(json.dumps(rows))
+    else:
+        write_lines(tmp_path / "all.jsonl", rows)
+    own: dict[str | None, list[Any]] = {}
+    for one in read(tmp_path):
+        own.setdefault(one.variant, []).append(one.value)
+    assert {name: len(values) for name, values in own.items()} == {"direct": 12, "cot": 12}
+    assert [value["reward"] for value in own["cot"]] == [0, 1, 1] * 4
+    cot = own["cot"][4]
+    assert (cot["_ng_task_index"], cot["expected_answer"]) == (4, "8")
+    assert (words(cot["response"]["output"]), cot["extracted_answer"]) == (["So 4."], "4")
+    assert cot["about"] == rows[4]["about"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda row: {**row, "correct": True},
+        lambda row: {**row, "response": "8"},
+        lambda row: {**row, "cot": {"score": 1, "reason": "so"}, "direct": row["cot"]},
+        lambda row: {**row, "id": None, "question": None},
+    ],
+    ids=["a verdict of the row", "an output of the row", "other fields", "no task"],
+)
+def test_other_objects_of_a_row_are_no_attempts(
+    tmp_path: Path, change: Callable[[dict[str, Any]], dict[str, Any]]
+) -> None:
+    """Judges of one answer have scores as well."""
+    write_lines(tmp_path / "all.jsonl", [change(by_methods(n)) for n in range(12)])
+    assert len(sample(tmp_path / "all.jsonl")) == 12
+
+
+def test_the_score_of_one_object_may_be_named(tmp_path: Path) -> None:
+    write_lines(tmp_path / "all.jsonl", [by_methods(n) for n in range(12)])
+    rewards = [row["reward"] for row in attempts(tmp_path, score="cot.score")]
+    assert rewards == [0, 1, 1] * 4
 
 
 def retried(n: int, turn: int, *, n_turns: int) -> dict[str, Any]:

@@ -1214,7 +1214,9 @@ def _transcript(row: Object, cells: Object) -> tuple[list[Object], Object]:
 
 
 def _content(value: Any) -> Any:
-    """Messages as they are, text as text; a number or an object as JSON."""
+    """Messages as they are, text as text, also the only one of a list; anything else as JSON."""
+    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], str):
+        return value[0]
     is_known = isinstance(value, str) or bool(listed_messages(value))
     return value if is_known else as_json(value)
 

@@ -38,6 +38,7 @@ from . import (
 from .table_columns import (
     IDS_OF_TASKS,
     LONGEST_ID,
+    NAMES_OF,
     ROLES,
     Column,
     Columns,
@@ -53,6 +54,11 @@ SAMPLED_ROWS = 200
 LARGEST_KEPT = 8 << 20
 LARGEST_CELL = 16 << 20
 PARQUET_ROWS = 256
+# Rows that show whether they have attempts by several methods.
+SNIFFED_ROWS = 50
+# The column with the name of the method, and that of an answer that was taken from an output.
+NAMES_OF_METHODS = ("method", "condition", "name of the method")
+EXTRACTED = "extracted_answer"
 # The list of rows in a document: {"model": ..., "results": [...]}.
 LISTS = "results data rows samples examples records predictions outputs items".split()
 # Words in the names of lists that have what was done in one attempt.
@@ -107,15 +113,71 @@ def entries(path: Path, score: str = "") -> Iterator[Entry]:
 
     A document that lacks a column that was chosen as the score may have it in rows further down.
     """
+    column = tuple(score.split(".")) if score else ()
     match ending(path):
         case "csv" | "tsv":
             yield from _of_csv(path)
         case "parquet":
-            yield from parquet_rows(path)
+            yield from _apart(parquet_rows(path), column)
         case "json":
-            yield from _of_json(path, tuple(score.split(".")) if score else ())
+            yield from _apart(_of_json(path, column), column)
         case _:
-            yield from objects(path)
+            yield from _apart(objects(path), column)
+
+
+def _apart(rows: Iterator[Entry], score: Column) -> Iterator[Entry]:
+    """The rows; of those that have attempts by several methods, each attempt with the rest."""
+    first = list(itertools.islice(rows, SNIFFED_ROWS))
+    methods = _methods([row for row in first if isinstance(row, dict)])
+    if not methods or score[:1] in [(name,) for name in methods]:
+        yield from itertools.chain(first, rows)
+        return
+    for entry in itertools.chain(first, rows):
+        row = entry if isinstance(entry, dict) else {}
+        by_method = {name: row[name] for name in methods if isinstance(row.get(name), dict)}
+        rest = {name: value for name, value in row.items() if name not in by_method}
+        column = next(name for name in NAMES_OF_METHODS if name not in rest)
+        for method, attempt in by_method.items():
+            yield {**rest, column: method, **_with_extracted(attempt)}
+        if not by_method:
+            yield entry
+
+
+def _with_extracted(attempt: Object) -> Object:
+    """An attempt whose answer beside a longer output is not taken for the key of its task."""
+    outputs = [name for name in attempt if plain(name) in NAMES_OF["output"]]
+    is_extracted = "answer" in outputs and len(outputs) > 1 and EXTRACTED not in attempt
+    return {EXTRACTED if is_extracted and n == "answer" else n: one for n, one in attempt.items()}
+
+
+def _methods(rows: Sequence[Object]) -> list[str]:
+    """The names of objects in rows that are attempts at the task of the row, if there are several.
+
+    They have the same fields, a score and an output among them, and the row has neither.
+    """
+    columns: dict[str, set[str]] = {}
+    for row in rows:
+        for name, value in row.items():
+            if isinstance(value, dict):
+                columns.setdefault(name, set()).update(value)
+    alike = [
+        [name for name, others in columns.items() if others == own] for own in columns.values()
+    ]
+    names = max(alike, key=len, default=[])
+    if len(rows) < LEAST_KEYED or len(names) < LEAST_KEYED:
+        return []
+    for name in names:
+        attempts = [row[name] for row in rows if isinstance(row.get(name), dict)]
+        of_attempts = recognise(attempts, {})
+        is_graded = len(of_attempts.get("score", ())) == 1 and "output" in of_attempts
+        if 2 * len(attempts) < len(rows) or not is_graded:
+            return []
+    rest = [{name: one for name, one in row.items() if name not in names} for row in rows]
+    of_rest = recognise(rest, {})
+    # What is called an answer beside attempts is the key.
+    is_output = "output" in of_rest and plain(of_rest["output"][-1]) not in NAMES_OF["key"]
+    is_task = bool(of_rest.keys() & {"task", "prompt", "messages"})
+    return names if is_task and not is_output and "score" not in of_rest else []
 
 
 def ending(path: Path) -> str:
