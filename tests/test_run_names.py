@@ -56,6 +56,23 @@ def alias_of(model: str | None = None, **benchmarks: list[str]) -> dict[str, str
             ["agent_of_many_words_and_more_retries", "agent_of_many_words_and_more_retries_two"],
             ["retries", "retries_two"],
         ),
+        # A denial is one word with what it denies, and a time has a word before it.
+        (
+            [
+                "no-rag-questions_of_free_form_gemma-3-4b-it_20250529",
+                "rag-questions_of_free_form_gemma-3-4b-it_20250529",
+                "rag-questions_of_free_form_llama-3-8b-it_20250529",
+            ],
+            ["no-rag_gemma-3-4b", "rag_gemma-3-4b", "rag_llama-3-8b"],
+        ),
+        (
+            [
+                "gsm_gpt-4o-mini-2024-07-18_topp1.0_temp0.0_majority1_20240926_221724",
+                "gsm_topp1.0_temp0.0_majority1_20230828_1157",
+                "gsm_topp1.0_temp0.0_majority1_20230828_1200",
+            ],
+            ["gpt-4o-mini", "gsm_1157", "gsm_1200"],
+        ),
         (["x" * 24 + "y" * 24], ["x" * 13 + ".." + "y" * 13]),
         (
             ["short", "a_long_name_of_a_run_that_goes_on_and_on_and_then"],

@@ -31,8 +31,8 @@ TIMES = (r"\g<0>", r"\1\2\3", r"\1\2", r"\2", r"\2\3")
 DATE = re.compile(r"^\d{4}-\d\d-\d\d[-_]")
 # What names end with, from the gap before a word on; neither a version nor a date is cut.
 ENDING = re.compile(r"(?:_|[./ -](?![0-9])).*")
-# What is between the words of a name; a version or a time is one word.
-GAP = re.compile(r"([_/ ]+|-+(?!\d{1,3}(?!\d)))")
+# What is between the words of a name; a version, a time or a denial (`no-tools`) is one word.
+GAP = re.compile(r"([_/ ]+|(?<![_/ -]no)(?<![_/ -]non)(?<![_/ -]not)-+(?!\d{1,3}(?!\d)))")
 # Words that distinguish runs least: times, numbers, hashes.
 NUMBER_LIKE = re.compile(r"-?\d[\dT:.+-]*Z?|(?=.*\d)(?=.*[a-zA-Z])[0-9a-zA-Z.]{16,}")
 # The name of a model is one word: its gaps stand for themselves until names are chosen.
@@ -184,7 +184,10 @@ def worded(names: Sequence[str], shown: Sequence[str], models: Sequence[str | No
         if len(group) > 1:
             same = set.intersection(*(set(parts[name][1::2]) for name in group))
             brief |= {name: _brief(parts[name], common, shared, same) for name in group}
-    brief = {name: alias.translate(SHOWN_GAPS) for name, alias in _evened(brief, parts).items()}
+    brief = {
+        name: _with_first_word(alias, parts[name]).translate(SHOWN_GAPS)
+        for name, alias in _evened(brief, parts).items()
+    }
     uses = Counter(brief.get(name, alias).lower() for name, alias in zip(names, shown, strict=True))
     wanted = [brief.get(name) or alias for name, alias in zip(names, shown, strict=True)]
     # A name that has all its words in another one looks like that run without something.
@@ -196,6 +199,14 @@ def worded(names: Sequence[str], shown: Sequence[str], models: Sequence[str | No
     return [
         own if uses[own.lower()] == 1 else alias for own, alias in zip(wanted, shown, strict=True)
     ]
+
+
+def _with_first_word(alias: str, parts: Sequence[str]) -> str:
+    """A short name; one that begins with a time or a number comes after the first word of all."""
+    begins = GAP.split(f"_{alias}")[2]
+    is_number = NUMBER_LIKE.fullmatch(begins) and not NUMBER_LIKE.fullmatch(parts[1])
+    whole = f"{parts[1]}_{alias}"
+    return whole if is_number and len(whole) <= LONGEST else alias
 
 
 def _evened(brief: dict[str, str], parts: dict[str, list[str]]) -> dict[str, str]:
