@@ -1074,6 +1074,27 @@ def test_runs_that_give_the_same_answers(n_tasks: int, other: str, is_found: boo
     assert alike == ([expected] if is_found else [])
 
 
+@together.each((7, True), (2, False))
+def test_runs_that_give_the_same_answers_with_other_grades(n_words: int, is_found: bool) -> Batch:
+    """Answers of a few words may be alike by chance; signs of both runs are tested."""
+
+    def run(graded: int) -> list[Row]:
+        return [
+            rollout(
+                task, 0, output=wrote(f"a{task % (2 * n_words)}"), reward=float(task % 2 > graded)
+            )
+            for task in range(14)
+        ]
+
+    found = yield {"a": run(0), "b": [*run(0)[:-1], *run(1)[-1:]]}
+    alike = found.rows("""
+        select run_id, other_runs, n_attempts, n_all_attempts from findings
+        where kind = 'other_grades'
+    """)
+    assert alike == ([(f"{found.name}_a", [f"{found.name}_b"], 14, 28)] if is_found else [])
+    assert not found.rows("select run_id from findings where kind = 'same_answers'")
+
+
 @together.each(("abcd", 6, True), ("ab", 4, False))
 def test_runs_of_the_same_bytes_are_one_sample(names: str, n_rows: int, is_found: bool) -> Batch:
     """Three files are the same and a fourth is not; four rows may be equal by chance."""

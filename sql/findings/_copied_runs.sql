@@ -1,5 +1,6 @@
 -- Runs that are the same sample as others of their benchmark; the first by name is among them.
--- They have the same files (`copies`), or the same answers, word by word, and rewards (`same_answers`).
+-- They have the same files (`copies`), or the same answers, word by word, and rewards (`same_answers`)
+-- or other rewards (`other_grades`).
 -- grain: run_id, kind
 -- looks at: run
 -- kind: table
@@ -34,7 +35,8 @@ answers as (
         bit_xor(mixed_hash(
             task_id || chr(31) || rollout_index || chr(31) || coalesce(reward::varchar, ''),
             coalesce(answer, final_text)
-        )) as content
+        )) as content,
+        bit_xor(mixed_hash(task_id || chr(31) || rollout_index, coalesce(answer, final_text))) as words
     from staging.rollouts
     left join staging.final_texts using (record_id)
     group by run_id
@@ -49,7 +51,8 @@ every as (
         'copies' as kind,
         n_rows as n_attempts,
         contents,
-        content
+        content,
+        null as grades
     from copied_files
     inner join copied_rows using (run_id)
     union all
@@ -58,7 +61,17 @@ every as (
         'same_answers' as kind,
         n_attempts,
         [] as contents,
-        content
+        content,
+        null as grades
+    from answers
+    union all
+    select
+        run_id,
+        'other_grades' as kind,
+        n_attempts,
+        [] as contents,
+        words as content,
+        content as grades
     from answers
 )
 select
@@ -70,4 +83,4 @@ select
 from every
 inner join staging.run_benchmarks using (run_id)
 window alike as (partition by benchmark, kind, n_attempts, contents, content)
-qualify count(*) over alike > 1
+qualify count(*) over alike > 1 and (kind <> 'other_grades' or min(grades) over alike < max(grades) over alike)

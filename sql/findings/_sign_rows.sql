@@ -18,7 +18,7 @@ with attempts as (
     from staging.rollouts
     inner join staging.run_benchmarks using (run_id)
     -- What happened once is tested once.
-    where run_id not in (select run_id from staging.copied_runs where run_id <> first_run)
+    where run_id not in (select run_id from staging.copied_runs where run_id <> first_run and kind <> 'other_grades')
 ),
 -- A test that few tasks have is compared within them.
 shared_checks as (

@@ -198,7 +198,9 @@ copies as (
     from staging.copied_runs
     where kind = 'copies' or benchmark not in (select benchmark from staging.copied_runs where kind = 'copies')
     group by benchmark, kind, first_run
-    qualify row_number() over (partition by benchmark order by n_all_attempts desc, first_run) = 1
+    qualify row_number() over (
+        partition by benchmark, kind = 'other_grades' order by n_all_attempts desc, first_run
+    ) = 1
 ),
 -- Failures whose answer is the key, where that decides nearly all others: the verdict may be wrong.
 keyed as (
