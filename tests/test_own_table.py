@@ -1055,17 +1055,19 @@ def test_a_file_with_other_grades_for_the_same_answers_is_read(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("chosen", [{}, {"score": "correct"}], ids=["guessed", "named"])
+@pytest.mark.parametrize("column", ["raw_response", "response"])
 def test_a_table_with_further_columns_and_one_in_another_form_are_the_same_attempts(
-    tmp_path: Path, chosen: dict[str, str]
+    tmp_path: Path, column: str, chosen: dict[str, str]
 ) -> None:
     """Also where most answers are alike, and where the score is named; other attempts are read."""
     rows = [answered(n, refused=n % 4 > 0) for n in range(40)]
+    rows = [{column: row.pop("raw_response"), **row} for row in rows]
     for folder in ("plain", "graded", "other"):
         (tmp_path / folder).mkdir()
     write_lines(tmp_path / "plain" / "of.jsonl", rows)
     write_cells(tmp_path / "plain" / "of.csv", rows, ",")
     write_lines(tmp_path / "graded" / "of.jsonl", [{**row, "note": "seen"} for row in rows])
-    others = [{**row, "raw_response": f"{row['raw_response']} Or not."} for row in rows]
+    others = [{**row, column: f"{row[column]} Or not."} for row in rows]
     write_lines(tmp_path / "other" / "of.jsonl", others)
     found = discover.artifacts((tmp_path,), table_fields=chosen)
     assert [one.name for one in found if not one.skipped] == ["graded/of.jsonl", "other/of.jsonl"]

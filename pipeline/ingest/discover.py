@@ -199,11 +199,10 @@ def _own_tables(
     has_results = any(kind is Kind.ROLLOUTS and file not in named for file, kind in kinds.items())
     unnamed = [file for file in candidates if file not in named]
     read = [] if has_results else unnamed
-    tables = [
-        *own_table.claims(named, chosen, is_named=True),
-        # Who names a column says that these are tables of results.
-        *own_table.claims(read, chosen, is_named="score" in chosen, is_folder=True),
-    ]
+    # Who names a column says that all are tables of results.
+    are_results = [*named, *(read if "score" in chosen else ())]
+    wanted = [file for file in named if file.path in named_files]
+    tables = list(own_table.claims([*named, *read], chosen, named=are_results, wanted=wanted))
     is_known = any(kinds[file] in NOT_ROWS and unread.reason(file) for file in candidates)
     is_unread = not tables and not has_results and candidates and not is_known
     if is_unread or (tables and own_table.unknown_columns([*named, *read], chosen)):

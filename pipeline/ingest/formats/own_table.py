@@ -184,18 +184,22 @@ MOVED = ("task", "prompt", "messages", "output", "key", "score")
 
 
 def claims(
-    files: Files, chosen: Mapping[str, str], *, is_named: bool, is_folder: bool = False
+    files: Files,
+    chosen: Mapping[str, str],
+    *,
+    named: Collection[ListedFile],
+    wanted: Collection[ListedFile] = (),
 ) -> Claims:
-    """The tables with scores; a table that nobody named must also have something to score.
+    """The tables with scores; one that is not `named` must also have something to score.
 
-    Documents that are one attempt each are one table. Of a folder, copies are not read.
+    Documents that are one attempt each are one table. Copies are read only if they are `wanted`.
     """
     _states.cache_clear()
     tables, documents = _groups(files, chosen)
     own: dict[ListedFile, Columns] = {}
     claimed: dict[ListedFile, Claim] = {}
     for group in tables:
-        scored = group.scored(is_named=is_named)
+        scored = group.scored(is_named=not group.rows.keys().isdisjoint(named))
         paths = paths_of(group.rows) if len(group.rows) > 1 else ()
         for file, columns in group.columns.items():
             if "score" in columns and _names(group.rows[file]) in scored:
@@ -204,8 +208,12 @@ def claims(
                 claimed[file] = Claim(
                     file, Kind.ROLLOUTS, file.folder, stem, beside=paths, fields=group.fields
                 )
-    skipped = dict.fromkeys(_repeated(own), REPEATS) if is_folder else {}
-    attempts = [one for group in documents for one in _attempts_alone(group, is_named=is_named)]
+    skipped = dict.fromkeys(_repeated(own) - set(wanted), REPEATS)
+    attempts = [
+        one
+        for group in documents
+        for one in _attempts_alone(group, is_named=not group.rows.keys().isdisjoint(named))
+    ]
     rest = {file: columns for file, columns in own.items() if file not in skipped}
     shown_by = [_shown(one, rest) for one in attempts]
     skipped |= dict.fromkeys(itertools.chain.from_iterable(filter(None, shown_by)), DOCUMENTS)
