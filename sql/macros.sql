@@ -439,7 +439,7 @@ create or replace macro first_telling(found) as
     )[1];
 
 -- The line of a traceback that says what was raised, wherever it is in a text; none where nothing shows
--- where it was raised. Of a text that was shortened (`checks`), this line stands behind the gap.
+-- where it was raised. Of a text that was shortened (`checks`), this line is behind the gap.
 create or replace macro raised_error(text) as
     case
         when contains(text, ', line ') or regexp_matches(text, ' … [A-Za-z_][\w.]*(?:Error|Exception)\b')
