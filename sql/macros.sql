@@ -522,6 +522,14 @@ create or replace macro error_message(text) as
         )
     )[1];
 
+-- A message without the name of its own task, also as a part of the name of a trial.
+create or replace macro without_task(message, task) as
+    if(
+        length(task) >= 6 and regexp_matches(task, '[^\d.]') and contains(message, task),
+        regexp_replace(replace(message, task, '<task>'), '<task>__\w+', '<task>', 'g'),
+        message
+    );
+
 -- A message without what differs from one time to the next but its numbers, which are addresses, quoted
 -- words, paths and ids. Names of JSON fields stay, in quotes that no text holds until the end, so that
 -- what is left are words of the message. Straight quotes far apart are no pair; curved ones always are, and

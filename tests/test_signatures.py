@@ -52,6 +52,21 @@ def test_same_error(messages: list[str], macro: Macro) -> None:
     assert len({macro("error_signature", message) for message in messages}) == 1
 
 
+def test_a_message_does_not_name_its_own_task(macro: Macro) -> None:
+    """Nor its trial; a task that is a number or a short word may be a word of the message."""
+    message = "no container for sort-files in jobs/sort-files__3yod5mz"
+    assert macro("without_task", message, "sort-files") == "no container for <task> in jobs/<task>"
+    assert macro("without_task", "exit code 137", "137") == "exit code 137"
+
+
+def test_the_error_of_a_shortened_explanation(macro: Macro) -> None:
+    """The words that say where it was raised may have been cut."""
+    whole = 'File "a.py", line 3, in f\n    f(x)\nTypeError: no x'
+    for text in (whole, 'FAIL [sums]: File "a.py", l … TypeError: no x'):
+        assert macro("raised_error", text) == "TypeError: no x"
+    assert macro("raised_error", "TypeError: no x") is None
+
+
 @pytest.mark.parametrize("messages", APART, ids=lambda messages: messages[0][:30])
 def test_different_errors(messages: list[str], macro: Macro) -> None:
     """Other words, or other fields of an answer, are another error."""

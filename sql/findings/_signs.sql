@@ -336,7 +336,7 @@ raised as (
             benchmark,
             true as is_field,
             path as name,
-            error_excerpt(error_message(coalesce(traceback, value))) as excerpt
+            error_excerpt(without_task(error_message(coalesce(traceback, value)), task_id)) as excerpt
         from staging.entries
         inner join rollouts using (record_id)
         where
@@ -354,7 +354,7 @@ raised as (
             benchmark,
             false as is_field,
             source as name,
-            error_excerpt(raised_error(message)) as excerpt
+            error_excerpt(without_task(raised_error(message), task_id)) as excerpt
         from main.checks
         inner join rollouts using (run_id, task_id, rollout_index)
         where not is_passed and raised_error(message) is not null
