@@ -741,7 +741,7 @@ def test_a_change_that_is_not_shown_says_so_beside_its_interval(tmp_path: Path) 
         f"{name}_rollouts.jsonl": [rollout(t, 0, reward=float(t >= n)) for t in range(10)]
         for name, n in (("a", 4), ("b", 0))
     }
-    with all_empty_but("comparisons", "run_metrics"):
+    with all_empty_but("comparisons", "report.headlines"):
         outcome = call("analyze", write(tmp_path / "results", files), "--out", tmp_path / "out")
     decision = "not shown to differ (sign-flip test over tasks, p = 0.125)"
     assert f"(95% CI +3.1 to +76.9), {decision}\n" in outcome.stdout

@@ -268,7 +268,7 @@ def overview(folder: Path, files: dict[str, list[Row]], *, is_whole: bool = Fals
         "pipeline.run.report.texts",
         lambda _source, content, **_: {"report.md": report.document(content).text},
     )
-    with drafted, nullcontext() if is_whole else all_empty_but(*NEEDS):
+    with drafted, nullcontext() if is_whole else all_empty_but(*NEEDS, "report.headlines"):
         text = (analyzed(folder, files).path.parent / "report.md").read_text(encoding="utf-8")
     return re.sub(r" *<!--.*?-->\n?", "", text, flags=re.DOTALL)
 
