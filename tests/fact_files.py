@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.lean import named
 from tests.results import Content, Results, analyzed
 
 FOLDER = Path(__file__).parent / "facts"
@@ -59,13 +60,18 @@ def facts(name: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("fact", actual, ids=[fact.says for fact in actual])
 
 
-def facts_of(files: Mapping[str, Content], name: str, *, needs: Sequence[str]) -> Any:
-    """A test for each fact of a file about these results, which are analyzed once."""
+def facts_of(files: Mapping[str, Content], name: str) -> Any:
+    """A test for each fact of a file about these results, which are analyzed once.
+
+    Only the relations that its queries name are made, and what must hold of any input is checked.
+    """
     results: list[Results] = []
 
     @facts(name)
     def test(fact: Fact, tmp_path_factory: pytest.TempPathFactory) -> None:
         if not results:
+            queries = (query for each in read(name) for query, _ in each.queries)
+            needs = ("assertions.fail", *named(*queries))
             results.append(analyzed(tmp_path_factory.mktemp(name), files, needs=needs))
         fact.check(results[0])
 

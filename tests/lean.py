@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -40,11 +41,29 @@ RECORDED = (*LOADED, "reported_checks")
 CHECKED = (*RECORDED, "run_metrics", "comparison_tasks")
 
 
+NAMED = re.compile(r"\b(?:from|join) ((?:report\.|staging\.|assertions\.)?[a-z_]+)\b(?!\()")
+
+
 @cache
+def _every() -> list[Relation]:
+    return relations.relations(SQL_DIR, computed_relations(Profile()))
+
+
+_columns: dict[str, str] = {}
+
+
 def columns_of_all() -> dict[str, str]:
     """The columns that an analysis with every relation has remembered: planning them takes long."""
-    every = relations.relations(SQL_DIR, computed_relations(Profile()))
-    return relations.known_columns(SQL_DIR, every)
+    # Where nothing was analyzed before, another test may do so at any time.
+    if not _columns:
+        _columns.update(relations.known_columns(SQL_DIR, _every()))
+    return _columns
+
+
+def named(*queries: str) -> list[str]:
+    """The relations that queries name, apart from their own steps."""
+    known = {relation.name.removeprefix("main.") for relation in _every()}
+    return sorted(known.intersection(NAMED.findall(" ".join(queries))))
 
 
 NO_NOTICES = "select '' as check_name, '' as subject, '' as message, '' as hint where false"
@@ -61,12 +80,11 @@ def only(*names: str) -> Iterator[None]:
     def pruned(sql_dir: Path, made: Any = ()) -> list[Relation]:
         every = whole(sql_dir, made)
         wanted = with_all_read(every, names)
-        chosen = [relation for relation in every if relation.name in wanted]
-        for relation in every:
-            if relation.name.startswith("assertions."):
-                can_be_asked = set(relation.reads) <= wanted
-                chosen.append(relation if can_be_asked else replace(relation, query=NO_NOTICES))
-        return chosen
+        return [
+            relation if set(relation.reads) <= wanted else replace(relation, query=NO_NOTICES)
+            for relation in every
+            if relation.name in wanted or relation.name.startswith("assertions.")
+        ]
 
     with (
         mock.patch.object(relations, "relations", pruned),

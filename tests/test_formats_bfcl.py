@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from tests.fact_files import facts_of
-from tests.lean import RECORDED
 from tests.results import Content, Results, Row, analyzed, lines
 
 
@@ -88,9 +87,7 @@ FILES: dict[str, Content] = {
 
 
 # Four models, one with a line that cannot be read.
-test_results_and_scores = facts_of(
-    FILES, "bfcl", needs=(*RECORDED, "events", "failure_notes", "expected_calls")
-)
+test_results_and_scores = facts_of(FILES, "bfcl")
 
 
 @pytest.mark.slow
@@ -141,7 +138,7 @@ def scored(tmp_path_factory: pytest.TempPathFactory) -> Results:
     old = "gorilla_openfunctions_v1_test_relevance_result.json"
     files[f"result/old/{old}"] = [attempt(f"relevance_{n}", "[f(a=1)]") for n in range(3)]
     files["score/old/relevance_score.json"] = [header(1, 3), *failures]
-    needs = (*RECORDED, "health_findings")
+    needs = ("rollouts", "runs", "health_findings")
     return analyzed(tmp_path_factory.mktemp("scored"), files, needs=needs)
 
 

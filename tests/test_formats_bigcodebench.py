@@ -5,9 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from tests.fact_files import facts_of
-from tests.lean import RECORDED
-
-NEEDS = (*RECORDED, "signs")
 
 TRACE = 'Traceback (most recent call last):\n  File "__test__.py", line 7, in {test}\n{error}\n'
 HARD = "org--m-8b--main--bigcodebench-hard-complete--vllm-0-1-sanitized_calibrated"
@@ -60,4 +57,4 @@ def files() -> dict[str, Any]:
     }
 
 
-test_run = facts_of(files(), "bigcodebench", needs=NEEDS)
+test_run = facts_of(files(), "bigcodebench")

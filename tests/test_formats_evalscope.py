@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 from tests.fact_files import facts_of
-from tests.lean import RECORDED
 from tests.results import Content, Row, lines
 
 THOUGHT = [{"type": "reasoning", "reasoning": "hm"}, {"type": "text", "text": "it is 7"}]
@@ -89,4 +88,4 @@ FILES: dict[str, Content] = {
 
 
 # Two subsets, repeats, and a dataset without a report.
-test_reviews = facts_of(FILES, "evalscope", needs=(*RECORDED, "events", "checks"))
+test_reviews = facts_of(FILES, "evalscope")

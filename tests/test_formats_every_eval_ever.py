@@ -73,7 +73,7 @@ def files() -> dict[str, Any]:
     }
 
 
-test_samples = facts_of(files(), "every_eval_ever", needs=NEEDS)
+test_samples = facts_of(files(), "every_eval_ever")
 
 
 def test_instances_without_results(tmp_path: Path) -> None:

@@ -11,10 +11,7 @@ import pytest
 from pipeline.ingest.formats import harbor
 from tests.case_files import cases, filled
 from tests.fact_files import facts_of
-from tests.lean import CHECKED
 from tests.results import Row, analyzed
-
-NEEDS = (*CHECKED, "checks", "events", "expected", "task_prompts")
 
 
 def trial(task: str, name: str, reward: Any, *, agent: str = "solver", **more: Any) -> Row:
@@ -99,7 +96,7 @@ def files() -> dict[str, Any]:
     }
 
 
-test_job = facts_of(files(), "harbor", needs=NEEDS)
+test_job = facts_of(files(), "harbor")
 
 
 def test_a_folder_called_tasks_names_no_benchmark() -> None:
@@ -159,7 +156,7 @@ def job_without_trials() -> dict[str, Any]:
 
 
 test_figures_of_trials_that_are_not_here = pytest.mark.slow(
-    facts_of(job_without_trials(), "harbor_lost", needs=(*NEEDS, "report.strips"))
+    facts_of(job_without_trials(), "harbor_lost")
 )
 
 
@@ -216,7 +213,6 @@ test_a_job_that_was_stopped = pytest.mark.slow(
     facts_of(
         stopped_jobs() | sorted_trials(),
         "harbor_stopped",
-        needs=(*NEEDS, "reported_checks", "findings", "report.gaps"),
     )
 )
 
@@ -229,7 +225,7 @@ ALONE = {
     "t/a.trajectory.cont-1.json": FURTHER,
     "t/b.trajectory.json": '{"schema_version": "ATIF-v1.2"}',
 }
-test_trajectories_alone = pytest.mark.slow(facts_of(ALONE, "atif_alone", needs=NEEDS))
+test_trajectories_alone = pytest.mark.slow(facts_of(ALONE, "atif_alone"))
 
 
 @pytest.mark.slow
@@ -252,7 +248,7 @@ def test_jobs_of_one_task_are_one_run(tmp_path: Path) -> None:
     inputs["jobs/gpt-plain-fix_queue-rep1/result.json"] = [
         {"n_total_trials": 1, "stats": {"evals": {"solver__m__deeds": {"metrics": [{"mean": 0}]}}}}
     ]
-    results = analyzed(tmp_path, inputs, needs=NEEDS)
+    results = analyzed(tmp_path, inputs, needs=["rollouts"])
     counted = results.rows("select run_id, count(*) from rollouts group by all order by all")
     assert counted == [
         ("gpt-plain-rep1", 2),
@@ -274,7 +270,7 @@ def test_trials_in_folders_of_their_tasks(tmp_path: Path) -> None:
                 trial(f"org/{task}", f"{task}__{place}", place)
             ]
             inputs[f"{folder}/grader.json"] = [{"gate": "closed"}]
-    results = analyzed(tmp_path, inputs, needs=NEEDS)
+    results = analyzed(tmp_path, inputs, needs=["rollouts"])
     counted = results.rows("select run_id, count(*), sum(reward) from rollouts group by all")
     assert counted == [("gpt-5", 4, 2.0)]
     assert results.rows("select distinct verifier ->> '$.grader.gate' from rollouts") == [

@@ -7,7 +7,6 @@ from typing import Any
 
 from pipeline.ingest.formats import helm
 from tests.fact_files import facts_of
-from tests.lean import RECORDED
 from tests.results import Content, Row
 
 TYPOS = {"name": "typos", "robustness": True, "fairness": False, "prob": 0.1}
@@ -117,7 +116,7 @@ FILES: dict[str, Content] = {
 
 
 # A run with trials, splits and a perturbation, and one with a request for each choice.
-test_runs = facts_of(FILES, "helm", needs=(*RECORDED, "events", "checks"))
+test_runs = facts_of(FILES, "helm")
 
 
 def test_main_metrics_are_known_once() -> None:

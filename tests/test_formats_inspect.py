@@ -19,10 +19,7 @@ from pipeline.ingest import formats
 from pipeline.ingest.formats import Expected, Reject, Row, inspect_ai, packed
 from tests.case_files import filled
 from tests.fact_files import facts_of
-from tests.lean import RECORDED
 from tests.results import Results, analyzed, rollout
-
-NEEDS = (*RECORDED, "checks", "events")
 
 
 def sample(task: Any, epoch: int = 1, value: Any = "C", **more: Any) -> dict[str, Any]:
@@ -125,7 +122,7 @@ def files() -> dict[str, Any]:
     }
 
 
-test_log = facts_of(files(), "inspect", needs=NEEDS)
+test_log = facts_of(files(), "inspect")
 
 
 @pytest.mark.parametrize(
@@ -385,9 +382,7 @@ def cut_down() -> dict[str, Any]:
     return {"cut.json": json.dumps(cut)}
 
 
-test_figures_of_a_log_that_was_cut_down = pytest.mark.slow(
-    facts_of(cut_down(), "inspect_cut", needs=RECORDED)
-)
+test_figures_of_a_log_that_was_cut_down = pytest.mark.slow(facts_of(cut_down(), "inspect_cut"))
 
 
 def test_a_log_of_part_of_its_dataset(tmp_path: Path) -> None:
@@ -411,9 +406,7 @@ def gym_and_inspect() -> dict[str, Any]:
 
 
 test_a_run_of_gym_and_one_of_inspect_compare = pytest.mark.slow(
-    facts_of(
-        gym_and_inspect(), "inspect_compared", needs=(*RECORDED, "comparisons", "comparison_tasks")
-    )
+    facts_of(gym_and_inspect(), "inspect_compared")
 )
 
 
@@ -925,7 +918,7 @@ def more_logs() -> dict[str, bytes]:
     return logs
 
 
-test_more_logs = pytest.mark.slow(facts_of(more_logs(), "inspect_more", needs=NEEDS))
+test_more_logs = pytest.mark.slow(facts_of(more_logs(), "inspect_more"))
 
 
 @pytest.mark.slow
@@ -944,7 +937,7 @@ def test_asked_instead_of_the_input(tmp_path: Path) -> None:
         head = header(*(one["id"] for one in samples), epochs=1)
         head["eval"]["model"] = f"openai/{run}"
         files[f"{run}.eval"] = archive(log(*samples, head=head))
-    results = analyzed(tmp_path, files, needs=(*NEEDS, "comparisons", "task_prompts"))
+    results = analyzed(tmp_path, files, needs=("comparisons", "task_prompts"))
     prompts = results.rows("select distinct task_id, prompt from task_prompts order by all")
     assert prompts == [(f"t{task}", f"Find the flag of machine {task}.") for task in range(6)]
     paired = results.rows(

@@ -10,7 +10,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tests.fact_files import facts_of
-from tests.lean import RECORDED
 from tests.results import Content, Row
 
 OLD, NEW = "2025-05-13T16-20-44.021299", "2025-11-05T14-43-47.148527"
@@ -97,4 +96,4 @@ FILES: dict[str, Content] = {
 
 
 # Two evaluations of one model.
-test_details = facts_of(FILES, "lighteval", needs=(*RECORDED, "events", "checks"))
+test_details = facts_of(FILES, "lighteval")

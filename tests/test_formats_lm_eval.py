@@ -13,11 +13,9 @@ from pipeline.ingest import formats
 from pipeline.ingest.formats import lm_eval, lm_eval_sample
 from tests.case_files import filled
 from tests.fact_files import facts_of
-from tests.lean import RECORDED
 from tests.results import Row, analyzed, lines, write
 
 TIME = "2026-01-02T03-04-05.678"
-NEEDS = (*RECORDED, "checks")
 
 
 def sample(doc: int, score: Any, of_filter: str = "none", **more: Any) -> Row:
@@ -50,7 +48,7 @@ def files() -> dict[str, Any]:
     }
 
 
-test_samples = facts_of(files(), "lm_eval", needs=NEEDS)
+test_samples = facts_of(files(), "lm_eval")
 
 
 def grouped() -> dict[str, Any]:
@@ -76,7 +74,7 @@ def grouped() -> dict[str, Any]:
     }
 
 
-test_groups = facts_of(grouped(), "lm_eval_groups", needs=NEEDS)
+test_groups = facts_of(grouped(), "lm_eval_groups")
 
 
 def test_a_group_is_one_run_only_of_one_metric(tmp_path: Path) -> None:
@@ -108,9 +106,7 @@ def repeated() -> dict[str, Any]:
     return {f"org__tiny/samples_sums_{TIME}.jsonl": rows}
 
 
-test_repeats_of_a_row = pytest.mark.slow(
-    facts_of(repeated(), "lm_eval_repeats", needs=("rollouts", "events"))
-)
+test_repeats_of_a_row = pytest.mark.slow(facts_of(repeated(), "lm_eval_repeats"))
 
 
 def old(doc: int, score: float, answer: str) -> Row:
@@ -133,9 +129,7 @@ def unfiltered() -> dict[str, Any]:
     }
 
 
-test_rows_that_name_no_filter = pytest.mark.slow(
-    facts_of(unfiltered(), "lm_eval_unfiltered", needs=NEEDS)
-)
+test_rows_that_name_no_filter = pytest.mark.slow(facts_of(unfiltered(), "lm_eval_unfiltered"))
 
 
 @pytest.mark.slow
@@ -148,7 +142,7 @@ def test_what_a_fork_measures(tmp_path: Path) -> None:
     ]
     files = {f"m/samples_sums_{TIME}.jsonl": rows}
     query = "select task_id, input_tokens, output_tokens, duration_s from rollouts order by all"
-    assert analyzed(tmp_path, files, needs=NEEDS).rows(query) == [
+    assert analyzed(tmp_path, files, needs=["rollouts"]).rows(query) == [
         ("0", 700, 5, 0.055),
         ("1", None, None, None),
     ]
@@ -239,7 +233,7 @@ def test_a_name_before_the_task(tmp_path: Path) -> None:
         "m/samples_own_sums.jsonl": SAMPLES,
         "m/results_own.json": json.dumps(results("sums", **{"exact_match,none": 0.5})),
     }
-    actual = analyzed(tmp_path, files, needs=RECORDED)
+    actual = analyzed(tmp_path, files, needs=["runs"])
     assert actual.rows("select benchmark, model, reported_score from runs") == [
         ("sums", "org/tiny", 0.5)
     ]
@@ -353,7 +347,7 @@ def test_a_template_does_not_change_the_question(tmp_path: Path) -> None:
             ("chat", "<|user|>What is {} + 1?<|end|>"),
         )
     }
-    actual = analyzed(tmp_path, files, needs=(*NEEDS, "comparison_tasks", "comparison_settings"))
+    actual = analyzed(tmp_path, files, needs=("comparison_tasks", "comparison_settings"))
     assert actual.rows("select distinct pairing from comparison_tasks") == [("verified",)]
     assert actual.rows("""
         select base_value, candidate_value, n_tasks from comparison_settings
@@ -384,5 +378,5 @@ def test_another_metric_is_chosen_by_its_name(tmp_path: Path) -> None:
     files = {f"m/samples_sums_{TIME}.jsonl": rows}
     profile = tmp_path / "blade.toml"
     profile.write_text('[fields]\nreward = "f1"\n', encoding="utf-8")
-    actual = analyzed(tmp_path, files, needs=NEEDS, profile=profile)
+    actual = analyzed(tmp_path, files, needs=["rollouts"], profile=profile)
     assert actual.column("select reward from rollouts") == [0.5] * 3

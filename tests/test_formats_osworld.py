@@ -11,7 +11,6 @@ import pytest
 from pipeline.artifact import Kind
 from pipeline.ingest import discover
 from tests.fact_files import facts_of
-from tests.lean import RECORDED
 from tests.results import Results, analyzed
 
 RUN = "results/pyautogui/screenshot/m-7b"
@@ -62,7 +61,7 @@ FILES = {
 }
 
 
-test_attempts = facts_of(FILES, "osworld", needs=RECORDED)
+test_attempts = facts_of(FILES, "osworld")
 
 
 MODELS = (

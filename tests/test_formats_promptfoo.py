@@ -8,10 +8,7 @@ from typing import Any
 import pytest
 
 from tests.fact_files import facts_of
-from tests.lean import CHECKED
 from tests.results import Row, analyzed
-
-NEEDS = (*CHECKED, "checks")
 
 
 def result(test: int, place: int, city: str, *, is_passed: bool, **more: Any) -> Row:
@@ -118,7 +115,7 @@ def files() -> dict[str, Any]:
     }
 
 
-test_runs = facts_of(files(), "promptfoo", needs=NEEDS)
+test_runs = facts_of(files(), "promptfoo")
 
 
 DENIED = "API call error: 401 Unauthorized"
@@ -153,7 +150,9 @@ def test_a_pattern_that_ends_in_a_line_break_shows_it(tmp_path: Path) -> None:
     checks = [{"pass": False, "assertion": {"type": "regex", "value": "a b\n"}}]
     row = result(0, 0, "Rome", is_passed=False, gradingResult={"componentResults": checks})
     results = analyzed(
-        tmp_path, {"results.json": [{"evalId": "e", "results": {"results": [row]}}]}, needs=NEEDS
+        tmp_path,
+        {"results.json": [{"evalId": "e", "results": {"results": [row]}}]},
+        needs=["checks"],
     )
     assert ("regex: a b\\n",) in results.rows("select check_name from checks")
 
@@ -171,7 +170,7 @@ def test_sampling_is_the_provider_s(tmp_path: Path) -> None:
     rows = [result(0, place, "Rome", is_passed=True) for place in (0, 2)]
     rows += [{**rows[0], "provider": {"id": name}, "promptIdx": 9} for name in ("echo", "two")]
     whole = {"evalId": "e", "results": {"results": rows}, "config": {"providers": providers}}
-    actual = analyzed(tmp_path, {"output.json": [whole]}, needs=NEEDS)
+    actual = analyzed(tmp_path, {"output.json": [whole]}, needs=["runs"])
     assert actual.rows("select model, sampling::varchar from runs order by all") == [
         ("echo", "{}"),
         ("local", '{"temperature": 0.0}'),

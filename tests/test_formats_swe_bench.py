@@ -14,10 +14,7 @@ from pipeline.artifact import Kind
 from pipeline.ingest import discover, formats
 from pipeline.ingest.formats import swe_bench, swe_transcripts
 from tests.fact_files import facts_of
-from tests.lean import RECORDED
 from tests.results import Results, Row, analyzed, lines, write
-
-NEEDS = (*RECORDED, "checks")
 
 
 def prediction(instance: str, patch: str | None = "diff --git a/x b/x", **more: Any) -> Row:
@@ -264,7 +261,7 @@ def files() -> dict[str, Any]:
     }
 
 
-test_runs = facts_of(files(), "swe_bench", needs=NEEDS)
+test_runs = facts_of(files(), "swe_bench")
 
 
 IDS = ["a__b-1", "a__b-2", "a__b-3"]
@@ -435,7 +432,7 @@ def graded_apart() -> dict[str, Any]:
     return files | {f"{evaluated}/refused/run_instance.log": log}
 
 
-test_evaluations = facts_of(graded_apart(), "swe_bench_graded", needs=(*NEEDS, "run_metrics"))
+test_evaluations = facts_of(graded_apart(), "swe_bench_graded")
 
 
 def named_alike() -> dict[str, Any]:
@@ -458,7 +455,7 @@ def named_alike() -> dict[str, Any]:
     return files
 
 
-test_evaluations_by_name = pytest.mark.slow(facts_of(named_alike(), "swe_bench_named", needs=NEEDS))
+test_evaluations_by_name = pytest.mark.slow(facts_of(named_alike(), "swe_bench_named"))
 
 
 @pytest.mark.slow
@@ -474,7 +471,7 @@ def test_equal_summaries_of_other_attempts_are_no_copies(tmp_path: Path) -> None
             if run == "other":
                 verdict[one]["tests_status"]["PASS_TO_PASS"] = {"success": [run], "failure": []}
             files[f"{run}/eval_results/{one}/report.json"] = json.dumps(verdict)
-    results = analyzed(tmp_path, files, needs=(*NEEDS, "findings"))
+    results = analyzed(tmp_path, files, needs=["findings"])
     copies = results.rows("select run_id, other_runs from findings where kind = 'copies'")
     assert copies == [("one", ["same"])]
 
@@ -544,16 +541,16 @@ def listed_incomplete() -> dict[str, Any]:
 test_incomplete_and_untested = facts_of(
     listed_incomplete(),
     "swe_bench_incomplete",
-    needs=(*NEEDS, "failure_modes", "staging.ungraded", "root_causes"),
 )
-test_measures_beside_predictions = pytest.mark.slow(
-    facts_of(measured(), "swe_bench_measures", needs=NEEDS)
-)
+test_measures_beside_predictions = pytest.mark.slow(facts_of(measured(), "swe_bench_measures"))
 
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """Evaluations that broke down, that report one instance at a time, and that left only logs."""
+    """Evaluations that broke down, that report one instance at a time, and that left only logs.
+
+    And submissions whose list of results is cut off, is written to its end, or has counts.
+    """
     ids, model = ["o__r-1", "o__r-2"], {"model_name_or_path": "m", "model_patch": "diff"}
     spoiled = report(submitted=ids, completed=ids[:1], resolved=ids[:1]) | {"error_ids": ids[1:]}
     silent = {"info": {"exit_status": "Submitted"}, "messages": [], "trajectory_format": "mini"}
@@ -580,13 +577,23 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Results:
         # Of no run.
         "other/b-4/run_instance.log": "building\n",
     }
-    needs = [*NEEDS, "root_causes"]
+    for run, end in (("cut", ""), ("whole", '"no_generation": ["whole-2"],}')):
+        first, second = f"{run}-1", f"{run}-2"
+        patches = [(first, "diff"), (second, ""), (second, "diff")]
+        predictions = [prediction(*each, model_name_or_path=run) for each in patches]
+        files[f"{run}/all_preds.jsonl"] = lines(predictions)
+        listed = f'{{"resolved": ["{first}"], "with_logs": ["{first}", "{second}",],'
+        files[f"{run}/results/results.json"] = listed + end
+    counts = {"stats": {"generated": 2, "with_logs": 2, "resolved": 1}, "resolved": ["sum-1"]}
+    files["sum/final_report.json"] = json.dumps(counts)
+    files["sum/all_preds.jsonl"] = lines(prediction(f"sum-{n}") for n in (1, 2))
+    needs = "rollouts rejects runs reported_metrics root_causes assertions.fail".split()
     return analyzed(tmp_path_factory.mktemp("folders"), files, needs=needs)
 
 
 def test_what_broke_down_and_what_was_not_recorded(folders: Results) -> None:
     """An error of the evaluation is one; an empty list of messages is no fault."""
-    assert folders.rows("select reason from rejects") == []
+    assert folders.rows("select reason from rejects where source_file like 'q/%'") == []
     query = "select task_id, n_turns, reward from rollouts where task_id like 'o_%' order by all"
     assert folders.rows(query) == [("o__r-1", None, 1.0), ("o__r-2", None, None)]
     causes = "select task_id, cause, note from root_causes where task_id like 'o_%'"
@@ -610,7 +617,8 @@ def test_logs_of_the_harness_without_a_report_are_attempts(folders: Results) -> 
     query = "select task_id, reward from rollouts where task_id like 'b-%' order by task_id"
     assert folders.rows(query) == [("b-1", 1.0), ("b-2", 0.0), ("b-3", None)]
     assert folders.one("select count(distinct run_id) from rollouts where task_id like 'b-%'") == 1
-    assert folders.one("select count(*) from runs") == 4
+    of_no_submission = "run_id not in ('cut', 'whole', 'sum')"
+    assert folders.one(f"select count(*) from runs where {of_no_submission}") == 4
 
 
 def test_a_document_that_says_how_an_attempt_ended_alone() -> None:
@@ -622,31 +630,22 @@ def test_a_document_that_says_how_an_attempt_ended_alone() -> None:
         swe_transcripts.trajectory({"instance_id": "a"})
 
 
-def test_without_a_report_that_can_be_read_nothing_is_graded(tmp_path: Path) -> None:
+def test_without_a_report_that_can_be_read_nothing_is_graded(folders: Results) -> None:
     """An empty patch fails where others were evaluated; a comma behind the last id does no harm."""
-    broken = '{"resolved": ["a-1"], "with_logs": ["a-1", "a-2",],'
-    files: dict[str, Any] = {
-        "r/all_preds.jsonl": [prediction("a-1"), prediction("a-2", ""), prediction("a-2")],
-        "r/results/results.json": broken,
-    }
-    grades = "select task_id, rollout_index, reward from rollouts order by all"
-    actual = analyzed(tmp_path / "cut", files, needs=NEEDS)
-    assert {reward for _, _, reward in actual.rows(grades)} == {None}
-    files["r/results/results.json"] = broken + '"no_generation": ["a-2"],}'
-    actual = analyzed(tmp_path / "whole", files, needs=NEEDS)
-    assert actual.rows(grades) == [("a-1", 0, 1.0), ("a-2", 0, 0.0), ("a-2", 1, 0.0)]
+    grades = "select task_id, rollout_index, reward from rollouts where task_id {} order by all"
+    cut = folders.rows(grades.format("like 'cut-%'"))
+    assert {reward for _, _, reward in cut} == {None}
+    whole = [("whole-1", 0, 1.0), ("whole-2", 0, 0.0), ("whole-2", 1, 0.0)]
+    assert folders.rows(grades.format("like 'whole-%'")) == whole
     # The second prediction of an instance has the patch that the first one lacks.
-    errors = "select verifier ->> '$.patch_error' from rollouts order by task_id, rollout_index"
-    assert actual.column(errors) == [None, "no patch was generated", None]
+    errors = """
+        select verifier ->> '$.patch_error' from rollouts where task_id like 'whole-%'
+        order by task_id, rollout_index
+    """
+    assert folders.column(errors) == [None, "no patch was generated", None]
 
 
-def test_counts_beside_what_was_resolved(tmp_path: Path) -> None:
+def test_counts_beside_what_was_resolved(folders: Results) -> None:
     """A summary of AutoCodeRover grades the predictions beside it."""
-    summary = {"stats": {"generated": 2, "with_logs": 2, "resolved": 1}, "resolved": ["a-1"]}
-    files: dict[str, Any] = {
-        "r/all_preds.jsonl": [prediction("a-1"), prediction("a-2")],
-        "r/final_report.json": json.dumps(summary),
-    }
-    actual = analyzed(tmp_path, files, needs=NEEDS)
-    rewards = "select task_id, reward from rollouts order by all"
-    assert actual.rows(rewards) == [("a-1", 1.0), ("a-2", 0.0)]
+    rewards = "select task_id, reward from rollouts where task_id like 'sum-%' order by all"
+    assert folders.rows(rewards) == [("sum-1", 1.0), ("sum-2", 0.0)]

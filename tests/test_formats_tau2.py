@@ -12,10 +12,7 @@ import pytest
 from pipeline.ingest.formats import tau_bench
 from tests.case_files import cases, filled
 from tests.fact_files import facts_of
-from tests.lean import RECORDED
 from tests.results import Row, analyzed
-
-NEEDS = (*RECORDED, "checks")
 
 
 def task(number: int) -> Row:
@@ -100,7 +97,7 @@ def files() -> dict[str, Any]:
     }
 
 
-test_simulations = facts_of(files(), "tau2", needs=NEEDS)
+test_simulations = facts_of(files(), "tau2")
 
 
 @pytest.mark.slow
@@ -159,9 +156,7 @@ def more_files() -> dict[str, Any]:
     }
 
 
-test_more_files = pytest.mark.slow(
-    facts_of(more_files(), "tau2_more", needs=(*RECORDED, "failure_modes"))
-)
+test_more_files = pytest.mark.slow(facts_of(more_files(), "tau2_more"))
 
 
 TRACEBACK = """Traceback (most recent call last):
@@ -196,7 +191,7 @@ def test_attempts_that_broke_down(tmp_path: Path) -> None:
     ]
     graded = [attempt(0, 0, 1.0), attempt(1, 0, 0.0)]
     files = {"list.json": json.dumps([*graded, *broken])}
-    actual = analyzed(tmp_path, files, needs=(*RECORDED, "root_causes", "signs"))
+    actual = analyzed(tmp_path, files, needs=("rollouts", "root_causes", "signs"))
     assert actual.rows("select task_id, reward from rollouts order by all") == [
         ("0", 1.0),
         ("1", 0.0),

@@ -10,10 +10,8 @@ import pytest
 import pipeline
 from tests.case_files import filled
 from tests.fact_files import facts_of
-from tests.lean import CHECKED, DIAGNOSIS, RECORDED, only
+from tests.lean import CHECKED, only
 from tests.results import Results, Row, analyzed, write
-
-NEEDS = (*RECORDED, "checks", "rollout_features")
 
 # What a terminal shows in the end; the last line but for the prompt, in color, and a title.
 PANE = f"""{"x" * 9000}
@@ -72,7 +70,7 @@ def files() -> dict[str, Any]:
     }
 
 
-test_run = facts_of(files(), "terminal_bench", needs=NEEDS)
+test_run = facts_of(files(), "terminal_bench")
 
 
 def part(task: str, folder: str = "", *, is_passed: bool = True, **more: Any) -> dict[str, Any]:
@@ -101,9 +99,7 @@ def started_once_per_task() -> dict[str, Any]:
     return part("a") | part("b") | part("c", commit_hash="1") | again | other
 
 
-test_a_run_per_task = facts_of(
-    started_once_per_task(), "terminal_bench_parts", needs=[*NEEDS, "expected", "reported_metrics"]
-)
+test_a_run_per_task = facts_of(started_once_per_task(), "terminal_bench_parts")
 
 
 @pytest.mark.slow
@@ -116,7 +112,7 @@ def test_what_terminals_show_last_is_a_mode(tmp_path: Path) -> None:
         last = missing if n % 4 > 1 else saved
         pane = f"r1/{one['task_id']}/{one['trial_name']}/panes/post-agent.txt"
         run[pane] = f"$ mini\n{last}\nroot@{n}:/app# \n"
-    results = analyzed(tmp_path, run, needs=(*RECORDED, *DIAGNOSIS))
+    results = analyzed(tmp_path, run, needs=("failure_modes", "events"))
     modes = results.rows("""
         select mode, n_failures, n_failures_observed, n_passes, n_passes_observed
         from failure_modes where run_id is null and parent is null and mode like 'terminal%'

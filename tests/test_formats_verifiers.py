@@ -13,10 +13,7 @@ from pipeline.ingest import formats
 from pipeline.ingest.formats import verifiers_v0
 from tests.case_files import cases, filled
 from tests.fact_files import facts_of
-from tests.lean import RECORDED
 from tests.results import Row, analyzed, lines, write
-
-NEEDS = (*RECORDED, "checks", "events", "expected")
 
 
 def rollout(example: Any, reward: Any, start: float, **more: Any) -> Row:
@@ -58,7 +55,7 @@ def files() -> dict[str, Any]:
     }
 
 
-test_old = facts_of(files(), "verifiers", needs=NEEDS)
+test_old = facts_of(files(), "verifiers")
 
 
 @pytest.mark.slow
@@ -106,7 +103,7 @@ def oldest_files() -> dict[str, Any]:
     }
 
 
-test_oldest = pytest.mark.slow(facts_of(oldest_files(), "verifiers_oldest", needs=NEEDS))
+test_oldest = pytest.mark.slow(facts_of(oldest_files(), "verifiers_oldest"))
 
 
 def boards(seeds: list[int]) -> list[Row]:
@@ -129,7 +126,7 @@ def test_examples_that_differ_in_info_alone(tmp_path: Path) -> None:
     files = {f"evals/sea--m/{run}/results.jsonl": boards(seeds) for run, seeds in runs.items()}
     about = {"env": "sea", "model": "m", "num_examples": 5, "rollouts_per_example": 3}
     files |= {f"evals/sea--m/{run}/metadata.json": [about] for run in runs}
-    results = analyzed(tmp_path, files, needs=NEEDS)
+    results = analyzed(tmp_path, files, needs=["rollouts"])
     tasks = "select task_id, list_sort(list(distinct reward)), count(*) from rollouts group by all"
     rows = results.rows(tasks)
     assert sorted((rewards, n) for _, rewards, n in rows) == [
@@ -251,9 +248,7 @@ def hosted_files() -> dict[str, Any]:
     return files
 
 
-test_hosted_training = pytest.mark.slow(
-    facts_of(hosted_files(), "verifiers_hosted", needs=(*NEEDS, "task_prompts"))
-)
+test_hosted_training = pytest.mark.slow(facts_of(hosted_files(), "verifiers_hosted"))
 
 
 def test_arguments_of_a_hosted_environment(tmp_path: Path) -> None:
@@ -302,4 +297,4 @@ def new_files() -> dict[str, Any]:
     }
 
 
-test_new = pytest.mark.slow(facts_of(new_files(), "verifiers_new", needs=NEEDS))
+test_new = pytest.mark.slow(facts_of(new_files(), "verifiers_new"))
