@@ -55,35 +55,20 @@ def analyzed_by_command(
     return Results(folder / "out"), outcome
 
 
-def reasons(results: Results) -> dict[int, str]:
-    """Why each refused line of labels.jsonl was, by line."""
-    query = (
-        "select source_line, reason from rejects where source_file = 'labels.jsonl' order by all"
-    )
+def reasons(results: Results, path: str = "labels.jsonl") -> dict[int, str]:
+    """Why each refused line of a file was, by line."""
+    query = f"select source_line, reason from rejects where source_file = '{path}' order by all"
     return dict(results.rows(query))
 
 
-def counts(results: Results) -> tuple[int, ...]:
-    """Lines, rows, rejects, other and blank lines of labels.jsonl."""
-    query = (
-        "select n_lines, n_rows, n_rejects, n_other, n_blank from artifacts where kind = 'labels'"
-    )
-    return results.rows(query)[0]
+def counts(results: Results, path: str = "labels.jsonl") -> tuple[int, ...]:
+    """Lines, rows, rejects, other and blank lines of a file."""
+    numbers = "n_lines, n_rows, n_rejects, n_other, n_blank"
+    return results.rows(f"select {numbers} from artifacts where path = '{path}'")[0]
 
 
 GOOD = [(case["row"], case["label"]) for case in cases("labels", "good")]
-
-
-def test_good_labels(tmp_path: Path) -> None:
-    """Synonyms, integers and mixed causes are read; byte-order marks and blank lines do no harm."""
-    text = "\ufeff" + lines(row for row, _ in GOOD) + "\n \t\n\r\n"
-    results = analyzed(tmp_path, {**runs(), "labels.jsonl": text})
-    rows = results.rows(f"select {COLUMNS} from labels")
-    assert [list(row) for row in rows] == [message for _, message in GOOD if message]
-    assert results.column("select source_line from labels") == [1, 2, 4, 5, 6]
-    assert set(results.column("select source_file from labels")) == {"labels.jsonl"}
-    assert reasons(results) == {3: "evidence b/x:0: run b has no task x"}
-    assert counts(results) == (9, 5, 1, 0, 3)
+GOOD_FILE = "good/labels.jsonl"
 
 
 BAD: list[tuple[Any, str]] = [
@@ -96,17 +81,24 @@ BAD: list[tuple[Any, str]] = [
 
 @pytest.fixture(scope="module")
 def refused(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """A labels file of nothing but bad lines, in the order of BAD."""
+    """A labels file of nothing but bad lines, in the order of BAD, and one with the lines of GOOD.
+
+    The latter begins with a byte-order mark and ends with blank lines.
+    """
     content = b"".join(
         (row if isinstance(row, bytes) else json.dumps(row).encode()) + b"\n" for row, _ in BAD
     )
-    return analyzed(tmp_path_factory.mktemp("refused"), {**runs(), "labels.jsonl": content})
+    good = "\ufeff" + lines(row for row, _ in GOOD) + "\n \t\n\r\n"
+    files = {**runs(), "labels.jsonl": content, GOOD_FILE: good}
+    return analyzed(tmp_path_factory.mktemp("refused"), files)
 
 
 @pytest.fixture(scope="module")
 def rejects(refused: Results) -> dict[int, tuple[str, str]]:
     """Reason and snippet of each line that was refused."""
-    rows = refused.rows("select source_line, reason, snippet from rejects")
+    rows = refused.rows(
+        "select source_line, reason, snippet from rejects where source_file = 'labels.jsonl'"
+    )
     return {line: (reason, snippet) for line, reason, snippet in rows}
 
 
@@ -120,18 +112,30 @@ def test_bad_lines_are_named(rejects: dict[int, tuple[str, str]], line: int) -> 
     assert snippet == text[:200]
 
 
+def test_good_labels(refused: Results) -> None:
+    """Synonyms, integers and mixed causes are read; byte-order marks and blank lines do no harm."""
+    rows = refused.rows(f"select {COLUMNS} from labels")
+    assert [list(row) for row in rows] == [message for _, message in GOOD if message]
+    assert refused.column("select source_line from labels") == [1, 2, 4, 5, 6]
+    assert reasons(refused, GOOD_FILE) == {3: "evidence b/x:0: run b has no task x"}
+    assert counts(refused, GOOD_FILE) == (9, 5, 1, 0, 3)
+
+
 def test_bad_lines_are_counted(refused: Results) -> None:
     """None of them is a label, and none is lost."""
-    assert refused.one("select count(*) from labels") == 0
+    assert set(refused.column("select source_file from labels")) == {GOOD_FILE}
     assert counts(refused) == (len(BAD), 0, len(BAD), 0, 0)
     assert refused.one("select n_rollouts from runs where run_id = 'a'") == 7
 
 
 def test_notices_are_bounded(refused: Results) -> None:
     """Of many refused labels the first ten of a file are named; the file's own notice counts."""
-    named = refused.column(REFUSED)
-    assert sorted(named) == sorted(f"labels.jsonl:{line}" for line in range(1, 11))
-    message = refused.one("select message from assertions.warn where check_name = 'warn_rejects'")
+    named = [f"labels.jsonl:{line}" for line in range(1, 11)]
+    assert sorted(refused.column(REFUSED)) == sorted([*named, f"{GOOD_FILE}:3"])
+    message = refused.one("""
+        select message from assertions.warn
+        where check_name = 'warn_rejects' and subject = 'labels.jsonl'
+    """)
     assert message == f"{len(BAD)} of {len(BAD)} lines could not be used"
 
 

@@ -18,23 +18,13 @@ from tests.case_files import cases
 from tests.results import BLADE, call, rollout, write
 
 PAIR = ("quick_math_aster-8b", "quick_math_birch-70b")
-ENDLESS = "select count(*) from range(100000000000) as a, range(10000) as b"
-LARGE = "select list(a order by random()) from range(100000000) as numbers(a)"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        ([ENDLESS, "--timeout", "0.5"], ["longer than 0.5 s", "--timeout"]),
-        ([LARGE, "--memory-limit", "200MB"], ["more memory", "--memory-limit"]),
-        (["select 1; select 2"], ["2 queries at once", "one at a time"]),
-    ],
-)
-def test_a_query_that_asks_too_much(demo: Path, arguments: list[str], expected: list[str]) -> None:
-    """Exit code 2, with what was too much and what to change."""
-    ended = call("sql", *arguments, "--warehouse", demo)
+def test_two_queries_at_once(demo: Path) -> None:
+    """Exit code 2, with what to change."""
+    ended = call("sql", "select 1; select 2", "--warehouse", demo)
     assert ended.code == 2 and ended.stdout == ""
-    assert all(part in ended.stderr for part in expected)
+    assert "2 queries at once" in ended.stderr and "one at a time" in ended.stderr
 
 
 @pytest.mark.parametrize("arguments", cases("limits", "numbers_that_are_none"))

@@ -22,7 +22,7 @@ from pipeline.answers.recomputed import Pair, compare
 from pipeline.cli import terminal
 from tests import results as written
 from tests.case_files import cases
-from tests.lean import CHECKED, LOADED, only, without_pages
+from tests.lean import CHECKED, LOADED, all_empty_but, only, without_pages
 from tests.results import BLADE, Outcome, Results, call, lines, opened, rollout, write
 
 analyzed = partial(written.analyzed, needs=LOADED)
@@ -60,7 +60,7 @@ def evil(tmp_path_factory: pytest.TempPathFactory) -> Evil:
     row["response"] |= {"status": EVIL, "incomplete_details": {"reason": EVIL}}
     folder = tmp_path_factory.mktemp("evil")
     results = write(folder / "results", {FILE_NAME: lines([row]) + f"not JSON {ACTIVE}\n"})
-    with without_pages():
+    with without_pages(), all_empty_but(*CHECKED, "assertions.warn"):
         outcome = call("analyze", results, "--out", folder / "out")
     return Evil(folder / "out" / "warehouse.duckdb", outcome)
 

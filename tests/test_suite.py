@@ -321,19 +321,6 @@ def test_conditions_are_entrants(tmp_path: Path) -> None:
     assert "No leaderboard" not in text
 
 
-def test_numbers_of_repeats_are_no_entrants(tmp_path: Path) -> None:
-    """A second run of a benchmark is not of the same kind as the second of another."""
-    files = {
-        f"{benchmark}-run-{number}_rollouts.jsonl": attempts(
-            None, {task: [number] for task in range(2)}, ask=f"{benchmark} "
-        )
-        for benchmark in ("sums", "facts")
-        for number in (0, 1)
-    }
-    results = analyzed(tmp_path, files, needs=NEEDS)
-    assert results.one("select count(distinct entrant) from suite_cells") == 4
-
-
 @pytest.mark.slow
 def test_a_benchmark_in_which_nothing_passes(tmp_path: Path) -> None:
     """It is a finding of the overview, the one with most failures; not of a few attempts."""
