@@ -652,7 +652,7 @@ def test_what_fails_within_tasks_is_shown() -> None:
 
 
 def test_a_value_of_a_field_that_failures_have_more_often() -> None:
-    """Among the attempts that have the field, the value is as common in passes: it shows nothing."""
+    """Among the attempts that have the field, passes have it as often: it shows nothing."""
     rare = [
         sign("template = a", [*range(0, 18, 2), 20], scope="rollout"),
         sign("template = b", [*range(1, 18, 2), 21], scope="rollout"),
