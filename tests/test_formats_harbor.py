@@ -164,21 +164,26 @@ KWARGS = {"plan": False, "tools": ["web"], "api_key": "s", "memory": None}
 
 
 def stopped_jobs() -> dict[str, Any]:
-    """Two jobs that were stopped: of one the config names all tasks, of the other too many."""
+    """Jobs that were stopped: of one the config names all tasks, of others more than were planned.
+
+    Of these one counts no whole number of attempts per task, two do; of the last all of its dataset
+    were planned.
+    """
     inputs: dict[str, Any] = {}
-    for job, n_planned in (("all", 8), ("few", 3)):
-        names = [f"{job}{place}" for place in range(4)]
+    for job, n_planned in (("all", 8), ("few", 3), ("glob", 6), ("seen", 6), ("whole", 22)):
+        tasks = [f"{'all' if job in ('seen', 'whole') else job}{place}" for place in range(4)]
+        names = {"glob": ["glob?", "other*"], "seen": [*tasks[:2], "glob0", "x1"], "whole": None}
         group = {"metrics": [{"mean": 1.0}], "reward_stats": {"reward": {"1.0": [f"{job}0__a"]}}}
         inputs |= {
-            f"{job}/{job}0__a/result.json": [trial(f"{job}0", f"{job}0__a", 1)],
-            f"{job}/{job}1__b/result.json": [trial(f"{job}1", f"{job}1__b", None)],
+            f"{job}/{tasks[0]}__a/result.json": [trial(tasks[0], f"{job}0__a", 1)],
+            f"{job}/{tasks[1]}__b/result.json": [trial(tasks[1], f"{job}1__b", None)],
             f"{job}/config.json": [
                 {
                     "job_name": job,
                     "n_attempts": 2,
                     "n_concurrent_trials": 3,
                     "agents": [{"name": "solver", "kwargs": KWARGS if job == "all" else {}}],
-                    "datasets": [{"name": "deeds", "task_names": names}],
+                    "datasets": [{"name": "deeds", "task_names": names.get(job, tasks)}],
                 }
             ],
             f"{job}/result.json": [
@@ -256,6 +261,29 @@ def test_jobs_of_one_task_are_one_run(tmp_path: Path) -> None:
         ("gpt-tool-rep1", 2),
         ("jobs", 2),
         ("prefixes-queue", 1),
+    ]
+
+
+@pytest.mark.slow
+def test_jobs_that_planned_more_are_not_pooled(tmp_path: Path) -> None:
+    """A job whose result or config plans several tasks is its own run, however little of it ran.
+
+    Nor are the few jobs of one task among others pooled that differ from them in the time alone.
+    """
+    inputs: dict[str, Any] = {}
+    for place, planned in enumerate(({"n_total_trials": 1}, {"n_total_trials": 15}, {})):
+        job = f"jobs/2026-01-01__1{place}-00-00"
+        inputs[f"{job}/t{place}__a/result.json"] = [trial(f"t{place}", f"t{place}__a", 1)]
+        # What a job that was killed at once meant to do is in its config alone.
+        datasets = [{"name": "deeds", "task_names": [f"t{each}" for each in range(15)]}]
+        inputs[f"{job}/config.json"] = [{"n_attempts": 1, "datasets": datasets}]
+        if planned:
+            inputs[f"{job}/result.json"] = [{**planned, "stats": {}}]
+    results = analyzed(tmp_path, inputs, needs=(*NEEDS, "run_metrics"))
+    assert results.rows("select run_id, n_rollouts, n_expected from run_metrics order by all") == [
+        ("2026-01-01__10-00-00", 1, 1),
+        ("2026-01-01__11-00-00", 1, 15),
+        ("2026-01-01__12-00-00", 1, 15),
     ]
 
 

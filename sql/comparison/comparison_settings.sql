@@ -230,8 +230,8 @@ settings as (
             'num_repeats', 'n_repeats', 'pass_threshold',
             -- Read out of what defines the tools, and of a log without rows.
             'write_tools', 'log_benchmark',
-            -- When it was made and how it ended is no setting.
-            'date', 'log_status', 'log_error'
+            -- When it was made, how it ended and what it had planned is no setting.
+            'date', 'log_status', 'log_error', 'planned_attempts', 'planned_tasks'
         )
     ) as named
     union all

@@ -2,7 +2,7 @@
 -- grain: run_id, task_id, rollout_index
 -- looks at: run
 -- kind: table
--- needs: staging.keys where role = 'input' | raw.expected_attempts | raw.expected_tasks | raw.settings where coalesce(n_expected_tasks, n_expected_repeats) is not null | (from staging.run_benchmarks offset 1)
+-- needs: staging.keys where role = 'input' | raw.expected_attempts | staging.run_settings where name = 'planned_attempts' | raw.expected_tasks | raw.settings where coalesce(n_expected_tasks, n_expected_repeats) is not null | (from staging.run_benchmarks offset 1)
 with inputs as (
     select
         keys.run_id,
@@ -20,6 +20,56 @@ merged_only as (
     from inputs
     group by run_id
     having count(*) filter (file_kind = 'inputs') = 0
+),
+-- A failed attempt alone, perhaps of an earlier run, is no evidence of a task.
+tasks as (
+    select distinct
+        benchmark,
+        run_id,
+        task_id
+    from staging.keys
+    inner join staging.run_benchmarks using (run_id)
+    where role <> 'failure'
+),
+seen as (
+    select distinct
+        benchmark,
+        task_id
+    from tasks
+),
+-- Runs that record how many attempts they planned, and not which: a whole number for each task.
+planned as (
+    select
+        run_id,
+        n_repeats,
+        n_attempts // n_repeats as n_tasks,
+        from_json(patterns, '["VARCHAR"]') as patterns
+    from (
+        select
+            run_id,
+            max(try_cast(value as bigint)) filter (name = 'planned_attempts') as n_attempts,
+            max(value) filter (name = 'planned_tasks') as patterns,
+            coalesce(max(try_cast(value as bigint)) filter (name = 'num_repeats'), 1) as n_repeats
+        from staging.run_settings
+        group by all
+    )
+    where n_attempts % n_repeats = 0 and n_attempts <= 1000000
+),
+-- Its own tasks, and those that other runs of the benchmark have and its patterns mean, which exist: if these are
+-- more than it planned, its patterns mean others.
+planned_tasks as (
+    select
+        run_id,
+        n_tasks,
+        n_repeats,
+        seen.task_id,
+        tasks.task_id is not null as is_own,
+        count(*) over (partition by run_id) <= n_tasks as is_meant
+    from planned
+    inner join staging.run_benchmarks using (run_id)
+    inner join seen using (benchmark)
+    left join tasks using (run_id, benchmark, task_id)
+    where is_own or list_bool_or([seen.task_id glob pattern for pattern in patterns])
 ),
 -- What each run was asked to do, from its input rows.
 requested as (
@@ -51,22 +101,23 @@ requested as (
     left join main.paired_tasks as paired
         on paired.run_id = run_keys.run_id
         and paired.recorded_task_id = bounded_name(attempts.task)
-),
--- A failed attempt alone, perhaps of an earlier run, is no evidence of a task.
-tasks as (
-    select distinct
-        benchmark,
+    union
+    select
         run_id,
-        task_id
-    from staging.keys
-    inner join staging.run_benchmarks using (run_id)
-    where role <> 'failure'
-),
-seen as (
-    select distinct
-        benchmark,
-        task_id
-    from tasks
+        task_id,
+        unnest(range(n_repeats)) as rollout_index
+    from (
+        select
+            run_id,
+            n_repeats,
+            unnest(
+                list(task_id) || ['unseen-' || place for place in range(1, any_value(n_tasks) - count(*) + 1)]
+            ) as task_id
+        from planned_tasks
+        where is_own or is_meant
+        group by run_id, n_repeats
+        having count(*) <= any_value(n_tasks)
+    )
 ),
 sizes as (
     select

@@ -61,8 +61,10 @@ SCORE = (
     "are checks, as are tests"
 )
 NOTES = (
-    "One run per job, agent, model and dataset; jobs of one trial whose names differ only in the "
-    "task or the time are one run, as are folders of one job's trials. Attempts at a task in the "
+    "One run per job, agent, model and dataset; jobs of one task whose names differ only in the "
+    "task, or in the time where most jobs beside them are such, are one run, as are folders of one "
+    "job's trials. Of a job that did not finish what was planned is the number in its result: the "
+    "tasks that it names and any run has, the others as `unseen-1`. Attempts at a task in the "
     "order they began. Tasks are the same where their checksums are. A trial without a result is "
     "unscored. Harbor's own mean and pass@k count an unscored trial as 0. A folder called `tasks` "
     "names no benchmark."
@@ -145,7 +147,7 @@ def claims(files: Files) -> Claims:
     for folder, file in trials.items():
         jobs[parent(folder), file.path.parent.parent.name].append(file)
     of_jobs = _ids_of_jobs(jobs, by_folder)
-    pooled = _jobs_of_one_task(jobs) | _parts_of_jobs(jobs, of_jobs)
+    pooled = _jobs_of_one_task(jobs, by_folder) | _parts_of_jobs(jobs, of_jobs)
     for (job, name), files_here in jobs.items():
         folder, stem = pooled.get(job, (parent(job), name))
         for file in files_here:
@@ -228,18 +230,21 @@ def _results_of_parts(
 
 def _jobs_of_one_task(
     jobs: Mapping[tuple[str, str], list[ListedFile]],
+    by_folder: Mapping[str, Mapping[str, ListedFile]],
 ) -> dict[str, tuple[str, str]]:
     """The folder and the new name of jobs that were started once per task.
 
     They differ from each other only in the task's name, or only in the time that Harbor names jobs
     by, or have one name, or such times, in folders called after their tasks. Together they are one
-    run: what is left of the name, else the folder that they are in.
+    run: what is left of the name, else the folder that they are in, if most jobs in it are such.
     """
     groups: dict[tuple[str, str, str], dict[str, str]] = defaultdict(dict)
+    n_others: Counter[str] = Counter()
     for (job, name), files_here in jobs.items():
         tasks = {_task_of_head(file.path) for file in files_here}
         task = tasks.pop()
-        if task is None or tasks:
+        if task is None or tasks or _plans_several_tasks(by_folder.get(job, {})):
+            n_others[parent(job)] += 1
             continue
         rest = CLOCK_NAME.sub("", _without_task(name, task))
         above = parent(job).split("/")
@@ -256,9 +261,30 @@ def _jobs_of_one_task(
         job: (folder, rest or "jobs")
         for (folder, rest, _), by_job in groups.items()
         # Agents that are set up differently are no repeats of each other.
-        if len(set(by_job.values())) > 1 and named[folder, rest] == 1
+        if len(set(by_job.values())) > 1
+        and named[folder, rest] == 1
+        and (rest or len(by_job) > n_others[folder])
         for job in by_job
     }
+
+
+def _plans_several_tasks(of_job: Mapping[str, ListedFile]) -> bool:
+    """Whether a job planned more than one task, of which others may not have begun."""
+    config, result = (
+        fields(readable(of_job[name].path)) if name in of_job else {}
+        for name in ("config.json", "result.json")
+    )
+    n_planned = number(result, "n_total_trials")
+    if n_planned is not None:
+        return n_planned > _n_attempts(config) * max(1, len(items(config, "agents")))
+    # A dataset without names is all of its tasks.
+    n_named = [len(items(one, "task_names")) or 2 for one in items(config, "datasets")]
+    return sum(n_named) + len(items(config, "tasks")) > 1
+
+
+def _n_attempts(config: Mapping[str, Any]) -> int:
+    n_attempts = config.get("n_attempts")
+    return n_attempts if isinstance(n_attempts, int) and n_attempts > 0 else 1
 
 
 def _without_task(name: str, task: str) -> str:
@@ -325,10 +351,20 @@ def _requested(artifact: Artifact) -> Readings:
     else:
         wanted = Counter(dict.fromkeys(seen, n_attempts))
     if _is_unfinished(result) and n_planned not in (None, wanted.total()):
+        if len({variant for variant, _ in seen}) == 1:
+            yield from settings(planned_attempts=n_planned, planned_tasks=_patterns(config))
         return
     if wanted.total() <= MOST_EXPECTED:
         for (variant, task), n_repeats in sorted(wanted.items()):
             yield from expected([task], n_repeats, variant)
+
+
+def _patterns(config: Mapping[str, Any]) -> str | None:
+    """The names of tasks in a config, as patterns; none if it also says how many, or not which."""
+    datasets = items(config, "datasets")
+    if len(datasets) != 1 or get(datasets, 0, "n_tasks") or get(datasets, 0, "exclude_task_names"):
+        return None
+    return as_json(items(datasets, 0, "task_names") or ["*"])
 
 
 def _is_unfinished(result: Mapping[str, Any]) -> bool:
