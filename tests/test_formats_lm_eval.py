@@ -51,6 +51,39 @@ def files() -> dict[str, Any]:
 test_samples = facts_of(files(), "lm_eval")
 
 
+@pytest.mark.slow
+def test_a_suite_counts_one_grading_of_a_response(tmp_path: Path) -> None:
+    """Two filters of one task are no two benchmarks of an average."""
+    files: dict[str, Any] = {}
+    for model in ("one", "two"):
+        about = results("sums", **{"exact_match,a": 0.5, "exact_match,b": 0.5})
+        about["results"]["words"] = {"exact_match,none": 0.5}
+        about["model_name"] = f"org/{model}"
+        answer = {"resps": [[f"{model} says 7"]]}
+        files |= {
+            f"{model}/samples_sums_{TIME}.jsonl": [
+                sample(doc, doc % 2, of_filter, **answer) for of_filter in "ab" for doc in range(4)
+            ],
+            f"{model}/samples_words_{TIME}.jsonl": [
+                sample(doc, doc % 2, **answer, arguments=[[f"Word {doc}?", {}]]) for doc in range(4)
+            ],
+            f"{model}/results_{TIME}.json": json.dumps(about),
+        }
+    actual = analyzed(tmp_path, files, needs=(*NEEDS, "suite_cells", "suite_notes"))
+    assert actual.column("select distinct benchmark from runs order by 1") == [
+        "sums-a",
+        "sums-b",
+        "words",
+    ]
+    assert actual.column("select distinct benchmark from suite_cells order by 1") == [
+        "sums-a",
+        "words",
+    ]
+    assert actual.rows("select kind, benchmark, message from suite_notes") == [
+        ("left out", "sums-b", "grades the same responses as sums-a: it is in no average")
+    ]
+
+
 def grouped() -> dict[str, Any]:
     """`math` has a figure of its tasks, which are in groups; `all` only lists what was run."""
     about = results("sums", **{"exact_match,none": 0.5})

@@ -231,7 +231,7 @@ settings as (
             -- Read out of what defines the tools, and of a log without rows.
             'write_tools', 'log_benchmark',
             -- When it was made, how it ended and what it had planned is no setting.
-            'date', 'log_status', 'log_error', 'planned_attempts', 'planned_tasks'
+            'date', 'log_status', 'log_error', 'log_planned_attempts', 'log_planned_tasks'
         )
     ) as named
     union all

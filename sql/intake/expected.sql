@@ -2,7 +2,7 @@
 -- grain: run_id, task_id, rollout_index
 -- looks at: run
 -- kind: table
--- needs: staging.keys where role = 'input' | raw.expected_attempts | staging.run_settings where name = 'planned_attempts' | raw.expected_tasks | raw.settings where coalesce(n_expected_tasks, n_expected_repeats) is not null | (from staging.run_benchmarks offset 1)
+-- needs: staging.keys where role = 'input' | raw.expected_attempts | staging.run_settings where name = 'log_planned_attempts' | raw.expected_tasks | raw.settings where coalesce(n_expected_tasks, n_expected_repeats) is not null | (from staging.run_benchmarks offset 1)
 with inputs as (
     select
         keys.run_id,
@@ -47,8 +47,8 @@ planned as (
     from (
         select
             run_id,
-            max(try_cast(value as bigint)) filter (name = 'planned_attempts') as n_attempts,
-            max(value) filter (name = 'planned_tasks') as patterns,
+            max(try_cast(value as bigint)) filter (name = 'log_planned_attempts') as n_attempts,
+            max(value) filter (name = 'log_planned_tasks') as patterns,
             coalesce(max(try_cast(value as bigint)) filter (name = 'num_repeats'), 1) as n_repeats
         from staging.run_settings
         group by all

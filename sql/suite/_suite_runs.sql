@@ -22,7 +22,9 @@ with runs as (
 benchmarks as (
     select benchmark
     from runs
-    where benchmark in (select benchmark from raw.suite_benchmarks) or not exists (from raw.suite_benchmarks)
+    where
+        benchmark in (select benchmark from raw.suite_benchmarks)
+        or not exists (from raw.suite_benchmarks) and benchmark not in (select benchmark from staging.regraded)
     group by benchmark
     qualify count(*) over () > 1 or exists (from raw.suite_entrants)
 ),

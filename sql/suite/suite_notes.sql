@@ -114,6 +114,14 @@ notes as (
     having not bool_or(is_counted)
     union all
     select
+        'left out' as kind,
+        null as entrant,
+        benchmark,
+        'grades the same responses as ' || first_benchmark || ': it is in no average' as message
+    from staging.regraded
+    where benchmark not in (select benchmark from main.suite_cells)
+    union all
+    select
         'agents differ' as kind,
         entrant,
         null as benchmark,

@@ -211,8 +211,8 @@ class Setting:
     Those of blade are `pass_threshold`, `task_args.<name>`, other records of the whole run
     (`recorded`), `write_tools` (`names_of`): the tools that change state, if the format
     records them, `log_status` and `log_error`: how a run ended that did not succeed,
-    `planned_attempts`: how many attempts it planned where it does not list them, and
-    `planned_tasks`: patterns (JSON) that all of their tasks match, and `log_benchmark`: the
+    `log_planned_attempts`: how many attempts it planned where it does not list them, and
+    `log_planned_tasks`: patterns (JSON) that all of their tasks match, and `log_benchmark`: the
     benchmark of a log without rows.
     """
 

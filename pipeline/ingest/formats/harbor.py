@@ -352,7 +352,7 @@ def _requested(artifact: Artifact) -> Readings:
         wanted = Counter(dict.fromkeys(seen, n_attempts))
     if _is_unfinished(result) and n_planned not in (None, wanted.total()):
         if len({variant for variant, _ in seen}) == 1:
-            yield from settings(planned_attempts=n_planned, planned_tasks=_patterns(config))
+            yield from settings(log_planned_attempts=n_planned, log_planned_tasks=_patterns(config))
         return
     if wanted.total() <= MOST_EXPECTED:
         for (variant, task), n_repeats in sorted(wanted.items()):

@@ -1,7 +1,8 @@
 """lm-evaluation-harness: files of samples, one per task, and the results beside or above them.
 
 A row is one document under one filter, so a run is one task, or one group of tasks with a figure,
-under one filter (lm_eval_sample.py).
+under one filter (lm_eval_sample.py). Filters grade the same responses, so what they give is not
+compared: of several each is a benchmark.
 Files of one evaluation have one time in their names; the oldest have none, and share a folder.
 """
 
@@ -63,11 +64,12 @@ SCORE = (
     "(`bleu_acc` of `bleu_max`); the others are checks"
 )
 NOTES = (
-    "One run per task and filter; the tasks of a group that has a figure of their main metric, the "
-    "outermost one, are one run, with `subtask` and `subgroup` as slices. Rows that name no filter "
-    "are of the task's filters in their order. Of several repeats a filter makes one answer: they "
-    "are one attempt. Tokens and times are read where a fork writes them into the rows; errors are "
-    "not recorded."
+    "One run per task and filter; of several filters, which grade the same responses, each is a "
+    "benchmark (`gsm8k-strict-match`). The tasks of a group that has a figure of their main "
+    "metric, the outermost one, are one run, with `subtask` and `subgroup` as slices. Rows that "
+    "name no filter are of the task's filters in order. Of several repeats a filter makes one "
+    "answer: they are one attempt. Tokens and times are read where a fork writes them into the "
+    "rows; errors are not recorded."
 )
 NAMES = re.compile(r"\.jsonl?(\.gz|\.zst)?$")
 TIME = r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:[.-]\d+)?"
@@ -277,14 +279,21 @@ def _variant(task: str, of_filter: str) -> str:
     return task if of_filter == "none" else f"{task}-{of_filter}"
 
 
+def _filters(results: Any, task: str) -> list[str]:
+    return filters(fields(results, "configs", task), fields(results, "results", task))
+
+
 def _samples(artifact: Artifact) -> Readings:
     results = readable(*artifact.beside)
     task = _task(artifact.path, results)
     config = fields(results, "configs", task)
-    named = filters(config, fields(results, "results", task))
+    named = _filters(results, task)
     model = _model(results)
-    groups = _groups(results).get(task, [])
-    benchmark, before = (groups[0], f"{task}/") if groups else (task, "")
+    grouped = _groups(results)
+    groups = grouped.get(task, [])
+    whole, before = (groups[0], f"{task}/") if groups else (task, "")
+    parts = [task, *(one for one, line in grouped.items() if line[0] == whole)]
+    is_of_one_filter = len({name for one in parts for name in _filters(results, one)}) == 1
     seen: Counter[str] = Counter()
     n_rows: Counter[str] = Counter()
     n_rejects = 0
@@ -303,13 +312,14 @@ def _samples(artifact: Artifact) -> Readings:
             nth = seen[document_id]
             of_filter = named[nth] if nth < len(named) else f"filter-{nth}" if nth else "none"
             seen[document_id] += 1
-        variant = _variant(benchmark, of_filter)
+        variant = _variant(whole, of_filter)
         n_rows[variant] += 1
         value = row(sample, config, model)
         if groups:
             value["_ng_task_index"] = before + document_id
             part = {"subtask": task, "subgroup": " / ".join(groups[1:]) or None}
             value["metadata"] = without_empty(part) | fields(value, "metadata")
+        benchmark = whole if is_of_one_filter else variant
         question = _question(sample, benchmark)
         yield Row(value, variant=variant, benchmark=benchmark, question=question)
     # Results are written at the end, so rows missing from a shorter file were removed.
@@ -322,9 +332,11 @@ def _samples(artifact: Artifact) -> Readings:
 def _question(sample: Object, benchmark: str) -> str | None:
     """A hash of the task's document: templates and examples around it change its words alone.
 
-    The row's own hash of it is another one in some versions of the harness.
+    The row's own hash of it is another one in some versions of the harness. Runs with the same
+    questions are of one benchmark, so what names it is part of the question.
     """
-    if not isinstance(content := sample.get("doc"), dict):
+    content = sample.get("doc")
+    if not isinstance(content, dict) and (content := sample.get("arguments")) is None:
         return None
     written = json.dumps([benchmark, content], sort_keys=True)
     return hashlib.sha256(written.encode(errors="replace")).hexdigest()
