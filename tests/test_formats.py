@@ -69,6 +69,10 @@ def test_strings_of_a_document_hold_no_settings(words: str) -> None:
     assert config.settings(json.dumps([words])) == {}
     known = {"code": words, "max_turns": 3, "nested": [{"top_p": 0.5}]}
     assert config.settings(json.dumps(known)) == {"max_turns": "3", "top_p": "0.5"}
+    # The limit of a page of rows says how many rows a page has.
+    page = {"limit": 25, "page": 1, "samples": [{"temperature": 0.5}]}
+    assert config.settings(json.dumps(page)) == {}
+    assert config.settings(json.dumps({**page, "samples": []})) == {"limit": "25"}
 
 
 def test_json_with_comments_and_json_that_is_cut() -> None:

@@ -244,6 +244,14 @@ settings as (
     from recorded
     where value is not null
 ),
+-- Objects of settings that are recorded of a run: a key that one lacks was not set.
+objects as (
+    select distinct
+        run_id,
+        split_part(name, '.', 1) as object
+    from staging.run_settings
+    where contains(name, '.')
+),
 constant as (
     select
         run_id,
@@ -256,11 +264,20 @@ every as (
         pairs.base,
         pairs.candidate,
         settings.setting,
-        max(settings.value) filter (settings.run_id = pairs.base) as base_value,
-        max(settings.value) filter (settings.run_id = pairs.candidate) as candidate_value,
+        coalesce(
+            max(settings.value) filter (settings.run_id = pairs.base),
+            if(bool_or(objects.run_id = pairs.base), 'not set', null)
+        ) as base_value,
+        coalesce(
+            max(settings.value) filter (settings.run_id = pairs.candidate),
+            if(bool_or(objects.run_id = pairs.candidate), 'not set', null)
+        ) as candidate_value,
         cast(null as bigint) as n_tasks
     from staging.run_pairs as pairs
     inner join settings on settings.run_id in (pairs.base, pairs.candidate)
+    left join objects
+        on objects.run_id in (pairs.base, pairs.candidate)
+        and starts_with(settings.setting, objects.object || '.')
     where
         (pairs.base, settings.setting) not in (select (run_id, name) from recorded where value is null)
         and (pairs.candidate, settings.setting) not in (select (run_id, name) from recorded where value is null)
@@ -404,8 +421,14 @@ from (
             when base_value is null and candidate_value is not null then base
             when candidate_value is null and base_value is not null then candidate
         end as unrecorded_by,
-        -- Who grades, which of several scores is the reward, and what a verifier compares with.
-        setting in ('grader', 'score') or starts_with(setting, 'values of ') as gives_rewards
+        -- Who grades, which of several scores is the reward, and what a verifier compares with; of any other
+        -- setting its own name says that it judges.
+        setting = 'score'
+        or starts_with(setting, 'values of ')
+        or regexp_matches(
+            lower(split_part(setting, '.', -1)),
+            '(^|[^a-z])(reward|judge|grad(er|ing)|scor(er|ing)|rubric)s?([^a-z]|$)'
+        ) as gives_rewards
     from every
 )
 -- How often a harness tries each task is seen in its rows.

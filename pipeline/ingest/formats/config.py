@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-from . import SECRET, as_json, fields, items
+from . import SECRET, as_json, fields, get, items
 
 # Only these are read: configs also contain endpoints and keys, which must not be copied.
 SETTING_NAMES = frozenset(
@@ -49,7 +49,8 @@ def _of_lines(text: str, scalar: re.Pattern[str]) -> Iterator[tuple[str, str]]:
 def _of_document(text: str) -> Iterator[tuple[str, str]]:
     """The scalars of a JSON document by their names, also of one with comments.
 
-    Its strings may hold code or prose, in which nothing is a setting.
+    Its strings may hold code or prose, in which nothing is a setting; nor is anything in a page of
+    rows that a service has sent, whose limit is that of the page.
     """
     try:
         waiting = [json.loads(text.lstrip("\ufeff"))]
@@ -59,6 +60,10 @@ def _of_document(text: str) -> Iterator[tuple[str, str]]:
         if error.msg.startswith("Unterminated") or error.pos >= len(text.rstrip()):
             raise ValueError("not JSON: it ends before it is whole") from error
         yield from _of_lines(text, SCALAR_OF_JSON)
+        return
+    if "page" in fields(waiting[0]) and any(
+        isinstance(one, list) and fields(get(one, 0)) for one in fields(waiting[0]).values()
+    ):
         return
     while waiting:
         node = waiting.pop()
