@@ -1113,20 +1113,20 @@ def test_runs_of_the_same_bytes_are_one_sample(names: str, n_rows: int, is_found
 def test_copies_of_a_run_are_tested_once(is_same: bool, listed: list[str]) -> Batch:
     """11 of 24 failures and 7 of 33 passes may be chance; eight times as many are not."""
 
-    def run(name: str) -> list[Row]:
-        is_late = [task < 11 or 24 <= task < 31 for task in range(57)]
+    def run(number: int) -> list[Row]:
+        places = [(task + number * (not is_same) * 7) % 57 for task in range(57)]
         return [
             rollout(
                 task,
                 0,
-                reward=float(task >= 24),
-                **({"late": "very"} if is_late[task] else {}),
-                output=wrote(f"{'' if is_same else name} {task}"),
+                reward=float(place >= 24),
+                **({"late": "very"} if place < 11 or 24 <= place < 31 else {}),
+                output=wrote(f"{'' if is_same else number} {task}"),
             )
-            for task in range(57)
+            for task, place in enumerate(places)
         ]
 
-    found = yield {name: run(name) for name in "abcdefgh"}
+    found = yield {name: run(number) for number, name in enumerate("abcdefgh")}
     modes = found.column("""
         select mode from failure_modes where run_id is null and parent is null and reason = 'tested'
     """)
