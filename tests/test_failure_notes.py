@@ -1120,7 +1120,7 @@ def test_copies_of_a_run_are_tested_once(is_same: bool, listed: list[str]) -> Ba
                 task,
                 0,
                 reward=float(place >= 24),
-                **({"late": "very"} if place < 11 or 24 <= place < 31 else {}),
+                late="very" if place < 11 or 24 <= place < 31 else f"by {place % 11} minutes",
                 output=wrote(f"{'' if is_same else number} {task}"),
             )
             for task, place in enumerate(places)

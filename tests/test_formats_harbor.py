@@ -279,7 +279,7 @@ def test_jobs_that_planned_more_are_not_pooled(tmp_path: Path) -> None:
         inputs[f"{job}/config.json"] = [{"n_attempts": 1, "datasets": datasets}]
         if planned:
             inputs[f"{job}/result.json"] = [{**planned, "stats": {}}]
-    results = analyzed(tmp_path, inputs, needs=(*NEEDS, "run_metrics"))
+    results = analyzed(tmp_path, inputs, needs=("run_metrics",))
     assert results.rows("select run_id, n_rollouts, n_expected from run_metrics order by all") == [
         ("2026-01-01__10-00-00", 1, 1),
         ("2026-01-01__11-00-00", 1, 15),

@@ -69,7 +69,7 @@ def test_a_suite_counts_one_grading_of_a_response(tmp_path: Path) -> None:
             ],
             f"{model}/results_{TIME}.json": json.dumps(about),
         }
-    actual = analyzed(tmp_path, files, needs=(*NEEDS, "suite_cells", "suite_notes"))
+    actual = analyzed(tmp_path, files, needs=("runs", "run_metrics", "suite_cells", "suite_notes"))
     assert actual.column("select distinct benchmark from runs order by 1") == [
         "sums-a",
         "sums-b",

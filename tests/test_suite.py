@@ -302,7 +302,7 @@ def test_rewards_of_another_scale_are_compared_at_their_benchmark(tmp_path: Path
     text = overview(tmp_path, files)
     assert "No two entrants can be compared over the suite, but at single benchmarks" in text
     assert "have several tasks of a benchmark in common" not in text
-    assert "have several tasks with rewards from 0 to 1, so none can be averaged" in text
+    assert "no benchmark has several tasks, with rewards from 0 to 1, of every" in text
 
 
 @pytest.mark.slow

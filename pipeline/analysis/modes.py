@@ -689,6 +689,10 @@ def _behaviours(signs: Sequence[Sign], attempts: Attempts) -> list[Mode]:
         if np.bincount(strata).max() == 1 or any(sign.kind == "expected" for sign in signs):
             return []
     calls = candidates(signs, attempts, ("call",))
+    # Where tasks have tools and no pass calls any, every call says that the attempt failed.
+    called = [sign.bears for sign in signs if sign.kind == "call"]
+    if len(called) > 1 and not union(called).count(attempts.passes):
+        return []
     never = [
         replace(
             sign, value="never called", text=f"never {sign.text}", bears=sign.known - sign.bears

@@ -170,7 +170,7 @@ ordered as (
                 case
                     when reason in ('ungraded', 'key') then 1
                     when kind = 'limit' and reason = 'counted' then 4
-                    when starts_with(look_at, 'harness') then 2
+                    when starts_with(look_at, 'harness') and (kind <> 'answer' or starts_with(mode, 'answer is given at several tasks')) then 2
                     else 3
                 end,
                 n_failures desc,
