@@ -113,9 +113,9 @@ def check(report: Report, settled: Sequence[int]) -> Iterator[Finding]:
 
 
 def _cell(report: Report, span: Span, settled: Sequence[int]) -> Cell:
-    text = plain(re.sub(r"<!--.{0,2000}?-->", "", report.text[span.start : span.end])).casefold()
+    text = plain(re.sub(r"<!--.{0,2000}?-->", "", span.text)).casefold()
     line, place = report.line_at(span.start), bisect_left(settled, span.start)
-    match = COUNT.fullmatch(masked(report.text, span).replace("\x01", ""))
+    match = COUNT.fullmatch(masked(span.text).replace("\x01", ""))
     if match is None:
         return Cell(span, line, text)
     whole = _int(match["whole"]) if match["whole"] else None
@@ -125,7 +125,7 @@ def _cell(report: Report, span: Span, settled: Sequence[int]) -> Cell:
 
 def _ratios(report: Report, span: Span) -> Iterator[Finding]:
     """`14 of 57 (24.6%)`: the part within the whole, the percentage their quotient."""
-    seen = masked(report.text, span)
+    seen = masked(span.text)
     for match in RANGE.finditer(seen):
         if float(match["low"]) > float(match["high"]):
             line, expected = report.line_at(span.start + match.start()), "the lower end first"
@@ -297,7 +297,7 @@ def _stated(report: Report) -> Iterator[NamedCount]:
         ]
         patterns = (TITLE_NAME,) if block.kind == "heading" else (PROSE_NAME, *TOTAL_NAMES)
         for row in filter(None, block.rows):
-            text = " | ".join(plain(report.text[span.start : span.end]) for span in row)
+            text = " | ".join(plain(span.text) for span in row)
             texts.append((text, report.line_at(row[0].start), patterns))
         for text, line, wanted in texts:
             for match in (match for pattern in wanted for match in pattern.finditer(text)):

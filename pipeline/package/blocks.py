@@ -174,6 +174,7 @@ class Span:
 
     start: int
     end: int
+    text: str
     # The head of its column, where it is a cell.
     head: str = ""
 
@@ -247,12 +248,9 @@ def heads_of(block: Block) -> list[str]:
     return [head if heads.count(head) == 1 else "" for head in heads]
 
 
-def masked(text: str, span: Span) -> str:
-    """A span with blots for what claims nothing: code, quotes, comments, tags and addresses."""
-    written = text[span.start : span.end]
-    seen = edited(
-        written, ((start, end, "\x01" * (end - start)) for start, end in code_spans(written))
-    )
+def masked(text: str) -> str:
+    """A text with blots for what claims nothing: code, quotes, comments, tags and addresses."""
+    seen = edited(text, ((start, end, "\x01" * (end - start)) for start, end in code_spans(text)))
     for pattern in (HIDDEN, QUOTED):
         seen = pattern.sub(lambda match: "\x01" * len(match[0]), seen)
     return seen
@@ -317,11 +315,11 @@ class _Reader:
                 after, self.last = self.lines_from(at), None
             elif self.is_table(at):
                 after = self.table(at)
-            elif ITEM.match(line):
-                after = self.item(at)
             else:
-                after = self.lines_from(at)
-                self.add("paragraph", at, [[(self.starts[at], self.ends[after - 1])]])
+                # The comments of an item are read as any others.
+                after, item = self.lines_from(at), ITEM.match(line)
+                start = self.starts[at] + (item.end() if item else 0)
+                self.add("item" if item else "paragraph", at, [[(start, self.ends[after - 1])]])
             at, was_blank = after, False
         if self.n_lines < len(self.starts) and self.text[self.starts[self.n_lines] :].strip():
             self.unread.append((self.n_lines + 1, len(self.text) - self.starts[self.n_lines]))
@@ -369,7 +367,7 @@ class _Reader:
         self.last = None
 
     def lines_from(self, at: int) -> int:
-        """Behind the last line of a paragraph."""
+        """Behind the last line of a paragraph or an item."""
         for place in range(at + 1, self.n_lines):
             if self.ends_block(place) or ITEM.match(self.line(place)) or self.is_table(place):
                 return place
@@ -409,25 +407,12 @@ class _Reader:
             cells = cells[1:]
         return cells[:-1] if pipes and pipes[-1] == end - 1 else cells
 
-    def item(self, at: int) -> int:
-        """An item with the lines that go on with it; its comments are read as any others."""
-        end = at + 1
-        while end < self.n_lines:
-            line = self.line(end)
-            if self.ends_block(end) or ITEM.match(line) or self.is_table(end):
-                break
-            end += 1
-        match = ITEM.match(self.line(at))
-        assert match is not None
-        self.add("item", at, [[(self.starts[at] + match.end(), self.ends[end - 1])]])
-        return end
-
     def add(
         self, kind: str, at: int, rows: Rows, heads: Sequence[str] = (), *, level: int = 0
     ) -> None:
         spans = tuple(
             tuple(
-                Span(start, end, heads[place] if place < len(heads) else "")
+                Span(start, end, self.text[start:end], heads[place] if place < len(heads) else "")
                 for place, (start, end) in enumerate(row)
                 if self.is_short(start, end)
             )
@@ -445,7 +430,7 @@ class _Reader:
 
     def tokens(self, span: Span) -> Iterator[Token]:
         """The figures of a span in order."""
-        seen = masked(self.text, span)
+        seen = masked(span.text)
         tokens = figures(seen)
         name_end = -1
         for place, each in enumerate(tokens):
@@ -467,31 +452,32 @@ class _Reader:
 
 
 def figures(text: str) -> list[Token]:
-    """The figures of a text, in order."""
-    return sorted(_matches(text), key=lambda token: token.start)
-
-
-def _matches(seen: str) -> Iterator[Token]:
-    """Figures with their places in the span; lines and inherited units come later."""
-    for match in FRACTION.finditer(seen):
-        for name in ("part", "whole"):
-            yield _token(seen, *match.span(name), match[name])
-    for match in FIGURE.finditer(seen):
+    """The figures of a text, in order; their lines and inherited units come later."""
+    tokens = [
+        Token(*match.span(name), 0, match[name], float(match[name].replace(",", "")))
+        for match in FRACTION.finditer(text)
+        for name in ("part", "whole")
+    ]
+    for match in FIGURE.finditer(text):
         if match["none"]:
-            yield Token(*match.span(), 0, match[0], None)
-        elif not CONVENTION.match(seen, match.end()) and not re.match(r"0\d", match["digits"]):
+            tokens.append(Token(*match.span(), 0, match[0], None))
+        elif not CONVENTION.match(text, match.end()) and not re.match(r"0\d", match["digits"]):
             bound, sign, unit = (match[name] or "" for name in ("bound", "sign", "unit"))
             start = match.start("bound" if bound else "sign" if sign else "digits")
-            token = _token(seen, start, match.end(), match["digits"], sign, unit.strip())
-            yield replace(token, is_bound=bool(bound))
-
-
-def _token(seen: str, start: int, end: int, digits: str, sign: str = "", unit: str = "") -> Token:
-    plain = digits.replace(",", "")
-    value = float(plain) * (-1 if sign in ("-", "\u2212") else 1)
-    name = {"": "", "%": "%", "percent": "%"}.get(unit, "points")
-    n_decimals = len(plain.partition(".")[2])
-    return Token(start, end, 0, seen[start:end], value, n_decimals, name, bool(sign))
+            digits = match["digits"].replace(",", "")
+            token = Token(
+                start,
+                match.end(),
+                0,
+                text[start : match.end()],
+                float(digits) * (-1 if sign in ("-", "\u2212") else 1),
+                len(digits.partition(".")[2]),
+                {"": "", "%": "%", "percent": "%"}.get(unit.strip(), "points"),
+                bool(sign),
+                bool(bound),
+            )
+            tokens.append(token)
+    return sorted(tokens, key=attrgetter("start"))
 
 
 def _unit(seen: str, each: Token, following: Sequence[Token], head: str) -> str:

@@ -191,7 +191,7 @@ class Sentence:
 
     def _names(self, span: Span) -> Iterator[tuple[Source, Finding]]:
         wanted = [each for each in self.bound if not each.is_figure and each.value is not None]
-        text = self.report.text[span.start : span.end]
+        text = span.text
         codes = {
             (span.start + start, span.start + end): plain(text[start:end])
             for start, end in code_spans(text)
@@ -277,7 +277,7 @@ class Sentence:
         ]
         if not rivals:
             # One of a few words that are printed without backquotes.
-            outside = plain(masked(self.report.text, span))
+            outside = plain(masked(span.text))
             for word in sorted(known) if len(known) <= FEW else ():
                 if word not in taken and contains_phrase(word, outside):
                     return Finding(self.block.line, CONTRADICTED, word, expected, bound.words)

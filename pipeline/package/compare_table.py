@@ -63,7 +63,7 @@ class Table:
         is_whole: bool,
     ) -> Iterator[Finding]:
         line = self.report.line_at(row[0].start) if row else self.block.line
-        cells = [self.report.text[span.start : span.end] for span in row]
+        cells = [span.text for span in row]
         texts = [plain(cell) for cell in cells]
         codes = [[plain(cell[a:b]) for a, b in code_spans(cell)] for cell in cells]
         n_found = 0
@@ -163,7 +163,7 @@ class Table:
             )
 
     def _name(self, source: Source, span: Span, name: str, value: Any) -> Finding:
-        text = self.report.text[span.start : span.end]
+        text = span.text
         line, words = self.report.line_at(span.start), f"{name} {source.words}"
         cell = plain(text)
         expected = ", ".join(map(str, value)) if isinstance(value, list) else value

@@ -73,7 +73,7 @@ def _question(source: Source) -> str:
 def _cells(report: Report, block: Block, source: Source) -> Iterator[Claim]:
     heads = heads_of(block)
     for row in block.rows:
-        texts = (plain(report.text[span.start : span.end]) for span in row)
+        texts = (plain(span.text) for span in row)
         cells = dict(zip(heads, texts, strict=False))
         key = ", ".join(cells.get(plain(head), "") for _, head in source.keys)
         line = report.line_at(row[0].start) if row else block.line

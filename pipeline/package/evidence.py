@@ -85,9 +85,8 @@ class Passage:
         """What is between backquotes, with its place."""
         codes = []
         for span in self.spans:
-            text = self.raw(span)
-            for start, end in code_spans(text):
-                code = text[start:end].strip("`")
+            for start, end in code_spans(span.text):
+                code = span.text[start:end].strip("`")
                 # In a table a pipe is escaped, in code too.
                 code = code.replace("\\|", "|") if self.block.kind == "table" else code
                 codes.append((span.start + start, span.start + end, code.strip() or code))
@@ -98,7 +97,7 @@ class Passage:
         """What it cites, in order, with the places."""
         places = [(start, end, cited(code)) for start, end, code in self.codes]
         for span in self.spans:
-            for match in BARE.finditer(masked(self.report.text, span)):
+            for match in BARE.finditer(masked(span.text)):
                 start, end = span.start + match.start(), span.start + match.end()
                 places.append((start, end, cited(match[0])))
         full = self.report.full_names
@@ -118,14 +117,14 @@ class Passage:
     @cached_property
     def plain(self) -> str:
         """What a reader sees of it; cells are apart."""
-        return " | ".join(plain(self.raw(span)) for span in self.spans)
+        return " | ".join(plain(span.text) for span in self.spans)
 
     @cached_property
     def quotes(self) -> list[tuple[int, int, str]]:
         """Words in quotation marks: the places of these, and what is between them."""
         quotes = []
         for span in self.spans:
-            text = seen = self.raw(span)
+            text = seen = span.text
             # A quotation mark within code is none.
             for start, end in code_spans(text):
                 seen = seen[:start] + seen[start:end].replace('"', "\x01") + seen[end:]
@@ -135,14 +134,11 @@ class Passage:
                 quotes.append((span.start + start, span.start + end, words))
         return quotes
 
-    def raw(self, span: Span) -> str:
-        return self.report.text[span.start : span.end]
-
     def cells(self, *heads: str) -> Iterator[str]:
         """What is below such heads, as a reader sees it."""
         for span in self.spans:
             if plain(span.head).casefold() in heads:
-                yield plain(self.raw(span))
+                yield plain(span.text)
 
     @cached_property
     def row_tasks(self) -> frozenset[str]:
@@ -152,7 +148,7 @@ class Passage:
         """
         tasks: set[str] = set()
         for span in self.spans:
-            head, cell = plain(span.head).casefold(), plain(self.raw(span))
+            head, cell = plain(span.head).casefold(), plain(span.text)
             if head in TASK_HEADS and cell:
                 tasks |= {cell, cell.split()[0]}
             elif LIST_HEAD.search(head):
@@ -160,7 +156,7 @@ class Passage:
                 is_list = re.search(r"\d,? (?:and )?\w", cell)
                 words = re.findall(r"[\w.-]*\w", cell) if is_list else []
                 tasks |= tasks_in(cell) or set(words)
-        return frozenset(tasks or tasks_in(self.raw(self.spans[0])))
+        return frozenset(tasks or tasks_in(self.spans[0].text))
 
     def label_before(self, start: int) -> re.Match[str] | None:
         """The word that labels a citation as a pass or a failure."""

@@ -246,9 +246,7 @@ def _prints(sentence: str, text: str | None) -> bool:
 
 def _of_row(passage: Passage, source: Source, run: str | None) -> Iterator[Fact]:
     heads = heads_of(passage.block)
-    cells = {
-        head: plain(passage.raw(span)) for head, span in zip(heads, passage.spans, strict=False)
-    }
+    cells = {head: plain(span.text) for head, span in zip(heads, passage.spans, strict=False)}
     keys = [(expression, cells.get(plain(head), "")) for expression, head in source.keys]
     cited = tuple(dict.fromkeys(str(each) for *_, each in passage.cites))
     is_whole = all(
@@ -281,7 +279,7 @@ def _of_row(passage: Passage, source: Source, run: str | None) -> Iterator[Fact]
 
 def _row(passage: Passage) -> str:
     """A row as a sentence: each head with its cell."""
-    cells = [(plain(span.head), passage.raw(span).strip()) for span in passage.spans]
+    cells = [(plain(span.head), span.text.strip()) for span in passage.spans]
     sentence = "; ".join(f"{head}: {cell}".lstrip(": ") for head, cell in cells if cell)
     return f"{sentence[:1].upper()}{sentence[1:]}."
 

@@ -78,7 +78,7 @@ def _marks(report: Report) -> Iterator[tuple[int, int, str]]:
     for block in report.blocks:
         sources = [source for source in sources_of(block) if not source.fault]
         is_table = block.kind == "table"
-        places = _of_table(report, block, sources) if is_table else _of_text(block, sources)
+        places = _of_table(block, sources) if is_table else _of_text(block, sources)
         for place, query in places:
             yield place, place, f"<!--blade:sql?{encoded(query)}#1-->"
 
@@ -94,11 +94,11 @@ def _of_text(block: Block, sources: list[Source]) -> Iterator[tuple[int, str]]:
                 yield token.end, one if pair.expression else source.query
 
 
-def _of_table(report: Report, block: Block, sources: list[Source]) -> Iterator[tuple[int, str]]:
+def _of_table(block: Block, sources: list[Source]) -> Iterator[tuple[int, str]]:
     """The query of a cell gives its column, beside the keys of all rows."""
     heads = heads_of(block)
     for row in block.rows:
-        cells = {plain(report.text[span.start : span.end]) for span in row}
+        cells = {plain(span.text) for span in row}
         queries: dict[int, str] = {}
         for source in sources:
             keys = [expression for expression, _ in source.keys]

@@ -106,7 +106,7 @@ def _sentences(old: Report, new: Report, changed: Sequence[Finding]) -> Iterator
     # Texts are replaced within their blocks: both reports have the same ones.
     for no in sorted(changes):
         block = new.blocks[no]
-        words = " ".join(new.text[span.start : span.end] for span in block.spans)
+        words = " ".join(span.text for span in block.spans)
         # What only announces a table says nothing of it.
         if words.rstrip().endswith(":"):
             continue

@@ -125,7 +125,7 @@ class Piece(Passage):
         """What it is of: of a row its first cell, else its words without figures and causes."""
         if self.is_row:
             first = self.spans[0]
-            return f"{plain(first.head)}: {plain(self.raw(first))}".casefold()
+            return f"{plain(first.head)}: {plain(first.text)}".casefold()
         text, last = "", self.spans[0].start
         for token in self.tokens:
             text += f"{self.report.text[last : token.start]}#"
@@ -140,7 +140,7 @@ class Piece(Passage):
         stated: dict[str, object] = {}
         for span in self.spans[1:] if self.is_row else self.spans:
             tokens = self.block.tokens_within(span.start, span.end)
-            text = plain(self.raw(span))
+            text = plain(span.text)
             words = frozenset(CAUSE_NAME.findall(text)) | (BUCKETS & {text.casefold()})
             if tokens or words:
                 printed = sorted(str(token.printed) for token in tokens)

@@ -184,7 +184,7 @@ def beside(sidecar: Sidecar, report: Report) -> Iterator[Finding]:
     printed: dict[str, list[tuple[int, Token]]] = {}
     for block in report.blocks:
         for row in block.rows:
-            label = plain(report.text[row[0].start : row[0].end]).casefold() if row else ""
+            label = plain(row[0].text).casefold() if row else ""
             for token in block.tokens_within(row[0].start, row[-1].end) if row else ():
                 span = next(each for each in row if each.start <= token.start < each.end)
                 head = plain(span.head).casefold()

@@ -414,7 +414,7 @@ def _sharing(subject: Subject) -> Checks:
 
 def _titles(text: str) -> list[str]:
     report = blocks.read(text).blocks
-    return [text[span.start : span.end] for each in report if each.level for span in each.spans]
+    return [span.text for each in report if each.level for span in each.spans]
 
 
 def _sections(id_: str, text: str, file: str) -> Check:
