@@ -31,6 +31,9 @@ class Claim:
     line: int
 
 
+ByQuestion = dict[str, list[Claim]]
+
+
 @dataclass(frozen=True)
 class Difference:
     """Claims of two reports: `moved` has both, the old first."""
@@ -108,28 +111,20 @@ def difference(old: str, new: str) -> Difference:
         if question in before
         and {each.text for each in own}.isdisjoint(each.text for each in before[question])
     ]
-    return Difference(
-        tuple(moved),
-        tuple(
-            own[0]
-            for question, own in before.items()
-            if question not in after and _is_whole(question)
-        ),
-        tuple(
-            own[0]
-            for question, own in after.items()
-            if question not in before and _is_whole(question)
-        ),
+    return Difference(tuple(moved), _only(before, after), _only(after, before))
+
+
+def _only(own: ByQuestion, other: ByQuestion) -> tuple[Claim, ...]:
+    """Claims of one report alone; how a rollout ends comes and goes with its citation."""
+    return tuple(
+        claims[0]
+        for question, claims in own.items()
+        if question not in other and not question.startswith(OUTCOME)
     )
 
 
-def _is_whole(question: str) -> bool:
-    """Whether it comes and goes by itself: how a rollout ends goes with its citation."""
-    return not question.startswith(OUTCOME)
-
-
-def _by_question(text: str) -> dict[str, list[Claim]]:
-    by_question: dict[str, list[Claim]] = defaultdict(list)
+def _by_question(text: str) -> ByQuestion:
+    by_question: ByQuestion = defaultdict(list)
     for claim in claims(text):
         by_question[claim.question].append(claim)
     return by_question

@@ -111,6 +111,11 @@ class Passage:
         )
 
     @property
+    def cited(self) -> tuple[str, ...]:
+        """The same as texts, each once."""
+        return tuple(dict.fromkeys(str(each) for *_, each in self.cites))
+
+    @property
     def text(self) -> str:
         return self.report.text[self.spans[0].start : self.spans[-1].end]
 

@@ -143,7 +143,6 @@ def _labelled(
     first = passage.cites[0] if passage.cites else None
     label = LABEL.search(passage.text, 0, first[0] - passage.spans[0].start) if first else None
     codes = [code for start, _, code in passage.codes if not first or start > first[0]]
-    cited = tuple(dict.fromkeys(str(each) for *_, each in passage.cites))
     if first and label:
         each = first[2]
         subject = Subject(each.run_id, each.task_id, (each.rollout_index,))
@@ -154,9 +153,13 @@ def _labelled(
         if words:
             sentence = f"Task `{owner[0]}`, {label['word'].lower()} `{each}`: `{words[-1]}`"
             yield Fact(
-                "", sentence, HIGH if each.seq else MEDIUM, subject=subject, citations=cited,
+                "",
+                sentence,
+                HIGH if each.seq else MEDIUM,
+                subject=subject,
+                citations=passage.cited,
                 quotes=(words[-1].rstrip("…"),),
-            )  # fmt: skip
+            )
 
 
 def _quoted(passage: Passage) -> Iterator[Fact]:
@@ -207,7 +210,6 @@ def _bound(passage: Passage, run: str | None) -> Iterator[Fact]:
 
 
 def _of_pairs(passage: Passage, source: Source, run: str | None) -> Iterator[Fact]:
-    cited = tuple(dict.fromkeys(str(each) for *_, each in passage.cites))
     sentences = SENTENCE.split(passage.text)
     # What follows the first figure of a query is what it is of, or how sure.
     for pair in [each for each in source.pairs if _is_finding(each, passage)][:1]:
@@ -220,16 +222,20 @@ def _of_pairs(passage: Passage, source: Source, run: str | None) -> Iterator[Fac
         if value in (0, 1) and not (subject.task and f"{pair.text} of " in passage.plain):
             continue  # anybody would guess it
         sentence = next((each for each in sentences if _prints(each, pair.text)), "")
-        own = [each for each in cited if each in sentence]
+        own = [each for each in passage.cited if each in sentence]
         level = HIGH if any("#" in each for each in own) else MEDIUM if own or subject.task else LOW
         named = f"`{names[0]}`: " if names and names[0] not in sentence else ""
         task = f"Task `{subject.task}`: " if subject.task and subject.task not in sentence else ""
-        where = source.query[source.query.index(" from ") + 1 :]
         yield Fact(
-            "", f"{task or named}{sentence.strip()}", level, subject=subject,
-            predicate="count" if isinstance(value, int) else "rate", value=value,
-            sql=f"select {pair.expression} {where}", citations=tuple(own),
-        )  # fmt: skip
+            "",
+            f"{task or named}{sentence.strip()}",
+            level,
+            subject=subject,
+            predicate="count" if isinstance(value, int) else "rate",
+            value=value,
+            sql=f"select {pair.expression} {source.behind}",
+            citations=tuple(own),
+        )
 
 
 def _is_finding(pair: Pair, passage: Passage) -> bool:
@@ -248,14 +254,12 @@ def _of_row(passage: Passage, source: Source, run: str | None) -> Iterator[Fact]
     heads = heads_of(passage.block)
     cells = {head: plain(span.text) for head, span in zip(heads, passage.spans, strict=False)}
     keys = [(expression, cells.get(plain(head), "")) for expression, head in source.keys]
-    cited = tuple(dict.fromkeys(str(each) for *_, each in passage.cites))
     is_whole = all(
         cell and not cell.endswith("…") and expression[0] != "'" for expression, cell in keys
     )
     if not keys or not is_whole:
         return
-    where = source.query[source.query.index(" from ") + 1 :]
-    also = "and" if re.search(r"\bwhere\b", where) else "where"
+    also = "and" if re.search(r"\bwhere\b", source.behind) else "where"
     conditions = " and ".join(f"{expression} = {literal(cell)}" for expression, cell in keys)
     subject, _ = _subject(source, run)
     for expression, cell in keys:
@@ -271,10 +275,15 @@ def _of_row(passage: Passage, source: Source, run: str | None) -> Iterator[Fact]
             continue
         value = _value(tokens[0])
         yield Fact(
-            "", _row(passage), MEDIUM if cited or subject.task else LOW, subject=subject,
-            predicate="count" if isinstance(value, int) else "rate", value=value,
-            sql=f"select {expression} {where} {also} {conditions}", citations=cited,
-        )  # fmt: skip
+            "",
+            _row(passage),
+            MEDIUM if passage.cited or subject.task else LOW,
+            subject=subject,
+            predicate="count" if isinstance(value, int) else "rate",
+            value=value,
+            sql=f"select {expression} {source.behind} {also} {conditions}",
+            citations=passage.cited,
+        )
 
 
 def _row(passage: Passage) -> str:

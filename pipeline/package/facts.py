@@ -67,6 +67,19 @@ class Fact:
         named = self.subject != Subject() or self.predicate != "other" or self.value is not None
         return named or bool(self.sql or self.citations or self.quotes)
 
+    @property
+    def is_text(self) -> bool:
+        """Whether nothing can be compared but its text."""
+        return self.value is None and not self.quotes
+
+    @property
+    def cited(self) -> list[tuple[str, Citation | None]]:
+        """What it cites, in its sentence where nowhere else; none for what is no citation."""
+        if self.citations:
+            return [(text, citation.parse(text)) for text in self.citations]
+        every = passages(blocks.read(self.fact))
+        return [(str(each), each) for passage in every for *_, each in passage.cites]
+
 
 def document(facts: Sequence[Fact], *, benchmark: str, model: str) -> dict[str, Any]:
     listed = [asdict(fact) for fact in facts]
@@ -87,8 +100,7 @@ class FactsFile:
     @property
     def citations(self) -> Iterator[Citation]:
         """All that they cite, where it has the form of a citation."""
-        parsed = (citation.parse(each) for _, fact in self.facts for each in cites(fact))
-        return (each for each in parsed if each is not None)
+        return (each for _, fact in self.facts for _, each in fact.cited if each is not None)
 
 
 def with_full_names(file: FactsFile, full_names: Mapping[str, str]) -> FactsFile:
@@ -98,10 +110,9 @@ def with_full_names(file: FactsFile, full_names: Mapping[str, str]) -> FactsFile
         sql = fact.sql
         for alias, run in full_names.items():
             sql = sql.replace(literal(alias), literal(run)) if sql else sql
-        cited = [citation.parse(each) for each in cites(fact)]
         known = [
             str(replace(each, run_id=full_names.get(each.run_id, each.run_id))) if each else text
-            for text, each in zip(cites(fact), cited, strict=True)
+            for text, each in fact.cited
         ]
         return replace(fact, sql=sql, citations=tuple(known))
 
@@ -128,13 +139,13 @@ def check(file: FactsFile, known: Evidence | None, answers: Answering | None) ->
         if known is None or answers is None:
             yield Finding(line, UNCHECKED, _claim(fact), None, "no data", CHECK)
             continue
-        parsed = [citation.parse(each) for each in cites(fact)]
-        there = tuple(each for each in parsed if each and known.exists(each))
+        cited = fact.cited
+        there = tuple(each for _, each in cited if each and known.exists(each))
         if fact.sql is not None and fact.value is not None:
             yield _answered(line, fact, answers)
         elif not there:
             yield Finding(line, UNCHECKED, _claim(fact), None, "nothing to check", CHECK)
-        for text, each in zip(cites(fact), parsed, strict=True):
+        for text, each in cited:
             if each is None:
                 yield Finding(line, CONTRADICTED, text, citation.SHAPE, "its form", "citation")
             else:
@@ -144,12 +155,6 @@ def check(file: FactsFile, known: Evidence | None, answers: Answering | None) ->
         ]
     if known is not None:
         yield from evidence.quote_findings(quoted, known)
-
-
-def cites(fact: Fact) -> list[str]:
-    """What a fact cites; one of text alone does so in its sentence."""
-    citations = [each for one in passages(blocks.read(fact.fact)) for *_, each in one.cites]
-    return [*fact.citations] or [str(each) for each in citations]
 
 
 def _answered(line: int, fact: Fact, answers: Answering) -> Finding:

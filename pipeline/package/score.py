@@ -19,7 +19,7 @@ from ..text import one_line
 from .answers import aliases
 from .blocks import Block, Report, Token, figures, plain, read
 from .evidence import BUCKETS, CAUSE_NAME, Passage, tasks_in
-from .facts import Fact, cites
+from .facts import Fact
 from .findings import CONTRADICTED, VERIFIED, Finding
 from .sources import sources_of
 
@@ -187,11 +187,6 @@ class Wanted:
     # Of a fact that the golden report states in other words: those that one of its blocks shares.
     words: frozenset[str] = frozenset()
 
-    @property
-    def is_text(self) -> bool:
-        """Whether nothing is known of the fact but its text."""
-        return self.fact.value is None and not self.fact.quotes
-
 
 @dataclass(frozen=True)
 class Met:
@@ -315,7 +310,7 @@ def _at_home(wanted: Wanted, golden: Text) -> Wanted:
     """
     pieces = [piece for piece in golden.pieces if piece.is_claim]
     is_stated = any(not lacking(wanted, piece, golden) for piece in pieces)
-    if not wanted.is_text or is_stated or not pieces:
+    if not wanted.fact.is_text or is_stated or not pieces:
         return wanted
     uses = Counter(word for piece in pieces for word in piece.words)
     own = set(WORD.findall(plain(wanted.fact.fact).casefold()))
@@ -350,25 +345,25 @@ def _is_mark(mark: str, piece: Piece) -> bool:
 
 
 def _wanted(fact: Fact, short: dict[str, frozenset[str]]) -> Wanted:
-    parsed_ = (citation.parse(each) for each in cites(fact))
-    run = fact.subject.run
-    rollouts = {each.rollout for each in parsed_ if each}
+    run, text = fact.subject.run, fact.fact
+    rollouts = {each.rollout for _, each in fact.cited if each}
     if run and fact.subject.task:
         rollouts |= {(run, fact.subject.task, index) for index in fact.subject.rollouts}
-    marks: list[str] = []
-    if fact.value is None and not fact.quotes:
-        text = fact.fact
-        marks = [each.strip("`") for each in NAME.findall(text)]
-        marks += [each.text for each in figures(text)]
-        marks += re.findall(r"\"([^\"]{3,})\"", text) + re.findall(r"\b\d{4,}\b", text)
-        marks = [each for each in dict.fromkeys(marks) if citation.parse(each) is None]
-    of = re.search(rf"\b{fact.value}\b (?:out )?of (?:the |all )?([\d,]+)", fact.fact)
-    whole = float(of[1].replace(",", "")) if of and fact.predicate == "count" else None
-    names = (run, *sorted(short.get(run, ()))) if run else ()
-    named = [each.strip("`") for each in NAME.findall(fact.fact)]
-    others = tuple(each for each in named if citation.parse(each) is None)
-    tasks = frozenset() if fact.is_structured else frozenset(tasks_in(fact.fact))
-    return Wanted(fact, frozenset(rollouts), names, tuple(marks), whole, others, tasks)
+    named = [each.strip("`") for each in NAME.findall(text)]
+    names = [each for each in named if citation.parse(each) is None]
+    marks = [*names, *(each.text for each in figures(text))] if fact.is_text else []
+    for pattern in (r"\"([^\"]{3,})\"", r"\b\d{4,}\b") if fact.is_text else ():
+        marks += [each for each in re.findall(pattern, text) if citation.parse(each) is None]
+    of = re.search(rf"\b{fact.value}\b (?:out )?of (?:the |all )?([\d,]+)", text)
+    return Wanted(
+        fact,
+        frozenset(rollouts),
+        runs=(run, *sorted(short.get(run, ()))) if run else (),
+        marks=tuple(dict.fromkeys(marks)),
+        whole=float(of[1].replace(",", "")) if of and fact.predicate == "count" else None,
+        names=tuple(names),
+        tasks=frozenset() if fact.is_structured else frozenset(tasks_in(text)),
+    )
 
 
 def score(
@@ -407,7 +402,7 @@ def matched(by: Standard, report: Text) -> list[Met]:
         key=lambda no: (len(options[no]), -WEIGHTS[by.wanted[no].fact.difficulty], no),
     ):
         each = by.wanted[no]
-        own = room[each.is_text]
+        own = room[each.fact.is_text]
         best = max(options[no], key=own.__getitem__, default=None)
         if best is None:
             reasons = sorted({lacking(each, piece, report) for piece in report.pieces})
