@@ -26,6 +26,7 @@ from typing import Any
 from . import files
 from .errors import InputError, UsageError
 from .settings import EVENTS_FILE, EVENTS_FOLDER, EVENTS_LIST, MANIFEST_NAME, WAREHOUSE_NAME
+from .text import one_line
 
 WORK_FOLDER = ".blade"
 NEW = "new"
@@ -103,6 +104,7 @@ def replaced(
         if new.parent.exists():
             finish(out)
             note(f"removed the leftovers of a killed {by}: {WORK_FOLDER}")
+        stale(out)  # it may refuse the folder, which should take no time
         try:
             with explained(out):
                 new.mkdir(parents=True)
@@ -116,6 +118,16 @@ def replaced(
                 _switch(out, stale_names)
         finally:
             finish(out)
+
+
+def of_earlier_call(out: Path, known: set[str], *, by: str, hint: str) -> set[str]:
+    """The files of an earlier call, to be replaced; a folder with anything else is refused."""
+    work = f"{WORK_FOLDER}/"
+    if strange := sorted(name for name in files.below(out) - known if not name.startswith(work)):
+        such = one_line(strange[0])
+        message = f"{out}: holds files that are not of an earlier {by}, such as {such}."
+        raise UsageError(message, hint=hint)
+    return known
 
 
 def write(folder: Path, texts: Mapping[str, str]) -> None:

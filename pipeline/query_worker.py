@@ -432,11 +432,16 @@ def _send_rows(stream: int, result: duckdb.DuckDBPyConnection, bounds: Bounds) -
     most_rows = sys.maxsize if bounds.most_rows is None else bounds.most_rows
     n_rows = n_bytes = 0
     n_fetched = 1
-    while rows := _fetched(result, n_fetched):
+    while True:
+        with _showing_values():
+            rows = result.fetchmany(n_fetched)
+        if not rows:
+            return n_rows, False
         is_cut = n_rows + len(rows) > most_rows
         if is_cut:
             rows = rows[: most_rows - n_rows]
-        content = _pickled_rows(rows)
+        with _showing_values():
+            content = pickle.dumps(("rows", rows), protocol=5)
         n_bytes += len(content)
         if bounds.most_bytes is not None and n_bytes > bounds.most_bytes:
             if not n_rows:
@@ -450,26 +455,16 @@ def _send_rows(stream: int, result: duckdb.DuckDBPyConnection, bounds: Bounds) -
             return n_rows, True
         fitting = n_fetched * MESSAGE_BYTES // max(1, len(content))
         n_fetched = max(1, min(4 * n_fetched, fitting, MOST_FETCHED))
-    return n_rows, False
 
 
-def _fetched(result: duckdb.DuckDBPyConnection, n_rows: int) -> list[Any]:
+@contextmanager
+def _showing_values() -> Iterator[None]:
+    """Turn errors of values that Python or the message cannot hold into messages."""
     try:
-        return result.fetchmany(n_rows)
-    except (ValueError, OverflowError, RecursionError) as error:
-        raise _value_error(error) from error
-
-
-def _pickled_rows(rows: list[Any]) -> bytes:
-    try:
-        return pickle.dumps(("rows", rows), protocol=5)
-    except (pickle.PicklingError, RecursionError) as error:
-        raise _value_error(error) from error
-
-
-def _value_error(error: Exception) -> UsageError:
-    message = f"a value cannot be shown ({one_line(str(error))})."
-    return UsageError(message, hint="Cast it to varchar.")
+        yield
+    except (ValueError, OverflowError, RecursionError, pickle.PicklingError) as error:
+        message = f"a value cannot be shown ({one_line(str(error))})."
+        raise UsageError(message, hint="Cast it to varchar.") from error
 
 
 def _send_arrow(stream: int, warehouse: Warehouse, query: str) -> None:

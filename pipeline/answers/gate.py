@@ -75,6 +75,12 @@ class Verdict(StrEnum):
 EXIT_CODES = {Verdict.FAIL: 1, Verdict.INCONCLUSIVE: 3}
 
 
+def exit_code(gates: Sequence[Row]) -> int:
+    """The exit code of a command that decides on several candidates: FAIL comes first."""
+    codes = {each["exit_code"] for each in gates}
+    return 1 if 1 in codes else max(codes, default=0)
+
+
 @dataclass(frozen=True)
 class Measured:
     """One metric's paired change, candidate less base, over some of the common tasks.

@@ -191,9 +191,7 @@ def compare(
         if is_kept and (commands := _next_commands(compared, path, is_full=full)):
             click.echo()
             print_next(commands)
-    # FAIL comes before INCONCLUSIVE.
-    codes = {each["exit_code"] for each in gates}
-    sys.exit(1 if 1 in codes else max(codes, default=0))
+    sys.exit(gate.exit_code(gates))
 
 
 def _located(stack: ExitStack, words: Sequence[str], warehouse: Path) -> tuple[Path, list[str]]:

@@ -86,9 +86,7 @@ def suite(
     else:
         print_gate(gates)
         click.echo(text_page(answer), nl=False)
-    # FAIL comes before INCONCLUSIVE.
-    codes = {each["exit_code"] for each in gates}
-    sys.exit(1 if 1 in codes else max(codes, default=0))
+    sys.exit(gate.exit_code(gates))
 
 
 def text_page(answer: Row) -> str:

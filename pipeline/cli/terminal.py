@@ -34,13 +34,9 @@ NUMBER = "\x1e"
 
 
 def defined(format_value: Callable[[Any], str]) -> Callable[[Any], str]:
-    """Extend a format to figures and to undefined values, which print as n/a."""
-
-    def shown(figure: Any) -> str:
-        value = figure.value if isinstance(figure, Figure) else figure
-        return "n/a" if value is None or value != value else format_value(value)
-
-    return shown
+    """Extend a format to figures and to undefined values."""
+    of_value = wording.defined(format_value)
+    return lambda figure: of_value(figure.value if isinstance(figure, Figure) else figure)
 
 
 def show_aliases(source: Source) -> None:

@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from operator import itemgetter
 from typing import Any
 
 from . import aliases
@@ -27,6 +26,8 @@ NAMED: Mapping[str, Callable[[Any], Iterable[str]]] = {
     "inputs": lambda row: row.values["run_ids"] or [],
     "notices": lambda row: [row.subject],
 }
+# Rows with their places in a table, by what they are about.
+Places = dict[Any, list[tuple[int, Any]]]
 BESIDE_FINDINGS = ("modes", "mode_parts", "concentrations")
 
 
@@ -72,9 +73,7 @@ class Content:
     strips: dict[str, list[Row]] = field(default_factory=dict)
     # Whole tables by what their rows are about, for the reports on a part of the runs: each would
     # look at every row otherwise, which takes 6% of the time of the pages of 400 runs.
-    by_subject: dict[tuple[str, ...], dict[Any, list[tuple[int, Row]]]] = field(
-        default_factory=dict
-    )
+    by_subject: dict[tuple[str, ...], Places] = field(default_factory=dict)
 
     def __getattr__(self, name: str) -> list[Row]:
         # The rows of these runs together, in the order of their table.
@@ -84,19 +83,15 @@ class Content:
             return self.own[name]
         if len(self.runs) == 1:
             return self.runs[0].tables[name]
-        return self._about(name, ("run_id",), [(run.run_id,) for run in self.runs])
+        return _in_order(self._by(name, "run_id"), [(run.run_id,) for run in self.runs])
 
-    def _about(
-        self, name: str, columns: Sequence[str], wanted: Iterable[tuple[str, ...]]
-    ) -> list[Row]:
-        """The rows of a whole table with one of the wanted values of some columns, in order."""
-        return _in_order(self._by(name, columns), wanted)
-
-    def _by(self, name: str, columns: Sequence[str]) -> Mapping[Any, list[tuple[int, Row]]]:
-        """The rows of a whole table with their places, by the values of some columns."""
+    def _by(self, name: str, *columns: str) -> Places:
+        """The rows of a whole table by the values of some columns."""
         subject = (name, *columns)
         if subject not in self.by_subject:
-            self.by_subject[subject] = _placed(self.tables[name], columns)
+            self.by_subject[subject] = _placed(
+                self.tables[name], lambda row: [tuple(row.values[column] for column in columns)]
+            )
         return self.by_subject[subject]
 
     def name(self, run_id: str) -> str:
@@ -134,7 +129,7 @@ class Content:
     @property
     def n_benchmark_runs(self) -> int:
         """The runs of these benchmarks in the analysis, also those that are not shown."""
-        placed = self._by("headlines", ("benchmark",))
+        placed = self._by("headlines", "benchmark")
         return sum(len(placed.get((name,), ())) for name in self.benchmarks)
 
     @property
@@ -144,7 +139,7 @@ class Content:
         if self.chosen and len(self.benchmarks) == 1:
             is_one = len(self.runs) == 1
             wanted = (self.benchmarks[0], self.runs[0].run_id if is_one else "")
-        return self._about("inventory", ("benchmark", "run_id"), [wanted])
+        return _in_order(self._by("inventory", "benchmark", "run_id"), [wanted])
 
     @property
     def gaps(self) -> list[tuple[int, list[Row]]]:
@@ -158,10 +153,11 @@ class Content:
         """These runs, what is about them alone, the files they were read from and notices."""
         names = set(run_ids)
         is_one = len(names) == 1
-        if not is_one and names >= set(self._placed["runs"]):
+        if not is_one and names >= self._named["runs"].keys():
             return self
         runs, inputs, findings, comparisons = (
-            self._of(kind, names) for kind in ("runs", "inputs", "findings", "comparisons")
+            _in_order(self._named[kind], names)
+            for kind in ("runs", "inputs", "findings", "comparisons")
         )
         subjects = {*names, *(run.benchmark for run in runs)}
         subjects |= {row.values["path"] for row in inputs}
@@ -176,7 +172,7 @@ class Content:
             "series": [row for row in series if row.series not in apart],
             "totals": [row for row in totals if row.benchmark not in others],
             "inputs": inputs,
-            "notices": self._of("notices", subjects),
+            "notices": _in_order(self._named["notices"], subjects),
             **self._of_benchmarks(names, {run.benchmark for run in runs}),
         }
         return replace(
@@ -189,14 +185,14 @@ class Content:
 
     def _of_benchmarks(self, names: Set[str], benchmarks: Set[str]) -> dict[str, list[Row]]:
         """What is about all runs of a benchmark, where all of them are here."""
-        whole = [(name,) for name in benchmarks if self._run_ids[name] <= names]
+        whole = [name for name in benchmarks if self._run_ids[name] <= names]
         return {name: _in_order(placed, whole) for name, placed in self._of_benchmark.items()}
 
     @cached_property
-    def _of_benchmark(self) -> dict[str, dict[Any, list[tuple[int, Row]]]]:
+    def _of_benchmark(self) -> dict[str, Places]:
         """The rows of each table on benchmarks, by benchmark."""
         return {
-            table.name: _placed(self.own[table.name], ("benchmark",))
+            table.name: _placed(self.own[table.name], lambda row: [row.values["benchmark"]])
             for table in EVERY.values()
             if table.of == "benchmark"
         }
@@ -209,39 +205,27 @@ class Content:
         return run_ids
 
     @cached_property
-    def _placed(self) -> dict[str, dict[str, list[tuple[int, Any]]]]:
-        """By name what is about each run, with its place.
-
-        So every row is looked at once, however many runs have a report of their own.
-        """
-        placed: dict[str, dict[str, list[tuple[int, Any]]]] = {}
-        for kind, named in NAMED.items():
-            placed[kind] = defaultdict(list)
-            for place, each in enumerate(getattr(self, kind)):
-                for name in named(each):
-                    placed[kind][name].append((place, each))
-        return placed
-
-    def _of(self, kind: str, names: Set[str]) -> list[Any]:
-        by_place = dict(pair for name in names for pair in self._placed[kind][name])
-        return [by_place[place] for place in sorted(by_place)]
+    def _named(self) -> dict[str, Places]:
+        """What is about single runs, by the names of what it is about."""
+        return {kind: _placed(getattr(self, kind), named) for kind, named in NAMED.items()}
 
 
-def _placed(rows: Iterable[Row], columns: Sequence[str]) -> dict[Any, list[tuple[int, Row]]]:
-    """Rows with their places, by the values of some columns."""
-    placed: dict[Any, list[tuple[int, Row]]] = {}
+def _placed(rows: Iterable[Any], keys_of: Callable[[Any], Iterable[Any]]) -> Places:
+    """Rows with their places, by their keys.
+
+    So every row is looked at once, however many runs have a report of their own.
+    """
+    placed: Places = {}
     for place, row in enumerate(rows):
-        key = tuple(row.values[name] for name in columns)
-        placed.setdefault(key, []).append((place, row))
+        for key in keys_of(row):
+            placed.setdefault(key, []).append((place, row))
     return placed
 
 
-def _in_order(
-    placed: Mapping[Any, list[tuple[int, Row]]], wanted: Iterable[tuple[str, ...]]
-) -> list[Row]:
-    """The rows with one of these values, in the order of their places."""
-    pairs = [pair for key in wanted for pair in placed.get(key, ())]
-    return [row for _, row in sorted(pairs, key=itemgetter(0))]
+def _in_order(placed: Places, wanted: Iterable[Any]) -> list[Any]:
+    """The rows with one of these keys, each once, in the order of their places."""
+    by_place = dict(pair for key in wanted for pair in placed.get(key, ()))
+    return [by_place[place] for place in sorted(by_place)]
 
 
 def collect(source: Source, noticed: list[Row] | None = None) -> Content:

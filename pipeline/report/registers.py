@@ -12,7 +12,7 @@ from ..text import json_text
 from .content import Content, collect
 from .declared import SECTIONS
 from .markdown import document
-from .tables import Source
+from .tables import Source, dicts
 
 FAILED, STATISTICS, REPORT = REGISTERS = (
     "failed_task_register.json",
@@ -110,10 +110,8 @@ def _statistics(source: Source, benchmark: str) -> dict[str, Any]:
 
 
 def _rows(source: Source, name: str, benchmark: str, *others: Any) -> list[dict[str, Any]]:
-    result = source.execute(QUERIES[name], [benchmark, *others])
-    names = [column[0] for column in result.description]
-    rows = (map(_rounded, values) for values in result.fetchall())
-    return [dict(zip(names, values, strict=True)) for values in rows]
+    rows = dicts(source, QUERIES[name], [benchmark, *others])
+    return [{column: _rounded(value) for column, value in row.items()} for row in rows]
 
 
 def _rounded(value: Any) -> Any:

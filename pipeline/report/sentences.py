@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from ..text import one_line, plural
 from . import templates, wording
 from .comparisons import Change, Ledger
 from .figures import Figure, Row
+
+if TYPE_CHECKING:
+    from .content import Benchmark, Content
 
 # How many names a sentence lists.
 MOST_NAMES = 8
@@ -27,22 +30,6 @@ OF_OTHERS = ("unscored", "unsettled", "unknown", "reported", "none_pass", "missi
 LAST_TIER = 3
 # So many of the others come before what failures show.
 MOST_FIRST = 2
-
-
-class Failures(Protocol):
-    """What a sentence on a benchmark's failures reads besides its own row."""
-
-    @property
-    def runs(self) -> Sequence[Any]: ...
-
-    @property
-    def modes(self) -> list[Row]: ...
-
-    @property
-    def mode_parts(self) -> list[Row]: ...
-
-    @property
-    def concentrations(self) -> list[Row]: ...
 
 
 class Voice:
@@ -127,7 +114,7 @@ class Voice:
         }
         return environment.get_template(f"{name}.j2").module
 
-    def finding(self, row: Row, beside: Failures, *, is_of_several: bool = False) -> str:
+    def finding(self, row: Row, beside: Benchmark | Content, *, is_of_several: bool = False) -> str:
         """A finding in one sentence, with the denominator of every share.
 
         Beside findings of other benchmarks one that names no run begins with its benchmark.

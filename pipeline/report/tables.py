@@ -30,7 +30,7 @@ def read(source: Source, tables: Iterable[Table]) -> dict[str, list[Row]]:
 
 def rows(source: Source, table: Table) -> list[Row]:
     """All rows, in the order that the table gives them."""
-    return _fetched(source.execute(table.select), table)
+    return [table.row(values) for values in dicts(source, table.select)]
 
 
 def rows_of(source: Source, table: Table, keys: Sequence[tuple[Any, ...]]) -> list[Row]:
@@ -38,9 +38,11 @@ def rows_of(source: Source, table: Table, keys: Sequence[tuple[Any, ...]]) -> li
     if not keys:
         return []
     columns = [list(column) for column in zip(*keys, strict=True)]
-    return _fetched(source.execute(table.select, columns), table)
+    return [table.row(values) for values in dicts(source, table.select, columns)]
 
 
-def _fetched(result: Any, table: Table) -> list[Row]:
+def dicts(source: Source, query: str, parameters: list[Any] | None = None) -> list[dict[str, Any]]:
+    """The rows of a query by the names of its columns."""
+    result = source.execute(query, parameters)
     names = [column[0] for column in result.description]
-    return [table.row(dict(zip(names, values, strict=True))) for values in result.fetchall()]
+    return [dict(zip(names, values, strict=True)) for values in result.fetchall()]

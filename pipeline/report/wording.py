@@ -55,6 +55,11 @@ def short(text: str) -> str:
     return "0" if digits == "-0" else digits
 
 
+def defined(format_value: Callable[[Any], str]) -> Callable[[Any], str]:
+    """A format that prints what is undefined as n/a."""
+    return lambda value: "n/a" if value is None or value != value else format_value(value)
+
+
 # How a figure is printed, by the name that templates and declared.toml have for it.
 FORMATS: Mapping[str, Callable[[Any], str]] = {
     "pct": lambda rate: f"{100 * rate:.1f}%",

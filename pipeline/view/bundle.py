@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl, urlsplit
 from .. import __version__, files, outputs
 from ..citation import parse
 from ..errors import BladeError, UsageError
-from ..text import json_text, one_line
+from ..text import json_text
 from . import pages
 from .labels import LabelFile
 from .opened import Followed
@@ -71,7 +71,6 @@ def write(
         raise UsageError(f"{folder}: is a file.", hint="Choose a folder with --bundle.")
     sizes: dict[str, int] = {}
     with outputs.replaced(folder, by="bundle", stale=_of_earlier_call) as beside:
-        _of_earlier_call(folder)
         for name, text, n_known in bundle(warehouse, memory_limit=memory_limit):
             outputs.write(beside, {name: clean(name, text) if name.endswith(".html") else text})
             sizes[name] = (beside / name).stat().st_size
@@ -82,18 +81,13 @@ def write(
 
 
 def _of_earlier_call(folder: Path) -> set[str]:
-    """The files of an earlier bundle, to be replaced; a folder with anything else is refused."""
-    work = f"{outputs.WORK_FOLDER}/"
-    there = {name for name in files.below(folder) if not name.startswith(work)}
     known: set[str] = set()
     if files.is_own(folder / LISTING):
         with suppress(files.UnreadableError, ValueError, KeyError, TypeError, RecursionError):
             listed = set(json.loads(files.content(folder / LISTING))["files"])
             known = {*listed, LISTING} if all(map(NAME.fullmatch, listed)) else set()
-    if strange := sorted(there - known):
-        message = f"{folder}: holds files that are not of an earlier bundle, such as {strange[0]}."
-        raise UsageError(one_line(message), hint="Choose an empty folder with --bundle.")
-    return known
+    hint = "Choose an empty folder with --bundle."
+    return outputs.of_earlier_call(folder, known, by="bundle", hint=hint)
 
 
 def bundle(warehouse: Path, *, memory_limit: str | None = None) -> Iterator[tuple[str, str, int]]:

@@ -13,7 +13,7 @@ from ..report.sentences import Voice, foremost
 from ..report.tables import rows
 from ..text import one_line
 from .opened import Opened, Page
-from .prose import link
+from .prose import rollout_link
 
 MOST_FINDINGS = 5
 
@@ -87,12 +87,9 @@ def _shown(format_value: Callable[[Any], str]) -> Callable[[Any], str]:
 def _name(text: str) -> str:
     """A name from a file, escaped; a citation is a link to its transcript."""
     words = Markup("<code>{}</code>").format(one_line(text))
-    cited = parse(text)
-    if cited is None:
+    if parse(text) is None:
         return str(words)
-    fragment = f"e{cited.seq}" if cited.seq is not None else ""
-    address = link("/rollout", at=text, fragment=fragment)
-    return str(Markup('<a class="cite" href="{}">{}</a>').format(address, words))
+    return str(Markup('<a class="cite" href="{}">{}</a>').format(rollout_link(text), words))
 
 
 VOICE = Voice(

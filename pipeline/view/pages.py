@@ -12,7 +12,7 @@ from ..report import aliases, templates, wording
 from ..text import counted, neutral, plural
 from . import compared, home, labels, question, rollouts, tasks, transcript
 from .opened import Followed, Opened, Page
-from .prose import fields, link
+from .prose import fields, link, rollout_link
 
 # The template of a page, and what it shows.
 Content = tuple[str, Any]
@@ -75,17 +75,22 @@ def _environment() -> Any:
     environment = templates.environment("view", None, autoescape=True)
     environment.finalize = _inert
     environment.filters |= {
-        "pct": lambda rate: "n/a" if rate is None else f"{100 * rate:.1f}%",
-        "points": lambda change: "n/a" if change is None else wording.points(change),
-        "num": lambda number: "n/a" if number is None else wording.short(f"{number:.4f}"),
-        "count": lambda number: "n/a" if number is None else f"{number:,}",
+        **{
+            name: wording.defined(wording.FORMATS[name])
+            for name in ("pct", "points", "num", "count")
+        },
         "many": lambda number, noun: (
             f"n/a {plural(noun)}" if number is None else counted(number, noun)
         ),
         "cause": lambda name: wording.cause(name) if name else "",
         "first_line": lambda text: " ".join((text or "")[:240].split()),
     }
-    environment.globals |= {"link": link, "fields": fields, "verdict": _verdict}
+    environment.globals |= {
+        "link": link,
+        "rollout_link": rollout_link,
+        "fields": fields,
+        "verdict": _verdict,
+    }
     environment.globals |= {name: wording.WORDS[name] for name in ("calls", "reasons")}
     return environment
 

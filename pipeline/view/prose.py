@@ -16,6 +16,7 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markupsafe import Markup
 
+from ..citation import parse
 from ..text import json_text, neutral, parsed
 
 # Rules that would load or hide something: links and images are shown as they were written,
@@ -168,6 +169,13 @@ def link(path: str, fragment: str = "", **query: Any) -> str:
     }
     text = urlencode(parameters, errors="replace", quote_via=quote)
     return f"{path}{'?' if text else ''}{text}{'#' if fragment else ''}{quote(fragment)}"
+
+
+def rollout_link(citation: str, seq: int | None = None, **query: Any) -> str:
+    """The address of a rollout, at the event that is cited or has this number."""
+    cited = parse(f"{citation}#{seq}" if seq else citation)
+    fragment = "" if cited is None or cited.seq is None else f"e{cited.seq}"
+    return link("/rollout", fragment, at=f"{citation}#{seq}" if seq else citation, **query)
 
 
 def csv_text(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

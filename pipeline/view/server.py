@@ -187,17 +187,16 @@ def app(explorer: Explorer) -> Starlette:
 
         return answer
 
-    async def sql(request: Request) -> Response:
-        # Separate threads, so that slow queries never delay pages.
-        return await anyio.to_thread.run_sync(page("/sql"), request, limiter=query_limiter)
+    def slow(
+        answer: Callable[[Request], Response], parameter: str
+    ) -> Callable[[Request], Awaitable[Response]]:
+        """In separate threads, so that queries and searches of transcripts never delay pages."""
 
-    def search(answer: Callable[[Request], Response]) -> Callable[[Request], Awaitable[Response]]:
-        async def searched(request: Request) -> Response:
-            # Words are searched in every transcript, which takes as long as a slow query.
-            limiter = query_limiter if request.query_params.get("q") else None
+        async def answered(request: Request) -> Response:
+            limiter = query_limiter if request.query_params.get(parameter) else None
             return await anyio.to_thread.run_sync(answer, request, limiter=limiter)
 
-        return searched
+        return answered
 
     def download(
         make: Callable[[Opened, Mapping[str, str]], str], name: str
@@ -249,10 +248,10 @@ def app(explorer: Explorer) -> Starlette:
     return Starlette(
         routes=[
             *(Route(path, page(path)) for path in pages.PAGES if path not in ("/rollouts", "/sql")),
-            Route("/rollouts", search(page("/rollouts"))),
-            Route("/sql", sql),
+            Route("/rollouts", slow(page("/rollouts"), "q")),
+            Route("/sql", slow(page("/sql"), "query")),
             Route("/tasks.csv", download(tasks.table, "tasks.csv")),
-            Route("/rollouts.csv", search(download(rollouts.table, "rollouts.csv"))),
+            Route("/rollouts.csv", slow(download(rollouts.table, "rollouts.csv"), "q")),
             Route("/label", label, methods=["POST"]),
             Route("/report", report),
             Route("/view.css", static(pages.STYLES, "text/css")),

@@ -118,7 +118,6 @@ def rewrite(paths: Sequence[Path], policy: Policy, out: Path | None = None) -> S
     if out.exists() and not out.is_dir():
         raise UsageError(f"{out}: is a file.", hint="Choose a folder with --out.")
     with outputs.replaced(out, by="sanitize", stale=_of_earlier_call) as beside:
-        _of_earlier_call(out)
         return _written(beside, surveyed, policy, is_copy=True)
 
 
@@ -255,17 +254,10 @@ def _root(paths: Sequence[Path]) -> Path:
 
 
 def _of_earlier_call(out: Path) -> set[str]:
-    """The files of an earlier call, to be replaced; a folder with anything else is refused."""
-    there = {path.relative_to(out) for path in out.rglob("*") if not path.is_dir()}
-    names = {path.as_posix() for path in there if path.parts[0] != outputs.WORK_FOLDER}
     is_listed = files.is_own(out / LOG_NAME)
     known = {*logs.read(out / LOG_NAME).files, LOG_NAME} if is_listed else set()
-    if strange := sorted(names - known):
-        message = f"{out}: holds files that are not of an earlier call, such as {strange[0]}."
-        raise UsageError(
-            message, hint="Choose an empty folder with --out: all in it will be shared."
-        )
-    return known
+    hint = "Choose an empty folder with --out: all in it will be shared."
+    return outputs.of_earlier_call(out, known, by="call", hint=hint)
 
 
 def _below(path: Path) -> Iterator[Path]:

@@ -25,11 +25,12 @@ from ...outputs import MAKE_ROOM, explained, replacing
 from ...report import Source
 from ...report.filters import CURATE
 from ...report.registers import of_package
+from ...report.tables import dicts
 from ...text import one_line
 from ..files import write_text
 from ..layout import DRAFTS, GOLDEN_REPORTS, ROLLOUTS, SKILLS, UNSAFE, package
 from .selection import LABELS, Convert, Selection, select
-from .skill import lines, profile_text, refreshed, rows_of, skill_text
+from .skill import lines, profile_text, refreshed, skill_text
 
 PROFILE = "blade.toml"
 DRAFT = re.compile(rf"{GOLDEN_REPORTS}/{DRAFTS}/(.+)_draft_report\.md")
@@ -179,7 +180,7 @@ def _reports(source: Source, out: Path) -> dict[str, str]:
 def _draft_names(source: Source) -> dict[str, str]:
     """The name of each run's draft: its model's, its own where two would be alike."""
     query = "select run_id, coalesce(model, run_id) as model from main.runs order by run_id"
-    runs = rows_of(source, query)
+    runs = dicts(source, query)
     models = {row["run_id"]: UNSAFE.sub("-", row["model"]).strip("-.") for row in runs}
     # `_vs_` would make it a comparison.
     names = {run: name[:LONGEST_NAME].replace("_vs_", "-vs-") for run, name in models.items()}

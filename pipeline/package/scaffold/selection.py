@@ -11,9 +11,10 @@ from typing import Any
 from ...errors import InputError
 from ...files import read_queries
 from ...report import Source
+from ...report.tables import dicts
 from ...text import one_line
 from ..layout import UNSAFE
-from .skill import lines, rows_of
+from .skill import lines
 
 QUERIES = read_queries("package/scaffold/selection")
 # Files that belong to a run by their rows or by their names.
@@ -54,11 +55,11 @@ class Selection:
 
 def select(source: Source, folder: Path, benchmark: str, home: str, convert: Convert) -> Selection:
     """The runs of the benchmark where the results know its name, else all; below `home`."""
-    runs = rows_of(source, QUERIES["runs"])
+    runs = dicts(source, QUERIES["runs"])
     benchmarks = sorted({row["benchmark"] for row in runs})
     chosen = benchmark if benchmark in benchmarks else None
     names = {row["run_id"] for row in runs if chosen is None or row["benchmark"] == chosen}
-    rows = rows_of(source, QUERIES["files"])
+    rows = dicts(source, QUERIES["files"])
     own = [row for row in rows if row["kind"] in OF_RUNS and names & set(row["run_ids"] or ())]
     foreign = {row["run_name"] for row in own if row["format"]}
     converted = convert() if foreign else {}

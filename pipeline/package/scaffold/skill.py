@@ -14,10 +14,9 @@ import jinja2
 
 from ...files import read_queries
 from ...report import SECTIONS, Source, filters, wording
+from ...report.tables import dicts
 from ...report.templates import environment
 from ...text import counted, one_line
-
-Rows = list[dict[str, Any]]
 
 WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 QUERIES = read_queries("package/scaffold/skill")
@@ -33,7 +32,7 @@ def skill_text(source: Source | None, benchmark: str, *, folder: str) -> str:
     """The skill as the data suggest it; without data, what is not known and where it goes."""
     facts: dict[str, Any] | None = None
     if source is not None:
-        facts = {name: rows_of(source, query) for name, query in QUERIES.items()}
+        facts = {name: dicts(source, query) for name, query in QUERIES.items()}
     slug = re.sub(r"[^a-z0-9]+", "-", benchmark.lower()).strip("-")[:LONGEST_NAME].strip("-")
     return _rendered(
         "skill.md.j2",
@@ -60,15 +59,8 @@ def refreshed(old: str, new: str) -> tuple[str, list[str]]:
 def profile_text(source: Source | None, benchmark: str) -> str:
     """blade.toml; without data it only names the benchmark."""
     queries = PROFILE_QUERIES.items()
-    facts = {name: rows_of(source, query) for name, query in queries} if source else None
+    facts = {name: dicts(source, query) for name, query in queries} if source else None
     return _rendered("blade.toml.j2", benchmark=benchmark, facts=facts)
-
-
-def rows_of(source: Source, query: str) -> Rows:
-    """All rows of a query, by the names of their columns."""
-    result = source.execute(query)
-    names = [column[0] for column in result.description]
-    return [dict(zip(names, values, strict=True)) for values in result.fetchall()]
 
 
 def lines(template: str, **values: Any) -> list[str]:
@@ -90,10 +82,10 @@ def _environment() -> jinja2.Environment:
     templates.filters |= {name: filters.FILTERS[name] for name in ("cell", "excerpt", "ref")}
     templates.filters |= {
         "cell_code": lambda text: f"`{filters.code(text)}`".replace("|", "\\|"),
-        "count": lambda value: "n/a" if value is None else f"{value:,}",
+        "count": wording.defined(wording.FORMATS["count"]),
         "many": counted,
-        "number": lambda value: "n/a" if value is None else wording.short(f"{value:.4f}"),
-        "pct": lambda value: "n/a" if value is None else f"{100 * value:.1f}%",
+        "number": wording.defined(wording.FORMATS["num"]),
+        "pct": wording.defined(wording.FORMATS["pct"]),
     }
     templates.globals |= {"curate": filters.curate, "quoted": _quoted, "share": _share}
     return templates

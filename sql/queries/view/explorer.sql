@@ -299,23 +299,14 @@ where outcome in ('scored', 'unscored')
         when 'failed' then not is_pass
         else outcome = 'unscored'
     end
-    and ($mode = '' or exists (
-        from rollout_modes as named
-        where named.mode = $mode and named.run_id = rollout_features.run_id
-            and named.task_id = rollout_features.task_id
-            and named.rollout_index = rollout_features.rollout_index
+    and ($mode = '' or (run_id, task_id, rollout_index) in (
+        select (run_id, task_id, rollout_index) from rollout_modes where mode = $mode
     ))
-    and ($sign = '' or exists (
-        from signs as named
-        where named.sign = $sign and named.run_id = rollout_features.run_id
-            and named.task_id = rollout_features.task_id
-            and named.rollout_index = rollout_features.rollout_index
+    and ($sign = '' or (run_id, task_id, rollout_index) in (
+        select (run_id, task_id, rollout_index) from signs where sign = $sign
     ))
-    and ($health = '' or exists (
-        from health_findings as named
-        where named.check_id = $health and named.run_id = rollout_features.run_id
-            and named.task_id = rollout_features.task_id
-            and named.rollout_index = rollout_features.rollout_index
+    and ($health = '' or (run_id, task_id, rollout_index) in (
+        select (run_id, task_id, rollout_index) from health_findings where check_id = $health
     ))
 order by run_id, try_cast(task_id as bigint), task_id, rollout_index;
 
