@@ -69,7 +69,6 @@ class ListedFile:
 
     @property
     def base(self) -> str:
-        """The name without its folder."""
         return self.name.rpartition("/")[2]
 
 

@@ -153,7 +153,6 @@ class Story(dict[str, Any]):
 
 
 def _number(value: float | None) -> str:
-    """A change with its sign."""
     return "n/a" if value is None else f"{value:+.4g}"
 
 

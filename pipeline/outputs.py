@@ -131,7 +131,6 @@ def of_earlier_call(out: Path, known: set[str], *, by: str, hint: str) -> set[st
 
 
 def write(folder: Path, texts: Mapping[str, str]) -> None:
-    """Write each text to its path below the folder."""
     for name, text in texts.items():
         path = folder / name
         with explained(path):

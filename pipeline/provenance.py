@@ -57,7 +57,6 @@ def _columns_of_tables(db: duckdb.DuckDBPyConnection) -> list[tuple[str, str]]:
 
 
 def write_notices(db: duckdb.DuckDBPyConnection, notices: Sequence[Notice]) -> None:
-    """Store the notices of the checks, in order."""
     columns = "check_name varchar, subject varchar, message varchar, hint varchar"
     _create(db, "notices", columns, [tuple(vars(notice).values()) for notice in notices])
 
@@ -77,7 +76,6 @@ def _create(
 
 
 def versions() -> dict[str, str]:
-    """The versions of blade, its libraries and Python."""
     python = f"{sys.version_info.major}.{sys.version_info.minor}"
     return {"blade": __version__, **{name: version(name) for name in LIBRARIES}, "python": python}
 

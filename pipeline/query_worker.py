@@ -99,7 +99,6 @@ class Answer:
             yield from rows
 
     def table(self) -> pyarrow.Table:
-        """All rows of a result that was requested as Arrow."""
         import pyarrow
 
         parts = [pyarrow.ipc.open_stream(part).read_all() for part in self._parts()]
@@ -160,12 +159,10 @@ class Worker:
         )
 
     def set_time_limit(self, seconds: float) -> None:
-        """Start the time limit of the query."""
         self._seconds = seconds
         self._deadline = time.monotonic() + seconds
 
     def send(self, request: Any) -> None:
-        """Send a request."""
         self.is_idle = False
         self._seconds = None
         self._deadline = time.monotonic() + START_SECONDS
@@ -236,7 +233,6 @@ class Worker:
         self._process.kill()
 
     def kill(self) -> None:
-        """Kill the process."""
         self._process.kill()
         for stream in (self._process.stdin, self._process.stdout):
             if stream is not None:
@@ -289,16 +285,14 @@ class _Unpickler(pickle.Unpickler):
         return super().find_class(module, name)
 
 
-def _write_message(stream: int, message: Any) -> int:
-    """Send one message; returns its size."""
-    return _write_frame(stream, pickle.dumps(message, protocol=5))
+def _write_message(stream: int, message: Any) -> None:
+    _write_frame(stream, pickle.dumps(message, protocol=5))
 
 
-def _write_frame(stream: int, content: bytes) -> int:
+def _write_frame(stream: int, content: bytes) -> None:
     rest = memoryview(len(content).to_bytes(8, "big") + content)
     while rest:
         rest = rest[os.write(stream, rest) :]
-    return len(content)
 
 
 # What follows runs in the worker.

@@ -57,14 +57,12 @@ class Relation:
 
     @property
     def reads(self) -> list[str]:
-        """The relations that it selects from."""
         return sorted(set(REFERENCE.findall(self.query)))
 
 
 def create_table(
     db: duckdb.DuckDBPyConnection, name: str, columns: str, rows: Sequence[tuple[Any, ...]] = ()
 ) -> None:
-    """Create a table with these rows."""
     db.execute(f"create table {name} ({columns})")
     append(db, name, rows)
 

@@ -41,7 +41,6 @@ def local(
 
 
 def n_bytes(folder: Path) -> int:
-    """The size of all files below a folder."""
     return sum((folder / name).lstat().st_size for name in files.below(folder))
 
 

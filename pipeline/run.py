@@ -44,7 +44,6 @@ class Analysis:
 
     @property
     def warehouse(self) -> Path:
-        """The warehouse file."""
         return self.out / WAREHOUSE_NAME
 
 

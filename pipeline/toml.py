@@ -104,14 +104,12 @@ def number(entry: Entry, expected: str, least: float, most: float, example: str)
 
 
 def flag(entry: Entry) -> bool:
-    """True or false."""
     if not isinstance(entry.value, bool):
         raise entry.wrong("true or false", example=f"{entry.key[-1]} = true")
     return entry.value
 
 
 def choice(entry: Entry, *allowed: str) -> str:
-    """One of a few words."""
     if entry.value not in allowed:
         raise entry.refused(f"is {shown(entry.value)}, expected one of {', '.join(allowed)}.")
     return str(entry.value)

@@ -141,7 +141,6 @@ def _put(path: Path, content: bytes) -> None:
 
 
 def prune(kind: str) -> None:
-    """Remove the oldest entries."""
     place = folder(kind)
     if place is None:
         return

@@ -52,7 +52,6 @@ def unique_names(names: list[str]) -> list[str]:
 
 
 def schema(warehouse: Warehouse, name: str | None) -> list[Row]:
-    """All relations and their columns, or those of one."""
     if name is None:
         return warehouse.rows(SCHEMA_QUERY)
     return warehouse.rows(schema_query(warehouse.column(RELATIONS_QUERY), name))

@@ -250,7 +250,6 @@ def analyze(
 
 
 def _watch(settings: Settings, show: Callable[[Analysis], None], **how: float) -> None:
-    """Analyze again and again, until interrupted or terminated."""
     from .. import watch
     from ..run import Progress
 
@@ -434,7 +433,6 @@ def finding_command(row: Finding) -> list[str]:
 def finding_objects(
     findings: Sequence[Finding], beside: Mapping[str, Benchmark]
 ) -> list[dict[str, Any]]:
-    """All findings as JSON values."""
     return [
         {
             **{name: row.values[name] for name in ("kind", "benchmark", "run_id")},

@@ -39,7 +39,6 @@ def print_table(
 
 
 def width_of(file: TextIO) -> int:
-    """The maximum width of a table in this file."""
     return shutil.get_terminal_size().columns if file.isatty() else sys.maxsize
 
 

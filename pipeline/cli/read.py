@@ -99,7 +99,6 @@ def read(
 
 
 def _labelled(warehouse: Path, name: str, fields: Row, seed: int | None) -> Row:
-    """The fields of a label of the cited rollout."""
     cited(name)
     with open_warehouse(warehouse) as opened:
         run_id, task_id, index = cited_key(opened, name)

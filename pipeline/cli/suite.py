@@ -90,7 +90,6 @@ def suite(
 
 
 def text_page(answer: Row) -> str:
-    """What the command prints."""
     return page("suite.txt", **_page(answer))
 
 
@@ -149,7 +148,6 @@ def _of_kind(kind: str, notes: Sequence[Row]) -> str:
 
 
 def _ranks(row: Row) -> str:
-    """The ranks that an entrant may have."""
     low, high = row["rank_low"], row["rank_high"]
     if low is None:
         return ""
@@ -157,7 +155,6 @@ def _ranks(row: Row) -> str:
 
 
 def _interval(row: Row) -> str:
-    """A score with its interval."""
     if row["value"] is None:
         return "n/a"
     low, high = (percent(row[f"ci_new_tasks_{end}"]) for end in ("low", "high"))

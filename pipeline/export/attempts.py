@@ -19,6 +19,7 @@ Note = Callable[[str], None]
 
 QUERIES = read_queries("export/attempts")
 AT_ONCE = 50
+RUNS = "select run_id from runs order by run_id"
 
 
 def attempts(warehouse: Warehouse, run_id: str) -> Iterator[Row]:

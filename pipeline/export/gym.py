@@ -16,7 +16,7 @@ from ..files import read_queries
 from ..report import collect
 from ..report.registers import registers
 from ..warehouse import Warehouse
-from .attempts import Note, Row, Written, folder_name, index, safe, write_json
+from .attempts import RUNS, Note, Row, Written, folder_name, index, safe, write_json
 
 QUERIES = read_queries("export/gym")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -34,7 +34,7 @@ UNREADABLE = ("record_unreadable",)
 
 def gym(warehouse: Warehouse, folder: Path, timestamp: int, note: Note) -> Written:
     """Write the health of each run, and the report of each comparison with a named base."""
-    for run_id in warehouse.column("select run_id from runs order by run_id"):
+    for run_id in warehouse.column(RUNS):
         yield from _health(warehouse, run_id, folder)
     named = "select distinct base, candidate from comparisons where is_named order by all"
     pairs = warehouse.rows(named)

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 from ..files import read_queries
 from ..warehouse import Warehouse
-from .attempts import Note, Row, Written, folder_name
+from .attempts import RUNS, Note, Row, Written, folder_name
 
 QUERIES = read_queries("export/junit")
 # XML 1.0 has no place for these characters, not even escaped.
@@ -17,7 +17,7 @@ FORBIDDEN = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 def junit(warehouse: Warehouse, folder: Path, _timestamp: int, _note: Note) -> Written:
     """Write one file per run: a task fails unless every expected attempt passed."""
-    for run_id in warehouse.column("select run_id from runs order by run_id"):
+    for run_id in warehouse.column(RUNS):
         tasks = warehouse.rows(QUERIES["tasks"], run_id)
         name = f"{folder_name(run_id)}/junit.xml"
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

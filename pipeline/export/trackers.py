@@ -11,10 +11,9 @@ from ..report import wording
 from ..report.templates import environment
 from ..text import json_text, markdown_cell
 from ..warehouse import Warehouse
-from .attempts import AT_ONCE, Note, Row, Written, folder_name, write_json
+from .attempts import AT_ONCE, RUNS, Note, Row, Written, folder_name, write_json
 
 QUERIES = read_queries("export/trackers")
-RUNS = "select run_id from runs order by run_id"
 # What a tracker calls the files of a run: tables, figures, settings.
 FILES = {
     "mlflow": ("{}.json", "metrics.json", "params.json"),

@@ -13,14 +13,14 @@ from typing import Any
 from .. import __version__
 from ..text import parsed
 from ..warehouse import Warehouse
-from .attempts import Note, Row, Written, attempts, folder_name, index, write_json
+from .attempts import RUNS, Note, Row, Written, attempts, folder_name, index, write_json
 
 ORDER = {"reasoning": 0, "message": 1, "tool_call": 2, "tool_result": 3}
 
 
 def atif(warehouse: Warehouse, folder: Path, _timestamp: int, _note: Note) -> Written:
     """Write, per run, a trajectory of every attempt and a manifest in the format of Gym."""
-    for run_id in warehouse.column("select run_id from runs order by run_id"):
+    for run_id in warehouse.column(RUNS):
         place, manifest = folder_name(run_id), []
         for attempt in attempts(warehouse, run_id):
             task, number = attempt["task_id"], attempt["rollout_index"]

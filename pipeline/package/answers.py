@@ -62,7 +62,6 @@ class Answers:
         self._left = MOST_SECONDS_IN_ALL
 
     def __call__(self, source: Source) -> Answer:
-        """The rows of a source."""
         if source.fault:
             return Answer(fault=source.fault, is_wrong=True)
         if source.query not in self._known:

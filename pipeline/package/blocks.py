@@ -199,7 +199,6 @@ class Block:
         return (span for row in self.rows for span in row)
 
     def tokens_within(self, start: int, end: int) -> list[Token]:
-        """The figures of a stretch of it."""
         first, last = (bisect_left(self.tokens, at, key=attrgetter("start")) for at in (start, end))
         return self.tokens[first:last]
 
@@ -397,7 +396,6 @@ class _Reader:
         return end
 
     def cells(self, at: int) -> list[Place]:
-        """The places of the cells of a row."""
         line = self.line(at)
         start, end = self.starts[at], self.starts[at] + len(line.rstrip())
         pipes = [start + match.start() for match in PIPE.finditer(line)]

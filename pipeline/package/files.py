@@ -72,7 +72,6 @@ def write_text(path: Path, text: str, *, folder: Path | None = None) -> None:
 
 
 def write_json(path: Path, value: Any, *, folder: Path | None = None) -> None:
-    """A value as JSON that ends with a line end."""
     write_text(path, json_text(value, indent=2) + "\n", folder=folder)
 
 

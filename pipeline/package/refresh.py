@@ -28,7 +28,6 @@ class Beside:
 
     @property
     def summary(self) -> str:
-        """The first changes in words, and how many more."""
         first = "; ".join(f"{old} is now {new}" for old, new in self.changes[:MOST_SHOWN])
         rest = len(self.changes) - MOST_SHOWN
         return f"{first}; and {rest} more" if rest > 0 else first

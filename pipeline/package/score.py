@@ -267,7 +267,6 @@ class Score:
 
     @property
     def final(self) -> float:
-        """The score, from 0 to 1."""
         return round(self.coverage * self.soundness.value, DIGITS)
 
     def as_json(self) -> dict[str, Any]:

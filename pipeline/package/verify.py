@@ -89,7 +89,6 @@ def verify(
 
 
 def advice(finding: Finding) -> str:
-    """What to do about a contradiction."""
     # A draft with labels of its own has shares that the analysis did not know.
     if "read_shares" in finding.claim and finding.expected == "one row":
         return "Name the file of labels that the share is of: --labels labels.jsonl"

@@ -197,14 +197,9 @@ class Sources:
             )
             among = f"{_together(rest)} in ({', '.join(listed)})"
             where += f"{' and ' if where else ' where '}{among}"
-        keys = ", ".join(
-            name if heads[no] == plain_words(name) else f"{name} as {quoted(heads[no])}"
-            for no, name in sorted(by.items())
-        )
+        keys = ", ".join(_headed(name, heads[no]) for no, name in sorted(by.items()))
         bound = ", ".join(
-            name if heads[no] == plain_words(name) else f"{name} as {quoted(heads[no])}"
-            for no, names in sorted(columns.items())
-            for name in names
+            _headed(name, heads[no]) for no, names in sorted(columns.items()) for name in names
         )
         return f"<!-- from {relation}{where}{f' by {keys}' if keys else ''}: {bound} -->"
 
@@ -319,6 +314,11 @@ def _where(row: Row, names: Sequence[str]) -> str:
         for name in names
     ]
     return f" where {' and '.join(conditions)}" if conditions else ""
+
+
+def _headed(name: str, head: str) -> str:
+    """A column, with its head where that is not the usual one."""
+    return name if head == plain_words(name) else f"{name} as {quoted(head)}"
 
 
 def _cells(line: str) -> list[str]:

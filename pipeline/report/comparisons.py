@@ -58,7 +58,6 @@ class Change:
 
     @property
     def metric(self) -> str:
-        """`pass_at_1` or `mean_reward`."""
         return str(self.row.values["metric"])
 
     @property
@@ -123,7 +122,6 @@ class Comparison:
 
     @property
     def lead(self) -> Change:
-        """The change to read first."""
         return self.changes[0]
 
     @property
@@ -138,7 +136,6 @@ class Comparison:
 
     @property
     def benchmark(self) -> str:
-        """What both runs were tried at."""
         return str(self.lead.row.values["benchmark"])
 
     @property

@@ -50,7 +50,6 @@ class Table:
 
     @cached_property
     def select(self) -> str:
-        """The query that gives its rows in order."""
         schema = "" if "." in self.relation else "main."
         plain = f"from {schema}{self.relation} order by {', '.join(self.key)}"
         return QUERIES.get(self.name, plain)

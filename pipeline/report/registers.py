@@ -34,6 +34,7 @@ COMPARED = [
     SECTIONS[name]
     for name in ("aggregate_results", "task_outcome_buckets", "cross_model_comparison")
 ]
+OF_RUN = ("run_id", "bucket", "n_passed", "n_scored", "mode", "n_with_mode")
 MOST_CHECKS, MOST_NOTES, DIGITS = 20, 4, 6
 
 
@@ -73,8 +74,7 @@ def _failed(source: Source, benchmark: str) -> dict[str, Any]:
             cited = f"{row['run_id']}/{task_id}:{row['rollout_index']}"
             seq = row["seq"]
             runs.append(
-                {name: row[name] for name in ("run_id", "bucket", "n_passed", "n_scored")}
-                | {"mode": row["mode"], "n_with_mode": row["n_with_mode"]}
+                {name: row[name] for name in OF_RUN}
                 | ({"cause": row["cause"]} if row["cause"] else {})
                 | {"citation": cited if seq is None else f"{cited}#{seq}"}
                 | {"n_failed_checks": len(checks[key]), "failed_checks": checks[key][:MOST_CHECKS]}

@@ -25,18 +25,17 @@ def comparison(opened: Opened, query: Mapping[str, str]) -> Page | None:
         missing = ", missing as failures" if row["policy"] == "counted_as_fail" else ""
         by = f" by {row['slice_key']}" if row["slice_key"] else ""
         ledgers.setdefault(f"{row['ledger']}{by}{missing}", []).append(row)
-    settings = opened.cached(("settings", *key.values()), lambda: opened.rows("settings", **key))
-    flips = opened.rows("flips", **key)
-    signs = opened.rows("flip_signs", **key)
     return {
         **key,
         "pairs": pairs,
         "metrics": metrics,
         "metric": chosen,
         "ledgers": ledgers,
-        "settings": settings,
-        "flips": flips,
-        "signs": signs,
+        "settings": opened.cached(
+            ("settings", *key.values()), lambda: opened.rows("settings", **key)
+        ),
+        "flips": opened.rows("flips", **key),
+        "signs": opened.rows("flip_signs", **key),
     }
 
 

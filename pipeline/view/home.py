@@ -20,7 +20,16 @@ MOST_FINDINGS = 5
 
 def answer(opened: Opened, benchmark: str) -> Page:
     """What the first page says of a benchmark before its tasks."""
-    return opened.cached(("answer", benchmark), lambda: _answer(opened, benchmark))
+    return opened.cached(
+        ("answer", benchmark),
+        lambda: {
+            "findings": _findings(opened, benchmark),
+            **{
+                name: opened.rows(name, benchmark=benchmark)
+                for name in ("changes", "health", "health_checks")
+            },
+        },
+    )
 
 
 def suite(opened: Opened) -> Page:
@@ -50,15 +59,6 @@ def _findings(opened: Opened, benchmark: str | None = None) -> list[dict[str, An
         }
         for row in foremost(ranked, observations, MOST_FINDINGS)
     ]
-
-
-def _answer(opened: Opened, benchmark: str) -> Page:
-    return {
-        "findings": _findings(opened, benchmark),
-        "changes": opened.rows("changes", benchmark=benchmark),
-        "health": opened.rows("health", benchmark=benchmark),
-        "health_checks": opened.rows("health_checks", benchmark=benchmark),
-    }
 
 
 def _leads_to(finding: Mapping[str, Any]) -> tuple[str, dict[str, str]] | None:

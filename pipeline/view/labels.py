@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import files
-from ..answers.label_file import NAME
 from ..report import wording
 from .opened import Row
-
-if TYPE_CHECKING:
-    from ..answers.rerender import Label
-
-__all__ = ["CAUSES", "NAME", "LabelFile", "fields"]
 
 CAUSES = {**wording.CAUSES, "UNEXPLAINED": "unexplained"}
 
@@ -71,15 +65,16 @@ def _read(path: Path) -> list[Row]:
         reader = None if label.is_of_task else label.said_by
         key = (label.run_id, label.task_id, label.rollout_index, reader)
         labels.pop(key, None)
-        labels[key] = {**_row(label), "line_no": line_no, "source_file": path.name}
+        labels[key] = {
+            **vars(label),
+            "evidence": [str(each) for each in label.evidence],
+            "line_no": line_no,
+            "source_file": path.name,
+        }
     for old, new in renames:
         for row in labels.values():
             row["mode"] = new if row["mode"] == old else row["mode"]
     return list(labels.values())
-
-
-def _row(label: Label) -> Row:
-    return {**vars(label), "evidence": [str(each) for each in label.evidence]}
 
 
 def fields(form: Mapping[str, str]) -> Row:

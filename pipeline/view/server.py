@@ -20,7 +20,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn import Config, Server
 
-from ..answers import label_file
+from ..answers.label_file import NAME, add
 from ..errors import BladeError, UsageError
 from ..files import stamp
 from ..query_worker import MOST_WORKERS, end_queries
@@ -83,7 +83,7 @@ def prepared(
     warehouse: Path, *, port: int, label_file: Path | None = None, memory_limit: str | None = None
 ) -> tuple[Explorer, Server, socket.socket]:
     """A server that is ready to run, and its socket, which already accepts connections."""
-    file = labels.LabelFile(label_file or warehouse.parent / labels.NAME)
+    file = labels.LabelFile(label_file or warehouse.parent / NAME)
     explorer = Explorer(Followed(warehouse, file, memory_limit=memory_limit), port)
     # Render a page now: the first one is slow, and fails if the warehouse is of another version.
     with explorer.followed.opened() as opened:
@@ -222,7 +222,7 @@ def app(explorer: Explorer) -> Starlette:
         if not explorer.is_token(form.get("token", "")):
             return PlainTextResponse("The form lacks the key of this explorer.\n", 403)
         with explorer.followed.opened() as opened:
-            label_file.add(explorer.labels.path, opened.warehouse, labels.fields(form))
+            add(explorer.labels.path, opened.warehouse, labels.fields(form))
         back = form.get("back", "")
         is_ours = back.startswith(("/rollout?", "/task?"))
         return RedirectResponse(f"{back}#label" if is_ours else "/labels", 303)

@@ -125,7 +125,6 @@ def read(path: Path) -> Log:
 
 
 def by_kind(entries: Iterable[Entry]) -> dict[str, int]:
-    """How many places of each kind."""
     total: Counter[str] = Counter()
     for entry in entries:
         total[entry.kind] += entry.count

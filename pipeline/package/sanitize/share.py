@@ -42,7 +42,6 @@ class Source:
 
     @property
     def suffix(self) -> str:
-        """The ending, which says how it is read."""
         return self.path.suffix.lower()
 
 

@@ -70,7 +70,6 @@ count, percent = partial(part, form="count"), partial(part, form="pct")
 
 
 def level(metric: str, figure: Figure) -> Part:
-    """A run's figure in the unit of its metric."""
     return part(figure, "pct" if metric == "pass_at_1" else "num")
 
 
@@ -105,7 +104,6 @@ def ticks(low: float, high: float, metric: str = "") -> list[Tick]:
 
 
 def px(value: float) -> str:
-    """A coordinate, to a tenth, without idle digits."""
     return wording.short(f"{value:.1f}")
 
 

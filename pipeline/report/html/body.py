@@ -176,7 +176,6 @@ class Body(RendererHTML):
         return "" if COMMENT.fullmatch(content) else escape(content)
 
     def html_inline(self, tokens: Tokens, idx: int, *_: Any) -> str:
-        """The same within a line."""
         return self.html_block(tokens, idx)
 
     def code_inline(self, tokens: Tokens, idx: int, *_: Any) -> str:
@@ -227,7 +226,6 @@ def _marked(text: str, source: str) -> str:
 
 
 def _pieces(text: str) -> list[Token]:
-    """The parts of a line of Markdown."""
     return _parser(of_lines=True).parseInline(text)[0].children or []
 
 
@@ -268,7 +266,6 @@ def _table(state: StateBlock, first: int, last: int, silent: bool) -> bool:
 
 
 def _cells(line: str) -> list[str]:
-    """The cells of a row."""
     inner = line.strip(BLANK).removeprefix("|")
     if inner.endswith("|") and not inner.endswith("\\|"):
         inner = inner[:-1]
