@@ -17,10 +17,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.package.blocks import edited, read
-from pipeline.package.evidence import tasks_in
 from pipeline.package.fact_drafts import draft
 from pipeline.package.facts import Fact, Subject, read_facts
 from pipeline.package.findings import CONTRADICTED, VERIFIED, Finding
+from pipeline.package.passages import tasks_in
 from pipeline.package.score import Score, Standard, score, standard, text_of
 from pipeline.package.verify import verify
 from pipeline.run import part, run

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .blocks import Block, Report, heads_of, plain, read
-from .evidence import CAUSE, CAUSE_NAME, PASSING, Passage, passages
+from .passages import CAUSE, CAUSE_NAME, PASSING, Passage, passages
 from .sources import Source, sources_of
 
 OUTCOME = "outcome of "

@@ -12,17 +12,16 @@ from dataclasses import dataclass, replace
 
 from ..report.filters import literal
 from .blocks import Block, Token, figures, heads_of, plain, read
-from .evidence import (
+from .facts import HIGH, LOW, MEDIUM, SHORTEST, Fact, Subject, Value
+from .layout import UNSAFE
+from .passages import (
     BRACKET,
     CAUSE,
     CAUSE_NAME,
-    LABEL,
     TASK_HEADS,
     Passage,
     passages,
 )
-from .facts import HIGH, LOW, MEDIUM, SHORTEST, Fact, Subject, Value
-from .layout import UNSAFE
 from .score import lacking, standard
 from .sources import Pair, Source, sources_of
 from .values import token_of
@@ -141,7 +140,7 @@ def _labelled(
     if CAUSE.match(text) and (labels := CAUSE_NAME.findall(text)):
         yield _cause(Subject(about.run, owner[0]), "+".join(dict.fromkeys(labels)), text, HIGH)
     first = passage.cites[0] if passage.cites else None
-    label = LABEL.search(passage.text, 0, first[0] - passage.spans[0].start) if first else None
+    label = passage.label_before(first[0]) if first else None
     codes = [code for start, _, code in passage.codes if not first or start > first[0]]
     if first and label:
         each = first[2]

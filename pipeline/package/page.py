@@ -14,8 +14,8 @@ from ..report.filters import CHART
 from ..report.html.render import Curated, curated
 from .answers import Opened
 from .blocks import Block, Report, edited, heads_of, plain, read
-from .evidence import passages
 from .findings import CONTRADICTED, Finding
+from .passages import passages
 from .sources import Source, sources_of
 from .verify import summary
 

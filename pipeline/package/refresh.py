@@ -11,8 +11,9 @@ from ..text import one_line
 from .answers import Answers, Opened
 from .blocks import Block, Report, plain, read
 from .compare import compared
-from .evidence import PASSING, QUERIES, TASK_TITLE, Passage, passages
+from .evidence import QUERIES
 from .findings import CONTRADICTED, VERIFIED, Finding, fixed
+from .passages import PASSING, TASK_TITLE, Passage, passages
 
 BUCKET = re.compile(r"\b(?P<name>always|sometimes|never)[ -]pass", re.IGNORECASE)
 LONGEST, MOST_SHOWN = 300, 6

@@ -18,9 +18,10 @@ from .. import citation
 from ..text import one_line
 from .answers import aliases
 from .blocks import Block, Report, Token, figures, plain, read
-from .evidence import BUCKETS, CAUSE_NAME, Passage, tasks_in
+from .evidence import BUCKETS
 from .facts import Fact
 from .findings import CONTRADICTED, VERIFIED, Finding
+from .passages import CAUSE_NAME, Passage, tasks_in
 from .sources import sources_of
 
 DIGITS, SHOWN = 4, 160

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from .blocks import PIPE, Block, read
-from .evidence import passages
+from .passages import passages
 
 COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 # What the rows of a table of aggregates are, by the head of their column, and what they never are.

@@ -17,6 +17,7 @@ from .answers import Answers, Opened
 from .blocks import read
 from .compare import compared
 from .findings import CONTRADICTED, UNCHECKED, VERIFIED, Finding
+from .passages import passages
 
 STATUSES = (VERIFIED, CONTRADICTED, UNCHECKED)
 CITED = "Write what the data say, or cite a rollout or task of which it is true."
@@ -69,7 +70,7 @@ def verify(
     findings = compared(report, answers or (sidecar.answering(usable) if usable else None))
     known = None
     if source is not None:
-        cites = [each for one in evidence.passages(report) for *_, each in one.cites]
+        cites = [each for one in passages(report) for *_, each in one.cites]
         known = evidence.evidence(source, [*cites, *(anchors.citations if anchors else ())])
         findings += evidence.check(report, known, name)
     settled = sorted(each.span[0] for each in findings if each.span and each.status == VERIFIED)
