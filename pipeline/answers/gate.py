@@ -423,7 +423,8 @@ def _verdict(criterion: Criterion, measured: Measured, policy: Policy) -> tuple[
         doubts = _doubts(criterion, measured, policy) if side is not Verdict.INCONCLUSIVE else ()
         return Verdict.INCONCLUSIVE, [*reasons, *doubts]
     # The test is about a change beyond the threshold, seen from zero.
-    if (threshold >= 0) == is_above or _has_changed(shown, is_above):
+    has_changed = bool(shown.is_above(0.0) if is_above else shown.is_below(0.0))
+    if (threshold >= 0) == is_above or has_changed:
         if measured.p_value:
             reasons[0] += f"; {measured.test}, p = {_chance(measured.p_value)}"
     elif measured.with_unseen:
@@ -435,10 +436,6 @@ def _verdict(criterion: Criterion, measured: Measured, policy: Policy) -> tuple[
         reasons.append(f"{among} p = {_chance(measured.p_superior)} by Holm")
         return Verdict.INCONCLUSIVE, reasons
     return side, reasons
-
-
-def _has_changed(shown: Evidence, is_above: bool) -> bool:
-    return bool(shown.is_above(0.0) if is_above else shown.is_below(0.0))
 
 
 def _doubts(criterion: Criterion, measured: Measured, policy: Policy) -> Iterator[str]:

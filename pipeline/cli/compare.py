@@ -106,7 +106,7 @@ def compare(
     rerun: str | None,
     series: bool,
     format_: str,
-    link: str | None,
+    link: str,
     full: bool,
     as_json: bool,
 ) -> None:
@@ -179,7 +179,7 @@ def compare(
     elif format_ == "markdown":
         decided = gate.with_verdicts(compared, gates)
         text = report.markdown.comparison_page(
-            decided, opening=gate_page(gates), link=link or "", aliases=shown_aliases()
+            decided, opening=gate_page(gates), link=link, aliases=shown_aliases()
         )
         click.echo(text, nl=False)
     else:

@@ -171,7 +171,7 @@ templates_option = click.option(
 )
 
 
-def rewritten(path: Path, old: str, new: str, *, is_aside: bool = False) -> None:
+def rewritten(path: Path, old: str, new: str, *, is_aside: bool) -> None:
     """Print the difference (to stderr if `is_aside`) and write the new text."""
     lines = difflib.unified_diff(
         old.splitlines(), new.splitlines(), str(path), str(path), lineterm="", n=1

@@ -28,11 +28,8 @@ def print_next(commands: Iterable[str]) -> None:
         click.echo(f"{'    ' if number else 'next'}  {one_line(command, LONGEST_COMMAND)}")
 
 
-def print_table(
-    names: Sequence[str], rows: Iterable[Sequence[Any]], file: TextIO | None = None
-) -> None:
-    """Print a table for people, to a terminal or a file."""
-    file = file or sys.stdout
+def write_table(names: Sequence[str], rows: Iterable[Sequence[Any]], file: TextIO) -> None:
+    """Write a table for people."""
     rows = list(rows)
     to_right = [any(is_number(row[place]) for row in rows) for place in range(len(names))]
     file.write(drawn_table(names, rows, to_right, [""] * len(rows), width=width_of(file)))
@@ -118,7 +115,7 @@ def is_number(value: Any) -> bool:
 
 
 WRITERS: dict[str, Callable[..., None]] = {
-    "table": print_table,
+    "table": write_table,
     "markdown": write_markdown,
     "csv": write_csv,
 }

@@ -88,27 +88,17 @@ cells as (
         ($run = '' or outcomes.run_id = $run)
         and ($bucket = '' or outcomes.bucket = $bucket)
         and ($cause = '' or coalesce(label.cause, causes.cause) = $cause)
-        and ($mode = '' or modes.task_id is not null)
-        and ($sign = '' or signed.task_id is not null) as is_match,
+        and ($mode = '' or (outcomes.run_id, outcomes.task_id) in (
+            select (run_id, task_id) from rollout_modes where mode = $mode
+        ))
+        and ($sign = '' or (outcomes.run_id, outcomes.task_id) in (
+            select (run_id, task_id) from signs where sign = $sign
+        )) as is_match,
         outcomes.run_id = $sort_run as is_sorted_by
     from task_outcomes as outcomes
     left join root_causes as causes using (run_id, task_id)
     left join labelled
         on label.run_id = outcomes.run_id and label.task_id = outcomes.task_id
-    left join (
-        select distinct
-            run_id,
-            task_id
-        from rollout_modes
-        where $mode <> '' and mode = $mode
-    ) as modes using (run_id, task_id)
-    left join (
-        select distinct
-            run_id,
-            task_id
-        from signs
-        where $sign <> '' and sign = $sign
-    ) as signed using (run_id, task_id)
     where outcomes.benchmark = $benchmark
 ),
 matching as (
