@@ -20,8 +20,8 @@ from pipeline.cli.options import shown_progress
 from pipeline.cli.terminal import PLAIN, print_page
 from pipeline.report import filters, sentences
 from pipeline.report.comparisons import Comparison
-from pipeline.report.content import Benchmark
 from pipeline.report.figures import Row
+from pipeline.report.sentences import Benchmark
 from pipeline.run import Progress, run
 from pipeline.settings import SQL_DIR, Settings
 from pipeline.text import is_redacted

@@ -16,8 +16,8 @@ from ..answers.runs import first_comparisons, inventory
 from ..errors import UsageError, is_interrupt
 from ..report import sentences, sidecar, tables
 from ..report.comparisons import Change
-from ..report.content import Benchmark
 from ..report.figures import Row as Finding
+from ..report.sentences import Benchmark
 from ..settings import DEFAULT_MAX_LINE_BYTES, EVENTS_FOLDER, EVENTS_LIST, Settings
 from ..text import json_text, neutral, one_line
 from ..warehouse import Warehouse, open_warehouse

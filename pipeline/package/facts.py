@@ -75,7 +75,7 @@ class Fact:
 
     @property
     def cited(self) -> list[tuple[str, Citation | None]]:
-        """What it cites, in its sentence where nowhere else; none for what is no citation."""
+        """What it cites, in its sentence if no list has it; None for what is no citation."""
         if self.citations:
             return [(text, citation.parse(text)) for text in self.citations]
         every = passages(blocks.read(self.fact))

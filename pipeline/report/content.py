@@ -15,6 +15,7 @@ from .comparisons import Comparison, compared
 from .declared import EVERY, OF_RUNS
 from .figures import Row, grouped
 from .filters import unused
+from .sentences import Benchmark
 from .tables import Source, read
 
 UNPLAIN = re.compile(r"[^A-Za-z0-9._-]")
@@ -243,16 +244,6 @@ def collect(source: Source, noticed: list[Row] | None = None) -> Content:
         sources=Sources(tables),
         aliases=aliases.read(source),
     )
-
-
-@dataclass(frozen=True)
-class Benchmark:
-    """What sentences on findings read of a benchmark: its runs, modes, and where these are."""
-
-    runs: Sequence[Row]
-    modes: list[Row]
-    mode_parts: list[Row]
-    concentrations: list[Row]
 
 
 def benchmarks(source: Source) -> dict[str, Benchmark]:

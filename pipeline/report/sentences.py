@@ -6,16 +6,14 @@ The words are in report_templates/sentences; a voice is how a medium prints what
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..text import one_line, plural
 from . import templates, wording
 from .comparisons import Change, Ledger
 from .figures import Figure, Row
-
-if TYPE_CHECKING:
-    from .content import Benchmark, Content
 
 # How many names a sentence lists.
 MOST_NAMES = 8
@@ -30,6 +28,16 @@ OF_OTHERS = ("unscored", "unsettled", "unknown", "reported", "none_pass", "missi
 LAST_TIER = 3
 # So many of the others come before what failures show.
 MOST_FIRST = 2
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """What sentences on findings read of a benchmark: its runs, modes, and where these are."""
+
+    runs: Sequence[Row]
+    modes: list[Row]
+    mode_parts: list[Row]
+    concentrations: list[Row]
 
 
 class Voice:
@@ -114,7 +122,7 @@ class Voice:
         }
         return environment.get_template(f"{name}.j2").module
 
-    def finding(self, row: Row, beside: Benchmark | Content, *, is_of_several: bool = False) -> str:
+    def finding(self, row: Row, beside: Benchmark, *, is_of_several: bool = False) -> str:
         """A finding in one sentence, with the denominator of every share.
 
         Beside findings of other benchmarks one that names no run begins with its benchmark.
