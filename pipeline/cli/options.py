@@ -10,7 +10,7 @@ import shlex
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -194,19 +194,15 @@ def analyzed(*results: Path, follow_links: bool = False) -> Iterator[Analysis]:
         yield analysis
 
 
-@contextmanager
-def opened_data(data_of: Against, *, follow_links: bool) -> Iterator[Warehouse | None]:
+def opened_data(
+    data_of: Against, *, follow_links: bool
+) -> AbstractContextManager[Warehouse | None]:
     """The data of a report: its warehouse, or one of its rollouts; None if it has neither."""
-    if data_of.results is not None:
-        with opened_package(data_of.results, follow_links=follow_links) as data:
-            yield data
-    elif data_of.warehouse is not None:
-        from ..warehouse import open_warehouse
+    from ..warehouse import open_warehouse
 
-        with open_warehouse(data_of.warehouse) as data:
-            yield data
-    else:
-        yield None
+    if data_of.results is not None:
+        return opened_package(data_of.results, follow_links=follow_links)
+    return nullcontext() if data_of.warehouse is None else open_warehouse(data_of.warehouse)
 
 
 @contextmanager

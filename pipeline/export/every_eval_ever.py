@@ -146,10 +146,9 @@ def _results(run: Row, metrics: Row, rewards: list[float], result_id: str) -> li
 def _sampling(run: Row) -> Row:
     """The sampling settings that the schema has, if they are numbers."""
     settings = json.loads(run["sampling"] or "{}")
-    names = {"temperature": "temperature", "top_p": "top_p", "max_tokens": "max_output_tokens"}
-    sampling = {name: settings.get(ours) for name, ours in names.items()}
-    tokens = sampling.pop("max_tokens")
+    sampling = {name: settings.get(name) for name in ("temperature", "top_p")}
     known = {name: one for name, one in sampling.items() if isinstance(one, (int, float))}
+    tokens = settings.get("max_output_tokens")
     return known | ({"max_tokens": tokens} if isinstance(tokens, int) and tokens > 0 else {})
 
 

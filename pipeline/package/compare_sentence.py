@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 from ..report.cited import VERSUS, quoted
@@ -336,31 +336,25 @@ class Sentence:
 
     def _crossed(self) -> Iterator[Finding]:
         """Names of two rows of one query in the other order than their figures."""
-        groups: dict[tuple[object, ...], list[dict[str, _Bound]]] = {}
+        groups: dict[tuple[object, ...], list[dict[str, _Bound]]] = defaultdict(list)
         for source, _ in self.answered:
             own = {each.pair.expression: each for each in self.bound if each.source is source}
-            key = (source.relation, *sorted(own))
-            groups.setdefault(key, []).append(own)
-        for rows in groups.values():
-            for one, two in combinations(rows, 2):
-                names = [name for name in one if _is_placed(one[name]) and _is_placed(two[name])]
-                for name in names:
-                    if one[name].expected == two[name].expected:
-                        continue
-                    for column, first in one.items():
-                        second = two[column]
-                        if not (first.token and second.token):
-                            continue
-                        if first.token.printed == second.token.printed:
-                            continue
-                        places = (one[name].place, two[name].place)
-                        is_before = (places[0] or (0, 0)) < (places[1] or (0, 0))
-                        if is_before != (first.token.start < second.token.start):
-                            claim = f"{one[name].expected} beside {second.token.text}"
-                            expected = f"{one[name].expected} beside {first.token.text}"
-                            line = self.report.line_at((places[0] or (0, 0))[0])
-                            yield Finding(line, CONTRADICTED, claim, expected, first.words)
-                            return
+            groups[source.relation, *sorted(own)].append(own)
+        pairs = (pair for own in groups.values() for pair in combinations(own, 2))
+        for one, two in pairs:
+            for name, column in product(one, repeat=2):
+                place, other_place = _place(one[name]), _place(two[name])
+                figure, other = one[column].token, two[column].token
+                if not (place and other_place and figure and other):
+                    continue
+                if one[name].expected == two[name].expected or figure.printed == other.printed:
+                    continue
+                if (place < other_place) != (figure.start < other.start):
+                    claim = f"{one[name].expected} beside {other.text}"
+                    expected = f"{one[name].expected} beside {figure.text}"
+                    line = self.report.line_at(place[0])
+                    yield Finding(line, CONTRADICTED, claim, expected, one[column].words)
+                    return
 
 
 def _without_longer_answers(seen: str, word: str) -> str:
@@ -377,8 +371,10 @@ def _cover(text: str, within: str, start: int) -> tuple[int, int] | None:
     return (start + match.start(), start + match.end()) if match else None
 
 
-def _is_placed(bound: _Bound) -> bool:
-    return not bound.is_figure and bound.place is not None and bound.place[1] > bound.place[0]
+def _place(bound: _Bound) -> tuple[int, int] | None:
+    """Where a name is between backquotes."""
+    is_code = bound.place is not None and bound.place[1] > bound.place[0]
+    return bound.place if is_code and not bound.is_figure else None
 
 
 def _sign(bound: _Bound) -> float | None:

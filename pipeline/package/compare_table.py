@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from ..text import one_line
@@ -13,18 +15,18 @@ from .sources import Source
 from .values import contains_phrase, is_key, is_number, measured, number
 
 
+@dataclass
 class Table:
     """A table beside what its sources give: rows by their keys, cells by their heads."""
 
-    def __init__(
-        self,
-        report: Report,
-        block: Block,
-        answered: Sequence[tuple[Source, Answer]],
-        answers: Answers | None,
-    ) -> None:
-        self.report, self.block, self.answered, self.answers = report, block, answered, answers
-        self.heads = heads_of(block)
+    report: Report
+    block: Block
+    answered: Sequence[tuple[Source, Answer]]
+    answers: Answers | None
+
+    @cached_property
+    def heads(self) -> list[str]:
+        return heads_of(self.block)
 
     def findings(self) -> Iterator[Finding]:
         """Every row that a source has keys for."""

@@ -63,11 +63,7 @@ class Refreshed:
             "n_changed": self.n_changed,
             "n_same": self.n_same,
             "sentences": [
-                {
-                    "line": each.line,
-                    "text": each.text,
-                    "changes": [{"old": old, "new": new} for old, new in each.changes],
-                }
+                asdict(each) | {"changes": [{"old": old, "new": new} for old, new in each.changes]}
                 for each in self.sentences
             ],
             "cards": [asdict(each) for each in self.cards],
