@@ -139,7 +139,6 @@ class Story(dict[str, Any]):
         return title + table(("run", "passed", "scored"), runs) + table(("attempts",), attempts)
 
     def _attempts(self) -> list[str]:
-        """Each attempt with its verdict and what its record states."""
         return [
             "  ".join(
                 [

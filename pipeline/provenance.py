@@ -62,7 +62,6 @@ def write_notices(db: duckdb.DuckDBPyConnection, notices: Sequence[Notice]) -> N
 
 
 def notices(path: Path) -> tuple[Notice, ...]:
-    """The notices of an earlier analysis."""
     query = "select check_name, subject, message, hint from raw.notices order by no"
     with open_warehouse(path) as opened:
         return tuple(Notice(*row) for row in opened.execute(query).fetchall())

@@ -122,7 +122,6 @@ def _reason(error: Exception) -> str:
 def _request(
     environment: Mapping[str, str], method: str, path: str, body: str | None = None
 ) -> Any:
-    """The answer of the GitHub API."""
     request = urllib.request.Request(
         environment.get("GITHUB_API_URL", "https://api.github.com") + path,
         method=method,

@@ -94,7 +94,6 @@ class Answer:
         self._worker = worker
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
-        """Every row, once."""
         for rows in self._parts():
             yield from rows
 
@@ -338,7 +337,6 @@ class Engine:
         query: str,
         bounds: Bounds,
     ) -> None:
-        """Send the rows of a query, or its error."""
         try:
             with suppress(OSError):
                 os.chdir(folder)

@@ -62,7 +62,6 @@ class Entry:
 
 
 def text(entry: Entry, expected: str, example: str) -> str:
-    """A text that is not blank."""
     value = entry.value
     if not isinstance(value, str) or not value.strip():
         raise entry.wrong(expected, example=example)
@@ -81,7 +80,6 @@ def name(entry: Entry, expected: str, example: str) -> str:
 def integer(
     entry: Entry, most: int, example: str, expected: str = "an integer from 1 to {}"
 ) -> int:
-    """A whole number from 1 on."""
     value = entry.value
     if type(value) is not int or not 1 <= value <= most:
         raise entry.wrong(expected.format(most), example=example)
@@ -89,7 +87,6 @@ def integer(
 
 
 def number(entry: Entry, expected: str, least: float, most: float, example: str) -> float:
-    """A finite number, whole or not."""
     if type(entry.value) not in (int, float):
         raise entry.wrong(expected, example=example)
     try:
@@ -265,7 +262,6 @@ def first_repeated(values: Iterable[Hashable]) -> int | None:
 
 
 def shown(value: Any) -> str:
-    """A value for messages."""
     if isinstance(value, str):
         return json.dumps(_shortened(value), ensure_ascii=False)
     if isinstance(value, bool | int | float):

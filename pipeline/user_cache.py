@@ -155,7 +155,6 @@ def prune(kind: str) -> None:
 
 
 def remove(path: Path) -> None:
-    """Remove an entry: a record or a folder."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:

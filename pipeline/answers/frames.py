@@ -17,13 +17,11 @@ QUERIES = read_queries("answers/frames")
 
 
 def frame(path: str | Path, name: str) -> polars.DataFrame:
-    """The rows of a query of this module's SQL file."""
     with open_warehouse(warehouse_file(path)) as warehouse:
         return warehouse.sql(QUERIES[name])
 
 
 def failures(path: str | Path, run: str | None) -> polars.DataFrame:
-    """Failure modes over all runs of each benchmark, or of the run of this name."""
     with open_warehouse(warehouse_file(path)) as warehouse:
         run_id = None if run is None else find_run(warehouse, run)["run_id"]
         return warehouse.sql(QUERIES["failures"], [run_id])

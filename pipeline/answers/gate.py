@@ -512,7 +512,6 @@ def _reasons(metrics: Sequence[Row]) -> Iterator[str]:
 
 
 def _waiver_reasons(metrics: Sequence[Row], waived: Sequence[Row]) -> Iterator[str]:
-    """Verdicts that waivers changed, and waivers without effect."""
     for each in metrics:
         whole = each["with_waived"]
         if whole is not None and whole["verdict"] != each["verdict"]:
@@ -557,7 +556,6 @@ def _tasks(n_tasks: int | None) -> str:
 
 
 def _exact(value: float) -> str:
-    """A number of a policy with its sign."""
     return f"{value:+,.15g}" if value else "0"
 
 

@@ -162,7 +162,6 @@ def _did(warehouse: Warehouse, attempt: Row, key: tuple[str, str, int]) -> str:
 
 
 def _divergence(contrast: Row | None, index: int) -> str:
-    """Where the attempt and the closest pass diverge."""
     if contrast is None or contrast["failing"].partition("#")[0].rpartition(":")[2] != str(index):
         return ""
     sides = [

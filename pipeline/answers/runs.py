@@ -121,7 +121,6 @@ def _absent(looked: Row, modes: list[Row]) -> list[Row]:
 
 
 def checked_health(warehouse: Warehouse, name: str | None) -> Row:
-    """The health of all runs or of one, and the findings of the checks."""
     chosen = None if name is None else find_run(warehouse, name)["run_id"]
     queries = {"runs": TABLES["health"].select, "checks": "from report.health_checks"}
     return {

@@ -196,7 +196,6 @@ def _run() -> None:
 
 
 def _print_error(words: str, hint: str = "") -> None:
-    """Print to stderr, if it is open."""
     with suppress(OSError):
         click.echo(f"blade: {neutral(words)}", err=True)
         for line in neutral(hint).splitlines():

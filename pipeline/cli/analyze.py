@@ -324,7 +324,6 @@ def _columns(runs: Sequence[Mapping[str, Any]]) -> dict[str, bool]:
 
 
 def print_json(analysis: Analysis) -> None:
-    """Print the summary as JSON, with runs as in metrics.json."""
     with open_warehouse(analysis.warehouse) as warehouse:
         content = {
             "warehouse": str(analysis.warehouse),

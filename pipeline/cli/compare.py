@@ -302,12 +302,10 @@ def _transitions(comparison: Comparison, before: str, buckets: Sequence[str]) ->
 
 
 def print_gate(gates: Sequence[Row]) -> None:
-    """Print the verdict, then metrics, reasons and waivers of each candidate."""
     print_page("gate", notes_of=_notes, **_gate(gates))
 
 
 def gate_page(gates: Sequence[Row]) -> str:
-    """The verdict as Markdown, with reasons and a table per candidate."""
     how = {"ref": ref, "cell": cell, "written": lambda value: markdown_cell(cell_text(value))}
     return page("gate_page.md", **how, **_gate(gates)) if gates else ""
 
@@ -318,7 +316,6 @@ def _gate(gates: Sequence[Row]) -> dict[str, Any]:
 
 
 def _passing(gates: Sequence[Row]) -> tuple[Verdict, str]:
-    """The verdict on all candidates, and how many pass."""
     n_through = sum(each["exit_code"] == 0 for each in gates)
     words = f"{n_through} of {len(gates)} candidates pass; all of them must"
     return gate.worst(each["verdict"] for each in gates), words
@@ -345,7 +342,6 @@ def _notes(judged: Row, whole: Row) -> list[str]:
 
 
 def print_series(series: list[Row], warehouse: Path, *, as_json: bool = False) -> None:
-    """Print each series: its runs, how many tasks changed, and the clearest of them."""
     content = {"series": series} if as_json else None
     print_page("series", json=content, series=series, moved=_points, sparkline=_sparkline)
     # The first task that changed, in the run that fails it.

@@ -63,13 +63,11 @@ def _aliases(runs: list[Row]) -> dict[str, str]:
 
 
 def _counts_by_run(mode: Row, aliases: dict[str, str]) -> list[str]:
-    """Failures and passes of each run, for columns side by side."""
     counts = {run["run_id"]: f"{run['n_failures']}/{run['n_passes']}" for run in mode["runs"]}
     return [counts.get(run_id, "0/0") for run_id in aliases]
 
 
 def _next(benchmarks: list[Row], warehouse: Path) -> list[str]:
-    """Commands for one run, and for a failing attempt and its task."""
     citations = [
         citation
         for each in benchmarks

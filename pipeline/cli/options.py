@@ -132,7 +132,6 @@ warehouse_option = click.option(
 
 
 def count_option(name: str, default: int, words: str) -> Callable[[FC], FC]:
-    """An option for a number of things, at least one."""
     kind = click.IntRange(min=1)
     return click.option(name, type=kind, default=default, metavar="N", help=words)
 
@@ -183,7 +182,6 @@ def rewritten(path: Path, old: str, new: str, *, is_aside: bool) -> None:
 
 @contextmanager
 def analyzed(*results: Path, follow_links: bool = False) -> Iterator[Analysis]:
-    """A temporary analysis of these results."""
     from ..run import run
 
     with tempfile.TemporaryDirectory(prefix="blade-") as folder:

@@ -156,7 +156,6 @@ def _write(text: str, out: Path | None) -> None:
 
 
 def _page(report: Path, warehouse: Path | None, results: Path | None, *, follow_links: bool) -> str:
-    """The page of a curated report, with the evidence of its data where there are any."""
     from ..package.files import report_text
     from ..package.layout import against
     from ..package.page import page

@@ -128,7 +128,6 @@ def _print_schema(run: Ask, listing: str) -> None:
 
 
 def _answer(run: Ask, query: str, format_: str, out: Path | None) -> None:
-    """Run the query; print its rows, or write them to a file."""
     bounds = EVERYTHING
     if format_ == "table":
         bounds = Bounds(most_rows=MOST_TABLE_ROWS)

@@ -94,7 +94,6 @@ def text_page(answer: Row) -> str:
 
 
 def _page(answer: Row) -> dict[str, Any]:
-    """What both pages print."""
     changes = [row for row in answer["comparisons"] if row["benchmark"] is None]
     # Without a base only what is shown: there may be hundreds of pairs.
     is_named = any(row["is_named"] for row in changes)

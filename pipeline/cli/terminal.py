@@ -193,17 +193,14 @@ def _table(text: str) -> Laid:
 
 
 def _width() -> int:
-    """The width of a page: that of the terminal, up to a readable maximum."""
     return min(WIDTH, shutil.get_terminal_size().columns) if sys.stdout.isatty() else WIDTH
 
 
 def _sentence(text: str | None) -> str:
-    """A text on one line, cut to a readable length."""
     return one_line(text or "", LONGEST_TEXT)
 
 
 def _wrapped(text: str, first: str, later: str) -> str:
-    """Wrap a text with one indent for the first line and another for the rest."""
     return textwrap.fill(
         text,
         # At least some width for text, even after a very wide label.

@@ -45,7 +45,6 @@ def why(task: str, warehouse: Path, as_json: bool) -> None:
 
 
 def _next(story: Row, warehouse: Path) -> list[str]:
-    """Commands to see the evidence, a run with another outcome, and all failures of the run."""
     own, *others = story["runs"]
     different = [
         f"{run['run_id']}/{story['task_id']}"

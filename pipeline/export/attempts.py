@@ -23,7 +23,6 @@ RUNS = "select run_id from runs order by run_id"
 
 
 def attempts(warehouse: Warehouse, run_id: str) -> Iterator[Row]:
-    """The attempts of a run, read in batches."""
     result = warehouse.execute(QUERIES["attempts"], [run_id])
     names = [column[0] for column in result.description or []]
     while rows := result.fetchmany(AT_ONCE):

@@ -211,7 +211,6 @@ def _output(events: list[Row]) -> Row:
 
 
 def _messages(attempt: Row, prompt: str, events: list[Row]) -> list[Row]:
-    """The question, then one message per event."""
     question = (("system", attempt["system_prompt"]), ("user", prompt))
     messages = [{"role": role, "content": text} for role, text in question if text]
     messages += map(_message, events)

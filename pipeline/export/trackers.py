@@ -85,7 +85,6 @@ def _write_table(warehouse: Warehouse, name: str, run_id: str, path: Path, track
 
 
 def _types(columns: dict[str, str]) -> Row:
-    """The types of columns, each of which may be null."""
     types = {
         name: {
             "wb_type": "union",

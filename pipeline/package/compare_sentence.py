@@ -303,7 +303,6 @@ class Sentence:
         )
 
     def _forms(self, bound: _Bound) -> list[str]:
-        """How a value may be written."""
         value = bound.expected
         forms = [value, plain(value), one_line(value), value.replace("_", " ")]
         forms += [one_line(value, 140), *self._short(str(bound.value))]

@@ -118,7 +118,6 @@ def evidence(source: Opened, wanted: Iterable[Citation]) -> Evidence:
 
 
 def _rows(source: Opened, name: str, keys: Sequence[Key]) -> list[Any]:
-    """What a query by its name says of these rollouts."""
     if not keys:
         return []
     bound = [list(column) for column in zip(*keys, strict=True)]

@@ -198,7 +198,6 @@ def _cause(subject: Subject, value: str, text: str, level: str) -> Fact:
 
 
 def _bound(passage: Passage, run: str | None) -> Iterator[Fact]:
-    """Figures with the query behind each."""
     for source in sources_of(passage.block):
         if source.fault:
             continue

@@ -62,7 +62,6 @@ class Package:
 
 
 def package(folder: Path) -> Package:
-    """The parts of a package, in the order of their names."""
     skill = next((folder / name for name in SKILLS if (folder / name).is_file()), None)
     reports = sorted((folder / GOLDEN_REPORTS).glob("*.md"))
     goldens = [golden(path) for path in reports if GOLDEN_NAME.fullmatch(path.name)]

@@ -61,7 +61,6 @@ class Piece(Passage):
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """Its words of four letters and more."""
         return frozenset(WORD.findall(self.flat))
 
     @cached_property

@@ -66,7 +66,6 @@ class Source:
 
 
 def sources_of(block: Block) -> list[Source]:
-    """All sources of the comments that follow a block."""
     is_table = block.kind == "table"
     return [source for comment in block.sources for source in parsed(comment, is_table=is_table)]
 

@@ -97,7 +97,6 @@ class Subject:
     findings: Mapping[Path, Sequence[Finding]] = field(default_factory=dict)
 
     def rows(self, query: str) -> list[Any]:
-        """The rows of a query over the relations of the rules."""
         assert self.warehouse is not None
         result: list[Any] = self.warehouse.execute(f"with {RELATIONS} {query}").fetchall()
         return result

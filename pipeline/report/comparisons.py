@@ -219,7 +219,6 @@ def compared(rows: Mapping[str, list[Row]]) -> list[Comparison]:
 
 
 def comparisons(source: Source) -> list[Comparison]:
-    """The comparisons of a warehouse, or of what was asked on the spot."""
     return compared(read(source, OF_PAIRS))
 
 

@@ -263,7 +263,6 @@ def notices(values: Iterable[Mapping[str, Any]]) -> list[Row]:
 
 
 def runs(source: Source) -> list[RunContent]:
-    """All runs, by benchmark and name."""
     return _runs(read(source, (EVERY["headlines"], *OF_RUNS)))
 
 

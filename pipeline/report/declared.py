@@ -56,7 +56,6 @@ class Table:
 
     @property
     def reads(self) -> list[str]:
-        """The relations of ours that its rows come from."""
         return RELATION.findall(self.select)
 
     @property

@@ -55,7 +55,6 @@ def of_package(source: Source) -> dict[str, str]:
 
 
 def _failed(source: Source, benchmark: str) -> dict[str, Any]:
-    """Every failing task with what its runs failed at."""
     checks: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for row in _rows(source, "checks", benchmark):
         checks[row.pop("run_id"), row.pop("task_id")].append(row)
@@ -96,7 +95,6 @@ def _failed(source: Source, benchmark: str) -> dict[str, Any]:
 
 
 def _statistics(source: Source, benchmark: str) -> dict[str, Any]:
-    """The comparisons of the runs, each by the metric to read first."""
     tests = _rows(source, "tests", benchmark)
     metrics = {row.pop("metric") for row in tests}
     return {

@@ -78,7 +78,6 @@ def comparison_objects(comparisons: Iterable[Comparison]) -> list[dict[str, Any]
 
 
 def _object(comparison: Comparison, change: Change) -> dict[str, Any]:
-    """What changed from a base to a candidate by one metric."""
     row = change.row.values
     return {
         **_picked("comparisons", row, "first"),

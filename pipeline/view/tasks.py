@@ -134,7 +134,6 @@ def _cells(
 
 
 def task(opened: Opened, query: Mapping[str, str]) -> Page:
-    """One task: its outcome and attempts in each run."""
     benchmark = query.get("benchmark", "")
     task_id = query.get("task", "")
     key = {"benchmark": benchmark, "task": task_id}

@@ -66,7 +66,6 @@ class Mark:
 
 
 def cited(text: str) -> Citation:
-    """The citation of an address."""
     citation = parse(text)
     if citation is None or max(citation.rollout_index, citation.seq or 0) >= 1 << 62:
         raise AbsentError(f"{one_line(text)}: is not {SHAPE}, such as run_a/17:0.")
@@ -205,7 +204,6 @@ def _marks(
 
 
 def _attempt(opened: Opened, citation: Citation) -> tuple[Row, Row]:
-    """The key and the record of a cited attempt."""
     key = {"run": citation.run_id, "task": citation.task_id, "index": citation.rollout_index}
     record = opened.one("record", str(replace(citation, seq=None)), **key)
     return key, opened.rows("rollout", **key, record=record["record_id"])[0]

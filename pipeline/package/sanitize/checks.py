@@ -144,12 +144,10 @@ def assigned(match: Match, _: Policy) -> bool:
 
 
 def element(match: Match, _: Policy) -> bool:
-    """By the element's name."""
     return _is_value_of(match["name"], match["secret"], is_plain=True)
 
 
 def beside(match: Match, _: Policy) -> bool:
-    """By the name before the value."""
     before = match.string[max(0, match.start() - LONGEST) : match.start()]
     name = REGEXES["beside"].search(before)
     return name is not None and _is_value_of(name["name"], match["secret"], is_plain=True)

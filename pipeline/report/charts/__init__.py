@@ -115,7 +115,6 @@ Dots = Sequence[tuple[str, Figure, Figure, Figure, Figure]]
 
 
 def _dots(metric: str, dots: Dots, whole: Figure) -> Drawn:
-    """The places of dots and whiskers on one scale."""
     known = [each for each in (whole, *(one for dot in dots for one in dot[1:4])) if is_known(each)]
     x = svg.scale([each.value or 0.0 for each in known], PLOT_START + 6, 450) if known else None
     if x is None or not any(is_known(figure) for _, figure, *_ in dots):

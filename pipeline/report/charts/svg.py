@@ -45,7 +45,6 @@ class Scale(NamedTuple):
     end: float
 
     def at(self, value: float | None) -> float:
-        """Where a value is, to a tenth."""
         share = ((value or 0) - self.low) / (self.high - self.low)
         return round(self.start + share * (self.end - self.start), 1) + 0.0
 
@@ -61,7 +60,6 @@ class Line(NamedTuple):
 
 
 def part(figure: Figure, form: str) -> Part:
-    """A figure as pages print it in a format."""
     text = wording.FORMATS[form](figure.value) if is_known(figure) else "n/a"
     return Part(text, figure.source)
 
@@ -141,7 +139,6 @@ def first(lines: Sequence[Line], n_all: int, what: str) -> str:
 
 @cache
 def macros(name: str) -> dict[str, Callable[..., Markup]]:
-    """What a template of report_templates/charts draws."""
     environment = templates.environment("charts", None, autoescape=True)
     environment.filters |= {
         "px": px,
