@@ -76,6 +76,10 @@ class Evidence:
     def task_ids(self) -> frozenset[str]:
         return frozenset(task for _, task in self.tasks)
 
+    def outcomes(self, task: str, runs: Iterable[str]) -> list[tuple[int, int, str]]:
+        """What `tasks` has of a task in each of these runs."""
+        return [self.tasks[run, task] for run in runs if (run, task) in self.tasks]
+
     def exists(self, each: Citation) -> bool:
         """Whether a rollout, and the event of it that is meant, is there."""
         rollout = self.rollouts.get(each.rollout)
@@ -209,36 +213,12 @@ def _outcome(each: Citation, known: Evidence, line: int, *, is_pass: bool) -> Fi
 
 def _task(passage: Passage, known: Evidence, names: Sequence[str]) -> Iterator[Finding]:
     """What a heading, an item or a row says of a task: that it exists, passes, its cause."""
-    owner = passage.title_task()
-    line = passage.line
-    if passage.block.kind == "heading" and passage.text.lower().startswith("tasks "):
-        for task in sorted(tasks_in(passage.text)):
-            if any(map(str.isdigit, task)):
-                yield _exists(task, known, line)
-    if passage.block.kind == "heading" and owner:
-        task, rest = owner
-        task = task.rstrip(":")
-        is_id = bool(re.search(r"\d|[_-]", task)) or "`" in passage.text
-        if is_id or task in known.task_ids:
-            yield _exists(task, known, line)
-        if match := PASSING.search(rest):
-            runs = _runs(known, [rest, *names], passage.report.full_names)
-            there = {known.tasks[run, task][:2] for run in runs if (run, task) in known.tasks}
-            printed = (int(match["part"]), int(match["whole"]))
-            expected = " or ".join(f"{part} of {whole}" for part, whole in sorted(there))
-            if there:
-                claim = f"{printed[0]} of {printed[1]}"
-                yield Finding(
-                    line, JUDGED[printed in there], claim, expected, "task_outcomes", "bucket"
-                )
-        for _, _, code in passage.codes[1:]:
-            is_run = code in known.runs or code in passage.report.full_names
-            if not is_run and difflib.get_close_matches(code, known.runs, 1, 0.75):
-                expected = f"runs: {close(code, known.runs)}"
-                yield Finding(line, CONTRADICTED, code, expected, "runs", "task")
+    if passage.block.kind == "heading":
+        yield from _title(passage, known, names)
         return
     texts = [passage.text, *passage.block.path[::-1], *names]
     runs = _runs(known, texts, passage.report.full_names)
+    owner, line = passage.title_task(), passage.line
     if owner and passage.block.kind == "item" and CAUSE.match(passage.plain):
         yield from _cause(passage.plain, owner[0], runs, known, line)
     if passage.block.kind != "table":
@@ -246,17 +226,42 @@ def _task(passage: Passage, known: Evidence, names: Sequence[str]) -> Iterator[F
     causes = [*passage.cells("cause", "root cause", "causes")]
     for task in sorted(passage.row_tasks & known.task_ids) if causes else ():
         yield from _cause(causes[0], task, runs, known, line)
-    tasks = [cell.split()[0] for cell in passage.cells(*TASK_HEADS) if cell]
-    for task in tasks:
-        if task not in known.task_ids:
-            continue
-        for cell in passage.cells("bucket"):
-            buckets = {known.tasks[run, task][2] for run in runs if (run, task) in known.tasks}
+    for task in [cell.split()[0] for cell in passage.cells(*TASK_HEADS) if cell]:
+        buckets = {bucket for *_, bucket in known.outcomes(task, runs)}
+        for cell in passage.cells("bucket") if buckets else ():
             word = cell.casefold().removesuffix("-pass").removesuffix(" pass")
-            if word in BUCKETS and buckets:
+            if word in BUCKETS:
                 claim, expected = f"task {task}: {word}", ", ".join(sorted(buckets))
                 status = JUDGED[word in buckets]
                 yield Finding(line, status, claim, expected, "task_outcomes", "bucket")
+
+
+def _title(passage: Passage, known: Evidence, names: Sequence[str]) -> Iterator[Finding]:
+    """What a heading says of the tasks that it names, and a run that is none."""
+    line, owner = passage.line, passage.title_task()
+    if passage.text.lower().startswith("tasks "):
+        for task in sorted(tasks_in(passage.text)):
+            if any(map(str.isdigit, task)):
+                yield _exists(task, known, line)
+    if owner is None:
+        return
+    task, rest = owner[0].rstrip(":"), owner[1]
+    is_id = bool(re.search(r"\d|[_-]", task)) or "`" in passage.text
+    if is_id or task in known.task_ids:
+        yield _exists(task, known, line)
+    if match := PASSING.search(rest):
+        runs = _runs(known, [rest, *names], passage.report.full_names)
+        there = {(part, whole) for part, whole, _ in known.outcomes(task, runs)}
+        printed = (int(match["part"]), int(match["whole"]))
+        expected = " or ".join(f"{part} of {whole}" for part, whole in sorted(there))
+        if there:
+            claim, status = f"{printed[0]} of {printed[1]}", JUDGED[printed in there]
+            yield Finding(line, status, claim, expected, "task_outcomes", "bucket")
+    for _, _, code in passage.codes[1:]:
+        is_run = code in known.runs or code in passage.report.full_names
+        if not is_run and difflib.get_close_matches(code, known.runs, 1, 0.75):
+            expected = f"runs: {close(code, known.runs)}"
+            yield Finding(line, CONTRADICTED, code, expected, "runs", "task")
 
 
 def _cause(
