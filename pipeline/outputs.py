@@ -100,7 +100,7 @@ def replaced(
     """A folder for new files; on success they are moved into place and stale files are removed."""
     new = out / WORK_FOLDER / NEW
     with locked(out, by):
-        _refuse_unusable(out, new / "any")
+        _refuse_obstacles(out, new / "any")
         if new.parent.exists():
             finish(out)
             note(f"removed the leftovers of a killed {by}: {WORK_FOLDER}")
@@ -211,7 +211,7 @@ def _switch(out: Path, stale: Iterable[str]) -> None:
     work = out / WORK_FOLDER
     names = files.below(work / NEW)
     for name in names:
-        _refuse_unusable(out, out / name)
+        _refuse_obstacles(out, out / name)
     existing = {name for name in names if (out / name).is_file()}
     stale_files = {
         name for name in stale if files.is_inside(out, name) and files.is_own(out / name)
@@ -287,7 +287,7 @@ def _is_same(path: Path, other: Path) -> bool:
     return not path.exists() or path.samefile(other)
 
 
-def _refuse_unusable(out: Path, path: Path) -> None:
+def _refuse_obstacles(out: Path, path: Path) -> None:
     """Refuse to write through a link, over a folder or below a file."""
     for each in (*_folders(out, path), path):
         is_usable = os.access(each, os.W_OK) and each.is_dir() and not each.is_symlink()

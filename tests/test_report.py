@@ -18,10 +18,10 @@ import pipeline
 from pipeline import report
 from pipeline.answers.runs import first_comparisons
 from pipeline.cli.analyze import print_summary
-from pipeline.package.answers import Answers
 from pipeline.package.blocks import read
 from pipeline.package.compare import compared
 from pipeline.package.findings import CONTRADICTED, VERIFIED, Finding, fixed
+from pipeline.package.queries import Answers
 from pipeline.report import templates
 from pipeline.run import Analysis
 from pipeline.warehouse import open_warehouse

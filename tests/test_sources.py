@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.package import answers as queries
-from pipeline.package.answers import Answer, Answering, Answers
+from pipeline.package import queries
 from pipeline.package.blocks import read
 from pipeline.package.compare import compared
 from pipeline.package.findings import CONTRADICTED, UNCHECKED, VERIFIED, Finding, fixed
+from pipeline.package.queries import Answer, Answering, Answers
 from pipeline.package.sources import Source, parsed
 from pipeline.report.filters import literal
 from pipeline.warehouse import open_warehouse

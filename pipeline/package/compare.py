@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..text import one_line
-from .answers import Answer, Answering, Answers
 from .blocks import Block, Report
 from .compare_sentence import Sentence
 from .compare_table import Table
 from .findings import CONTRADICTED, UNCHECKED, Finding
+from .queries import Answer, Answering, Answers
 from .sources import Source, sources_of
 
 TOO_LONG = "too long to be read"

@@ -13,9 +13,9 @@ from typing import Any
 
 from ..report.cited import VERSUS, quoted
 from ..text import one_line
-from .answers import Answer, Answers
 from .blocks import Block, Report, Span, Token, code_spans, edited, masked, plain
 from .findings import CONTRADICTED, JUDGED, UNCHECKED, VERIFIED, Edit, Finding
+from .queries import Answer, Answers
 from .sources import Pair, Source
 from .values import contains_phrase, is_number, measured, number, token_of
 

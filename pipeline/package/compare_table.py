@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import Any
 
 from ..text import one_line
-from .answers import Answer, Answers
 from .blocks import Block, Report, Span, Token, code_spans, heads_of, plain
 from .findings import CONTRADICTED, JUDGED, UNCHECKED, VERIFIED, Edit, Finding
+from .queries import Answer, Answers
 from .sources import Source
 from .values import contains_phrase, is_key, is_number, measured, number
 

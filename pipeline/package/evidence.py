@@ -16,7 +16,6 @@ from typing import Any
 from ..citation import Citation
 from ..files import read_queries
 from ..text import REDACTION, is_redacted, neutral, one_line
-from .answers import Opened
 from .blocks import Report, plain
 from .findings import CONTRADICTED, JUDGED, UNCHECKED, VERIFIED, Finding
 from .passages import (
@@ -30,6 +29,7 @@ from .passages import (
     passages,
     tasks_in,
 )
+from .queries import Opened
 
 OUTCOMES = {True: "passes", False: "fails", None: "is not scored"}
 BUCKETS = frozenset(("always", "sometimes", "never", "missing"))

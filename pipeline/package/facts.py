@@ -15,12 +15,12 @@ from ..files import UnreadableError
 from ..report.filters import literal
 from ..text import json_text, one_line
 from . import blocks, evidence
-from .answers import Answering
 from .evidence import Evidence
 from .files import object_of, text_of
 from .findings import CONTRADICTED, JUDGED, UNCHECKED, Finding
 from .json_places import lines
 from .passages import passages
+from .queries import Answering
 from .sources import Source
 
 DIFFICULTIES = HIGH, MEDIUM, LOW = "high", "medium", "low"

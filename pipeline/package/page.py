@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from ..report.figures import BOUND, MARK, encoded
 from ..report.filters import CHART
 from ..report.html.render import Curated, curated
-from .answers import Opened
 from .blocks import Block, Report, edited, heads_of, plain, read
 from .findings import CONTRADICTED, Finding
 from .passages import passages
+from .queries import Opened
 from .sources import Source, sources_of
 from .verify import summary
 

@@ -8,19 +8,19 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..text import one_line
-from .answers import Answers, Opened
 from .blocks import Block, Report, plain, read
 from .compare import compared
 from .evidence import QUERIES
 from .findings import CONTRADICTED, VERIFIED, Finding, fixed
 from .passages import PASSING, TASK_TITLE, Passage, passages
+from .queries import Answers, Opened
 
 BUCKET = re.compile(r"\b(?P<name>always|sometimes|never)[ -]pass", re.IGNORECASE)
 LONGEST, MOST_SHOWN = 300, 6
 
 
 @dataclass(frozen=True)
-class Beside:
+class ChangedSentence:
     """A sentence beside figures that changed: its line, its words, and what they were and are."""
 
     line: int
@@ -35,7 +35,7 @@ class Beside:
 
 
 @dataclass(frozen=True)
-class Card:
+class MovedCard:
     """A card of a task that is in another bucket now than the report has it in."""
 
     line: int
@@ -52,8 +52,8 @@ class Refreshed:
     text: str
     n_changed: int
     n_same: int
-    sentences: tuple[Beside, ...]
-    cards: tuple[Card, ...]
+    sentences: tuple[ChangedSentence, ...]
+    cards: tuple[MovedCard, ...]
     # What the data contradict and could not be rewritten.
     not_rewritten: tuple[Finding, ...]
 
@@ -90,7 +90,7 @@ def refresh(text: str, warehouse: Opened) -> Refreshed:
     )
 
 
-def _sentences(old: Report, new: Report, changed: Sequence[Finding]) -> Iterator[Beside]:
+def _sentences(old: Report, new: Report, changed: Sequence[Finding]) -> Iterator[ChangedSentence]:
     """The block of each figure that changed; of a table the words right before and behind it."""
     changes: dict[int, list[tuple[str, str]]] = {}
     for finding in changed:
@@ -106,7 +106,7 @@ def _sentences(old: Report, new: Report, changed: Sequence[Finding]) -> Iterator
         # What only announces a table says nothing of it.
         if words.rstrip().endswith(":"):
             continue
-        yield Beside(block.line, one_line(plain(words), LONGEST), tuple(changes[no]))
+        yield ChangedSentence(block.line, one_line(plain(words), LONGEST), tuple(changes[no]))
 
 
 def _beside(report: Report, place: int) -> list[int]:
@@ -130,7 +130,7 @@ def _holds(block: Block, place: int) -> bool:
     )
 
 
-def _cards(report: Report, warehouse: Opened) -> Iterator[Card]:
+def _cards(report: Report, warehouse: Opened) -> Iterator[MovedCard]:
     """Tasks by the headings that name them; their run is the first that is cited below."""
     rows = warehouse.execute(QUERIES["tasks"]).fetchall()
     now = {(run, task): bucket for run, task, *_, bucket in rows}
@@ -146,7 +146,7 @@ def _cards(report: Report, warehouse: Opened) -> Iterator[Card]:
         )
         bucket = now.get((run or "", task))
         if run and bucket and bucket != was:
-            yield Card(passage.line, run, task, was, bucket)
+            yield MovedCard(passage.line, run, task, was, bucket)
 
 
 def _bucket(heading: Passage) -> str | None:

@@ -16,12 +16,12 @@ from typing import Any
 
 from .. import citation
 from ..text import one_line
-from .answers import aliases
 from .blocks import Block, Report, Token, figures, plain, read
 from .evidence import BUCKETS
 from .facts import Fact
 from .findings import CONTRADICTED, VERIFIED, Finding
 from .passages import CAUSE_NAME, Passage, tasks_in
+from .queries import aliases
 from .sources import sources_of
 
 DIGITS, SHOWN = 4, 160

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..report.sidecar import KEYS
-from .answers import Answer, Answering
 from .blocks import Report, Token, plain
 from .facts import is_same
 from .findings import CONTRADICTED, JUDGED, UNCHECKED, Finding
 from .json_places import Path, lines
+from .queries import Answer, Answering
 from .sources import Source
 
 CHECK = "sidecar"

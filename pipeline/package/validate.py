@@ -16,13 +16,13 @@ from ..files import UnreadableError, read_queries
 from ..report.registers import REGISTERS, of_package
 from ..text import counted, one_line
 from . import blocks, sidecar
-from .answers import Opened
 from .evidence import QUERIES as EVIDENCE
 from .facts import DIFFICULTIES, SHORTEST, facts_file
 from .files import names_in, object_of, text_of
 from .findings import CONTRADICTED, VERIFIED, Finding
 from .layout import DRAFTS, GOLDEN_REPORTS, Golden, Package
 from .passages import passages
+from .queries import Opened
 from .verify import verify
 
 PASS, FAIL, WARN, SKIP = "PASS", "FAIL", "WARN", "SKIP"

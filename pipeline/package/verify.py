@@ -13,11 +13,11 @@ from typing import Any
 from ..report import aliases, content
 from ..report.sidecar import run_object
 from . import arithmetic, evidence, facts, sidecar
-from .answers import Answers, Opened
 from .blocks import read
 from .compare import compared
 from .findings import CONTRADICTED, UNCHECKED, VERIFIED, Finding
 from .passages import passages
+from .queries import Answers, Opened
 
 STATUSES = (VERIFIED, CONTRADICTED, UNCHECKED)
 CITED = "Write what the data say, or cite a rollout or task of which it is true."
