@@ -13,7 +13,6 @@ from .. import files
 from ..errors import InputError, UsageError
 from ..ingest.formats.labels import read
 from ..text import json_text, one_line
-from .names import Row
 
 if TYPE_CHECKING:
     from ..warehouse import Warehouse
@@ -26,8 +25,7 @@ FIELDS = {"run_id": "run", "task_id": "task", "rollout_index": "rollout", "said_
 
 def line(warehouse: Warehouse, fields: Mapping[str, Any]) -> str:
     """The line of these fields; an error with the reason if an analysis would reject it."""
-    filled = {name: value for name, value in fields.items() if value not in (None, "", [])}
-    text = json_text(filled)
+    text = _filled(fields)
     try:
         label = read(text)
     except (ValueError, RecursionError) as error:
@@ -104,12 +102,10 @@ def _locked(path: Path) -> int:
 
 def of_the_analysis(warehouse: Warehouse) -> list[str]:
     """The labels that the analysis read, as lines for a new file."""
-    lines = []
-    for row in warehouse.rows(QUERIES["labels"]):
-        fields: Row = {
-            FIELDS.get(name, name): value
-            for name, value in row.items()
-            if value is not None and value not in ("", [])
-        }
-        lines.append(json_text(fields))
-    return lines
+    rows = warehouse.rows(QUERIES["labels"])
+    return [_filled({FIELDS.get(name, name): row[name] for name in row}) for row in rows]
+
+
+def _filled(fields: Mapping[str, Any]) -> str:
+    """A label without its empty fields, as a line."""
+    return json_text({name: each for name, each in fields.items() if each not in (None, "", [])})

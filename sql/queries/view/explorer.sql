@@ -235,19 +235,15 @@ hits as (
         arg_min(substr(body, greatest(1, place - 80), 240), seq) as around
     from (
         select
-            *,
+            run_id,
+            task_id,
+            rollout_index,
+            seq,
+            concat_ws(' ', tool, text, arguments) as body,
             strpos(lower(body), $q) as place
-        from (
-            select
-                run_id,
-                task_id,
-                rollout_index,
-                seq,
-                concat_ws(' ', tool, text, arguments) as body
-            from events
-            semi join own using (run_id)
-            where $q <> ''
-        )
+        from events
+        semi join own using (run_id)
+        where $q <> ''
     )
     where place > 0
     group by all
@@ -538,17 +534,13 @@ select
     substr(body, greatest(1, place - 80), 240) as around
 from (
     select
-        *,
+        seq,
+        kind,
+        tool,
+        concat_ws(' ', tool, text, arguments) as body,
         strpos(lower(body), $q) as place
-    from (
-        select
-            seq,
-            kind,
-            tool,
-            concat_ws(' ', tool, text, arguments) as body
-        from events
-        where run_id = $run and task_id = $task and rollout_index = $index
-    )
+    from events
+    where run_id = $run and task_id = $task and rollout_index = $index
 )
 where place > 0
 order by seq
