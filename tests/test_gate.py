@@ -9,7 +9,7 @@ from itertools import product
 import pytest
 
 from pipeline.answers.gate import Compared, Measured, Quality, Verdict, decide, worst
-from pipeline.cli.compare import print_gate
+from pipeline.cli.gates import print_gate
 from pipeline.profile.policy import Criterion, Policy, Requirements, Waiver
 from tests.case_files import cases
 from tests.gate_cases import (

@@ -21,7 +21,7 @@ import blade as api
 from pipeline import open_warehouse
 from pipeline.answers.gate import decide
 from pipeline.cli import blade
-from pipeline.cli.compare import print_gate
+from pipeline.cli.gates import print_gate
 from pipeline.ingest import formats
 from pipeline.profile.policy import Criterion, Policy, Requirements
 from pipeline.text import json_text

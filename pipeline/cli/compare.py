@@ -6,24 +6,22 @@ import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 import click
 from click.core import ParameterSource
 
 from .. import report
 from ..answers import comparisons, gate
-from ..answers.gate import Verdict
 from ..answers.names import Row, find_run, run_names
 from ..errors import LONGEST_NAME, UsageError
 from ..report import Comparison, sentences, wording
 from ..report.comparisons import Change, Ledger, leading
 from ..report.figures import Figure
 from ..report.figures import Row as FigureRow
-from ..report.filters import cell, ref
-from ..text import json_text, markdown_cell, one_line
+from ..text import json_text, one_line
 from ..warehouse import open_warehouse
 from .completion import complete_run
+from .gates import gate_page, print_gate
 from .options import (
     PATH,
     Number,
@@ -36,8 +34,8 @@ from .options import (
     warehouse_option,
     where,
 )
-from .page import cell_text, print_next
-from .terminal import PLAIN, page, print_page, show_aliases, shown_aliases
+from .page import print_next
+from .terminal import PLAIN, print_page, show_aliases, shown_aliases
 
 # How many candidates are printed in full; the others have a row of a table.
 MOST_WHOLE = 3
@@ -45,19 +43,6 @@ MOST_FLIPS = 3
 # Statements that only --full prints.
 HIDDEN = ("verdict", "same tasks", "why")
 BLOCKS = "▁▂▃▄▅▆▇█"
-# The colour and the meaning of each verdict.
-VERDICTS = {
-    Verdict.PASS: ("green", "all requirements of the policy are met"),
-    Verdict.WARN: ("yellow", "nothing blocks, but read the warnings first"),
-    Verdict.INCONCLUSIVE: ("yellow", "the data cannot decide the requirements of the policy"),
-    Verdict.FAIL: ("red", "a requirement of the policy is not met"),
-}
-HEADS = ("metric", "level", "change", "CI", "must be", "tasks", "verdict")
-LEGEND = (
-    "CI for new tasks, missing attempts and tasks that only one run has counted as failed. "
-    "INCONCLUSIVE: the interval includes the limit, missing attempts could move the change across "
-    "it, rare tasks that this sample may lack could, or a test does not agree."
-)
 
 
 @click.command()
@@ -299,46 +284,6 @@ def _transitions(comparison: Comparison, before: str, buckets: Sequence[str]) ->
         for each in comparison.transitions
     }
     return [cells[before, after] for after in buckets]
-
-
-def print_gate(gates: Sequence[Row]) -> None:
-    print_page("gate", notes_of=_notes, **_gate(gates))
-
-
-def gate_page(gates: Sequence[Row]) -> str:
-    how = {"ref": ref, "cell": cell, "written": lambda value: markdown_cell(cell_text(value))}
-    return page("gate_page.md", **how, **_gate(gates)) if gates else ""
-
-
-def _gate(gates: Sequence[Row]) -> dict[str, Any]:
-    words = {"verdicts": VERDICTS, "heads": HEADS, "legend": LEGEND}
-    return {"gates": gates, "whole": _passing(gates), "cells_of": _cells, **words}
-
-
-def _passing(gates: Sequence[Row]) -> tuple[Verdict, str]:
-    n_through = sum(each["exit_code"] == 0 for each in gates)
-    words = f"{n_through} of {len(gates)} candidates pass; all of them must"
-    return gate.worst(each["verdict"] for each in gates), words
-
-
-def _cells(metric: Row) -> tuple[object, ...]:
-    delta, ends, threshold = metric["delta"], metric["ci_new_tasks"], metric["threshold"]
-    moved = "n/a" if delta is None else gate.change(delta, threshold)
-    within = "n/a" if ends is None else gate.interval(ends, threshold)
-    first_cells = (
-        gate.criterion_name(metric),
-        metric["level"],
-        moved,
-        within,
-        gate.required(metric),
-    )
-    return (*first_cells, metric["n_tasks"], str(metric["verdict"]))
-
-
-def _notes(judged: Row, whole: Row) -> list[str]:
-    """Why a metric does not pass, without the reasons of the whole verdict."""
-    reasons = [] if judged["verdict"] is Verdict.PASS else judged["reasons"]
-    return [reason for reason in reasons if reason not in whole["reasons"]]
 
 
 def print_series(series: list[Row], warehouse: Path, *, as_json: bool = False) -> None:

@@ -15,7 +15,7 @@ from ..errors import UsageError
 from ..report import wording
 from ..report.filters import cell
 from ..text import json_text
-from .compare import gate_page, print_gate
+from .gates import gate_page, print_gate
 from .options import PATH, format_option, json_option, link_option, warehouse_option
 from .terminal import defined, page
 
