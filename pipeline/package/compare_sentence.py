@@ -244,31 +244,11 @@ class Sentence:
 
     def _gone(self, bound: _Bound, seen: str, free: dict[tuple[int, int], str]) -> Finding:
         """A name that is not in the block: wrong if another is in its place."""
-        expected = bound.expected
-        span = next(self.block.spans)
-        line = self.report.line_at(next(iter(free), (span.start, 0))[0])
-        if VERSUS in expected:
-            one, other = expected.split(VERSUS, 1)
-            names = [self._short(one), self._short(other)]
-            for a in names[0]:
-                for b in names[1]:
-                    if f"{b}{VERSUS}{a}" in seen:
-                        claim = f"{b}{VERSUS}{a}"
-                        return Finding(self.block.line, CONTRADICTED, claim, expected, bound.words)
-            if all(any(contains_phrase(name, seen) for name in own) for own in names):
-                return Finding(self.block.line, VERIFIED, expected, expected, bound.words)
-            return self._note(bound)
-        others = next((group for group in ANSWERS if expected in group), ())
-        for word in sorted(others, key=len, reverse=True):
-            if word != expected and contains_phrase(word, _without_longer_answers(seen, word)):
-                return Finding(self.block.line, CONTRADICTED, word, expected, bound.words)
-        if others:
-            return self._note(bound)
-        known: frozenset[str] = frozenset()
-        if self.answers:
-            known = self.answers.values(bound.pair.expression, bound.source.relation)
-        if not bound.source.relation and self.answers and bound.value in self.answers.aliases:
-            known = frozenset(self.answers.aliases)
+        if VERSUS in bound.expected:
+            return self._gone_sides(bound, seen)
+        if bound.is_word:
+            return self._gone_word(bound, seen)
+        expected, known = bound.expected, self._known(bound)
         taken = {other.expected for other in self.bound if other.place}
         rivals = [
             (place, rival)
@@ -277,7 +257,7 @@ class Sentence:
         ]
         if not rivals:
             # One of a few words that are printed without backquotes.
-            outside = plain(masked(span.text))
+            outside = plain(masked(next(self.block.spans).text))
             for word in sorted(known) if len(known) <= FEW else ():
                 if word not in taken and contains_phrase(word, outside):
                     return Finding(self.block.line, CONTRADICTED, word, expected, bound.words)
@@ -289,6 +269,35 @@ class Sentence:
             edits = ((*place, f"`{expected}`"),)
         line = self.report.line_at(place[0])
         return Finding(line, CONTRADICTED, rival, expected, bound.words, edits=edits, span=place)
+
+    def _gone_sides(self, bound: _Bound, seen: str) -> Finding:
+        """The two sides of a comparison: exchanged, apart in the block, or gone."""
+        line, expected = self.block.line, bound.expected
+        names = [self._short(side) for side in expected.split(VERSUS, 1)]
+        for one, other in product(*names):
+            exchanged = f"{other}{VERSUS}{one}"
+            if exchanged in seen:
+                return Finding(line, CONTRADICTED, exchanged, expected, bound.words)
+        if all(any(contains_phrase(name, seen) for name in own) for own in names):
+            return Finding(line, VERIFIED, expected, expected, bound.words)
+        return self._note(bound)
+
+    def _gone_word(self, bound: _Bound, seen: str) -> Finding:
+        """One of a few answers: wrong if another of them is in the block."""
+        others = next(group for group in ANSWERS if bound.expected in group)
+        for word in sorted(others, key=len, reverse=True):
+            is_there = contains_phrase(word, _without_longer_answers(seen, word))
+            if word != bound.expected and is_there:
+                return Finding(self.block.line, CONTRADICTED, word, bound.expected, bound.words)
+        return self._note(bound)
+
+    def _known(self, bound: _Bound) -> frozenset[str]:
+        """The names that could be in place of one: those of its column, or of runs."""
+        if self.answers is None:
+            return frozenset()
+        if not bound.source.relation and bound.value in self.answers.aliases:
+            return frozenset(self.answers.aliases)
+        return self.answers.values(bound.pair.expression, bound.source.relation)
 
     def _is_rival(self, name: str, expected: str, known: Collection[str]) -> bool:
         """Whether a name that no pair accounts for may be there in place of one that is gone."""
