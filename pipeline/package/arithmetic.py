@@ -97,14 +97,16 @@ class Cell:
 Rows = list[list[Cell]]
 
 
-def check(report: Report, settled: Sequence[int]) -> Iterator[Finding]:
-    """All of a report; `settled` are the places, in order, of figures that the data verify."""
+def check(report: Report, verified_at: Sequence[int]) -> Iterator[Finding]:
+    """All of a report; `verified_at` has the places, in order, of figures that the data verify."""
     tables: list[tuple[Block, Rows]] = []
     for block in report.blocks:
         for span in block.spans if block.kind != "heading" else ():
             yield from _ratios(report, span)
         if block.kind == "table":
-            cells = [[_cell(report, span, settled) for span in row] for row in block.rows if row]
+            cells = [
+                [_cell(report, span, verified_at) for span in row] for row in block.rows if row
+            ]
             tables.append((block, cells))
             if len(cells) > 1:
                 yield from _totals(cells)
@@ -112,14 +114,14 @@ def check(report: Report, settled: Sequence[int]) -> Iterator[Finding]:
     yield from _repeated(report, tables)
 
 
-def _cell(report: Report, span: Span, settled: Sequence[int]) -> Cell:
+def _cell(report: Report, span: Span, verified_at: Sequence[int]) -> Cell:
     text = plain(re.sub(r"<!--.{0,2000}?-->", "", span.text)).casefold()
-    line, place = report.line_at(span.start), bisect_left(settled, span.start)
+    line, place = report.line_at(span.start), bisect_left(verified_at, span.start)
     match = COUNT.fullmatch(masked(span.text).replace("\x01", ""))
     if match is None:
         return Cell(span, line, text)
     whole = _int(match["whole"]) if match["whole"] else None
-    is_known = place < len(settled) and settled[place] < span.end
+    is_known = place < len(verified_at) and verified_at[place] < span.end
     return Cell(span, line, text, _int(match["part"]), whole, bool(match["about"]), is_known)
 
 

@@ -73,8 +73,8 @@ def verify(
         cites = [each for one in passages(report) for *_, each in one.cites]
         known = evidence.evidence(source, [*cites, *(anchors.citations if anchors else ())])
         findings += evidence.check(report, known, name)
-    settled = sorted(each.span[0] for each in findings if each.span and each.status == VERIFIED)
-    findings += arithmetic.check(report, settled)
+    verified_at = sorted(each.span[0] for each in findings if each.span and each.status == VERIFIED)
+    findings += arithmetic.check(report, verified_at)
     findings = [replace(each, file=file) for each in findings]
     if anchors is not None:
         checked = facts.check(anchors, known, answers)

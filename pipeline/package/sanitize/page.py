@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ..blocks import edited
 from .detect import spans
 from .placeholders import Placeholders
 from .policy import Policy
@@ -71,6 +72,7 @@ def _tags(page: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _clean(text: str, file: str, policy: Policy, placeholders: Placeholders) -> str:
-    for span in reversed(spans(text, policy)):
-        text = text[: span.start] + placeholders.put(span, file, 0) + text[span.end :]
-    return text
+    private = reversed(spans(text, policy))
+    return edited(
+        text, ((each.start, each.end, placeholders.put(each, file, 0)) for each in private)
+    )

@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 
 from ... import files, outputs
 from ...errors import InputError, UsageError
+from ..blocks import edited
 from . import placeholders as logs
 from . import policy as policies
 from .detect import is_json, spans
@@ -212,18 +213,15 @@ def _sanitized(
     text = content.decode("utf-8", "surrogateescape")
     is_document = is_json(text)
     for _ in range(MOST_ROUNDS):
-        parts: list[str] = []
-        last, line = 0, first
+        edits, last, line = [], 0, first
         for span in spans(text, policy, is_json=is_document):
-            line += text.count("\n", last, span.start)
+            line, last = line + text.count("\n", last, span.start), span.start
             shown = placeholders.put(span, file, line, text[span.end : span.end + 1])
             n_breaks = text.count("\n", span.start, span.end)
-            parts += (text[last : span.start], shown, "\n" * n_breaks)
-            line += n_breaks
-            last = span.end
-        if not parts:
+            edits.append((span.start, span.end, shown + "\n" * n_breaks))
+        if not edits:
             break
-        text = "".join((*parts, text[last:]))
+        text = edited(text, edits)
     return text.encode("utf-8", "surrogateescape")
 
 
@@ -231,14 +229,13 @@ def _named(name: str, policy: Policy, placeholders: Placeholders, *, put_as: str
     """A file's name without what must go, in the letters that names of runs are made of."""
     parts = []
     for part in PurePosixPath(name).parts:
-        clean, last = "", 0
+        edits = []
         for span in spans(part, policy):
             joint = "_" if part[span.end : span.end + 1].isdigit() else ""
-            clean += part[last : span.start] + placeholders.entry(span).bare + joint
-            last = span.end
+            edits.append((span.start, span.end, placeholders.entry(span).bare + joint))
             if put_as:
                 placeholders.put(span, put_as, 0)
-        parts.append(clean + part[last:])
+        parts.append(edited(part, edits))
     return "/".join(parts)
 
 
