@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from ..report.wording import CAUSES
 from .blocks import PIPE, Block, read
 from .passages import passages
 
@@ -23,7 +24,7 @@ METRIC = re.compile(
 )
 # A label of a cause or a mode, a citation, or a quotation.
 EVIDENCE = re.compile(
-    r"\b(?:KG|UK|BI|TI|IR|DA|[A-Z]{2,}(?:_[A-Z0-9]+)+)\b|\w=\w|[^\s/]/.*:\d|[\"“„«]"
+    rf"\b(?:{'|'.join(CAUSES)}|[A-Z]{{2,}}(?:_[A-Z0-9]+)+)\b|\w=\w|[^\s/]/.*:\d|[\"“„«]"
 )
 NUMBER = re.compile(r"[\s\d.,:/%+−–()±~<>-]*(?:(?:of|to)[\s\d.,%+-]*)?|n/a")
 # A heading that is a sentence, or says why, is a finding.

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..report.sidecar import KEYS
+from ..report.sidecar import HEADLINES, KEYS
 from .blocks import Report, Token, plain
 from .facts import is_same
 from .findings import CONTRADICTED, JUDGED, UNCHECKED, Finding
@@ -19,10 +19,7 @@ from .sources import Source
 CHECK = "sidecar"
 # Other names for ours, as the public toolkit writes them.
 SYNONYMS = {
-    "model": "model_name",
-    "num_tasks": "total_tasks",
-    "num_rollouts": "total_rollouts",
-    "always_fail_tasks": "never_pass_tasks",
+    **{name: KEYS[column] for column, name in HEADLINES.also_called.items()},
     "pass@1": "pass_at_1",
     "pass@k": "pass_at_k",
 }
