@@ -10,7 +10,7 @@ from html import unescape
 from itertools import pairwise
 from operator import attrgetter
 
-# Of one paragraph, item or cell, and of a report: ten times as much as a person writes.
+# Limits for one paragraph, item or cell, and for a report: ten times what a person writes.
 LONGEST, MOST_LINES = 20_000, 15_000
 FENCE = re.compile(r" {0,3}(?P<fence>`{3,}|~{3,})")
 HEADING = re.compile(r" {0,3}(?P<marks>#{1,6})[ \t]+(?P<title>.*?)[ \t]*#*[ \t]*\Z")
@@ -108,17 +108,17 @@ class Token:
 
     @property
     def shape(self) -> tuple[str, bool, bool]:
-        """What figures of one kind share: their unit, and whether they are whole."""
+        """The kind of a figure: its unit, whether it is whole, and whether it is n/a."""
         return ("%" if self.unit == "%" else "", bool(self.decimals), self.value is None)
 
     @property
     def printed(self) -> tuple[float | None, int, bool, bool]:
-        """The same of two figures that are printed alike; points need not say that they are."""
+        """Equal for two figures that are printed alike; points need no unit."""
         return (self.value, self.decimals, self.unit == "%", self.is_bound)
 
     @property
     def _scales(self) -> tuple[int, ...]:
-        """What a value is multiplied by; differences may be kept as rates or as points.
+        """The factors between a value and its print; differences are stored as rates or as points.
 
         Points that neither say that they are nor have a sign are not printed to three digits.
         """
@@ -186,10 +186,10 @@ class Block:
     kind: str
     line: int
     rows: tuple[tuple[Span, ...], ...]
-    # The headings above it, the nearest last; of a heading itself, its parents.
+    # The headings above it, the nearest last.
     path: tuple[str, ...]
     heads: tuple[str, ...] = ()
-    # Of a heading, from 1 to 6.
+    # 1 to 6 for a heading.
     level: int = 0
     sources: list[Comment] = field(default_factory=list)
     tokens: list[Token] = field(default_factory=list)
@@ -211,11 +211,11 @@ class Report:
     blocks: Sequence[Block]
     # Sources without a block before them.
     orphans: Sequence[Comment]
-    # What is too long to be read, and was left out: line and number of characters.
+    # Line and number of characters of what is too long and was left out.
     unread: Sequence[tuple[int, int]]
     # Where each line begins.
     starts: Sequence[int]
-    # The runs that its aliases stand for, where the data are known.
+    # The runs behind its aliases, if the data are known.
     full_names: Mapping[str, str] = field(default_factory=dict)
 
     def line_at(self, offset: int) -> int:
@@ -228,7 +228,7 @@ def read(text: str) -> Report:
 
 
 def edited(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
-    """The text with some stretches, given by start and end, replaced."""
+    """The text with each (start, end) replaced by a new text."""
     pieces, last = [], 0
     for start, end, new in sorted(edits):
         pieces += [text[last:start], new]
@@ -237,12 +237,12 @@ def edited(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
 
 
 def plain(text: str) -> str:
-    """What a reader sees of a line of Markdown: no escapes, backquotes or stars."""
+    """A line of Markdown as readers see it: without escapes, backquotes and stars."""
     return " ".join(unescape(MARKUP.sub("", text)).split())
 
 
 def heads_of(block: Block) -> list[str]:
-    """The heads of a table's columns; empty for two that are alike: either may be meant."""
+    """The heads of a table's columns; two equal ones are empty, since either may be meant."""
     heads = [plain(head) for head in block.heads]
     return [head if heads.count(head) == 1 else "" for head in heads]
 
@@ -279,7 +279,7 @@ Rows = Sequence[Sequence[Place]]
 
 
 class _Reader:
-    """Lines to blocks, from the top; `last` is the block that a source would belong to."""
+    """Reads lines into blocks from the top; `last` is the block that a source would belong to."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -328,7 +328,7 @@ class _Reader:
         return self.text[self.starts[at] : self.ends[at]].rstrip("\r").lstrip("\ufeff")
 
     def fence_end(self, at: int, fence: str) -> int:
-        """Behind the line that closes a fence."""
+        """The place after the line that closes a fence."""
         for place in range(at + 1, self.n_lines):
             line = self.line(place).strip()
             if line.startswith(fence) and not line.strip(fence[0]):
@@ -336,7 +336,7 @@ class _Reader:
         return self.n_lines
 
     def comments(self, at: int) -> tuple[int, list[Comment]] | None:
-        """Behind comments alone on their lines, and the sources among them.
+        """The place after comments that are alone on their lines, and the sources among them.
 
         A comment that is never closed reaches to the end.
         """
@@ -344,7 +344,7 @@ class _Reader:
             return None
         sources: list[Comment] = []
         place, last = self.text.index("<!--", self.starts[at]), at
-        # No pattern: where comments are opened and never closed it would start again at each.
+        # Not a pattern: with comments that are never closed it would start again at each.
         while self.text.startswith("<!--", place):
             if (end := self.text.find("-->", place)) < 0:
                 return self.n_lines, sources
@@ -366,7 +366,7 @@ class _Reader:
         self.last = None
 
     def lines_from(self, at: int) -> int:
-        """Behind the last line of a paragraph or an item."""
+        """The place after the last line of a paragraph or an item."""
         for place in range(at + 1, self.n_lines):
             if self.ends_block(place) or ITEM.match(self.line(place)) or self.is_table(place):
                 return place
@@ -479,7 +479,7 @@ def figures(text: str) -> list[Token]:
 
 
 def _unit(seen: str, each: Token, following: Sequence[Token], head: str) -> str:
-    """The unit of a figure: its own, that of the other end of its range, or its column's."""
+    """The unit of a figure, else of the other end of its range, else of its column."""
     if each.unit or each.value is None:
         return each.unit
     if following and RANGE.fullmatch(seen, each.end, following[0].start) and following[0].unit:
@@ -490,7 +490,7 @@ def _unit(seen: str, each: Token, following: Sequence[Token], head: str) -> str:
 
 
 def _ratio(one: float, other: float) -> float:
-    """How many times the one is the other, or the other way round."""
+    """The larger of two numbers divided by the smaller, without signs."""
     low, high = sorted((abs(one), abs(other)))
     return high / max(low, 1e-9)
 
@@ -500,7 +500,7 @@ def _rounded(value: float, decimals: int) -> float:
 
 
 def _plain(value: float) -> str:
-    """A value without a form to follow: counts whole, others with four digits, no idle zeros."""
+    """A value with no example of its format: whole, or with four digits and no trailing zeros."""
     if isinstance(value, int) or value == round(value):
         return f"{value:,.0f}"
     return f"{value:,.4f}".rstrip("0").rstrip(".")

@@ -20,7 +20,7 @@ from .sources import Pair, Source
 from .values import contains_phrase, is_number, measured, number, token_of
 
 TWICE = ": it is there twice"
-# Words that are one of a few answers: where one is bound, another in its place is wrong.
+# Sets of possible answers: if one is bound, another one in its place is wrong.
 ANSWERS = (
     ("significant", "not significant", "insignificant", "undecided"),
     ("highest", "lowest"),
@@ -28,7 +28,7 @@ ANSWERS = (
     ("improved", "regressed", "no change", "inconclusive", "not comparable"),
     ("always", "sometimes", "never", "missing"),
 )
-# How like a name has to be to be taken for another, and how many words may be looked for.
+# The similarity from which a name is taken for another, and the most words to search for.
 ALIKE, FEW = 0.75, 50
 CITATION = re.compile(r"[^\s/]+/.+:\d+(?:#\d+)?")
 
@@ -42,7 +42,7 @@ class _Bound:
     value: Any
     place: tuple[int, int] | None = None
     token: Token | None = None
-    # Where its words are, if they are no name between backquotes.
+    # The place of its words, if they are not a name between backquotes.
     cover: tuple[int, int] | None = None
     # The text that should be there.
     expected: str = ""
@@ -50,7 +50,7 @@ class _Bound:
 
     @cached_property
     def printed(self) -> Token | None:
-        """The figure that its text is, and nothing else."""
+        """The figure, if its text is one and nothing else."""
         return token_of(self.pair.text)
 
     @property
@@ -61,7 +61,7 @@ class _Bound:
 
     @property
     def is_word(self) -> bool:
-        """Whether it is one of a few answers, which a sentence may give more than once."""
+        """Whether it is one of a few possible answers, which may occur more than once."""
         return any(self.expected in group for group in ANSWERS)
 
     @property
@@ -81,7 +81,7 @@ class Sentence:
     bound: list[_Bound] = field(default_factory=list)
 
     def findings(self) -> Iterator[Finding]:
-        """What each pair says, and what no pair accounts for in place of one that is gone."""
+        """A finding for each pair; a figure without a pair may have replaced one that is gone."""
         is_whole = True
         for source, answer in self.answered:
             if source.keys or source.columns:
@@ -106,8 +106,8 @@ class Sentence:
         if span is None:
             return
         checked = [*self._figures(is_whole), *self._names(span)]
-        # A name and its figure change together or not at all, and of a sentence that holds a
-        # figure twice nothing does: half of it would be of other data than the rest.
+        # A name and its figure are edited together or not at all, and a sentence that has a figure
+        # twice is not edited: one half would be of other data than the rest.
         is_twice = any(each.source.endswith(TWICE) for _, each in checked)
         stuck = {
             id(source) for source, each in checked if each.status == CONTRADICTED and not each.edits
@@ -128,7 +128,7 @@ class Sentence:
                 each.token = next((token for token in free if is_of(token, each)), None)
                 if each.token:
                     free.remove(each.token)
-        # Where two pairs are printed alike, which is which is not known.
+        # If two pairs are printed alike, it is not known which is which.
         texts: dict[Any, set[str]] = {}
         for each in wanted:
             if each.token:
@@ -200,7 +200,7 @@ class Sentence:
         for each in wanted:
             each.expected = self._expected(each)
             each.is_stale = bool(each.pair.text) and each.expected != each.pair.text
-        # The two sides of a comparison account for both names.
+        # First comparisons, since their two sides account for both names.
         for each in sorted(wanted, key=lambda one: VERSUS not in one.expected):
             for form in [each.pair.text] if each.is_stale else self._forms(each):
                 place = next((place for place, code in free.items() if code == form), None)
@@ -231,7 +231,7 @@ class Sentence:
             yield each.source, finding
 
     def _stale(self, bound: _Bound, line: int) -> Finding:
-        """A name that the query does not give any more; words are left to a person."""
+        """A name that the query no longer gives; words are left to a person."""
         edits: tuple[Edit, ...] = ()
         if bound.place and bound.place[1] > bound.place[0]:
             new = f"`{bound.expected}`"
@@ -300,7 +300,7 @@ class Sentence:
         return self.answers.values(bound.pair.expression, bound.source.relation)
 
     def _is_rival(self, name: str, expected: str, known: Collection[str]) -> bool:
-        """Whether a name that no pair accounts for may be there in place of one that is gone."""
+        """Whether a name that no pair accounts for may have replaced one that is gone."""
         if CITATION.fullmatch(expected):
             return CITATION.fullmatch(name) is not None
         every = self.answers.names if self.answers else frozenset()
@@ -323,7 +323,7 @@ class Sentence:
         return [name, self.answers.short(name), *sorted(self.answers.aliases.get(name, ()))]
 
     def _expected(self, bound: _Bound) -> str:
-        """The value as its text has it: by an alias where that is one."""
+        """The value as its text would have it: by an alias if the text is one."""
         value = bound.value
         current = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
         printed = bound.pair.text
@@ -343,7 +343,7 @@ class Sentence:
         return current
 
     def _crossed(self) -> Iterator[Finding]:
-        """Names of two rows of one query in the other order than their figures."""
+        """Two rows of one query whose names are in another order than their figures."""
         groups: dict[tuple[object, ...], list[dict[str, _Bound]]] = defaultdict(list)
         for source, _ in self.answered:
             own = {each.pair.expression: each for each in self.bound if each.source is source}
@@ -374,7 +374,7 @@ def _without_longer_answers(seen: str, word: str) -> str:
 
 
 def _cover(text: str, within: str, start: int) -> tuple[int, int] | None:
-    """Where a text is in Markdown that may escape its signs."""
+    """The place of a text in Markdown that may escape its characters."""
     match = re.search(r"\\?".join(re.escape(sign) for sign in text), within, re.IGNORECASE)
     return (start + match.start(), start + match.end()) if match else None
 
@@ -386,7 +386,7 @@ def _place(bound: _Bound) -> tuple[int, int] | None:
 
 
 def _sign(bound: _Bound) -> float | None:
-    """The value as it was printed: without its sign where its text has none."""
+    """The value, without its sign if its text has none."""
     value, printed = number(bound.value), bound.printed
     is_bare = printed is not None and printed.value is not None and not printed.is_signed
     return abs(value) if value is not None and is_bare else value
@@ -405,7 +405,7 @@ def _like(token: Token, bound: _Bound) -> str:
 
 
 def _in_unit(token: Token, bound: _Bound) -> Token:
-    """A figure that says no unit, with that of its pair: points where it was printed as such."""
+    """A figure without a unit, with that of its pair: points if it was printed as such."""
     printed, value = bound.printed, _sign(bound)
     if printed and printed.value is not None and value is not None:
         is_rate = isinstance(value, float) and abs(value) <= 1 < abs(printed.value)
@@ -415,7 +415,7 @@ def _in_unit(token: Token, bound: _Bound) -> Token:
 
 
 def _shape(bound: _Bound) -> tuple[str, bool]:
-    """Of what kind the figure of a pair is: as its text, else as its value would be."""
+    """The kind of figure of a pair, by its text, else by its value."""
     if bound.printed is not None:
         return bound.printed.shape[:2]
     return ("", not isinstance(bound.value, int))

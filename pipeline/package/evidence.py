@@ -86,7 +86,7 @@ class Evidence:
         return rollout is not None and (each.seq is None or 1 <= each.seq <= rollout.n_events)
 
     def nearest(self, each: Citation) -> str:
-        """What there is instead of a citation that cites nothing."""
+        """What exists instead of a citation that does not."""
         if each.run_id not in self.runs:
             return f"runs: {close(each.run_id, self.runs)}"
         if (each.run_id, each.task_id) not in self.tasks:
@@ -131,7 +131,7 @@ def _rows(source: Opened, name: str, keys: Sequence[Key]) -> list[Any]:
 
 
 def close(name: str, known: Iterable[str]) -> str:
-    """The most alike of the names there are: by number where both are numbers."""
+    """The most similar names that exist; the nearest numbers, if all are numbers."""
     every = list(known)[:MOST_KNOWN]
     if name.isdecimal() and len(name) < 10 and all(each.isdecimal() for each in every):
         order = sorted(every, key=lambda each: (abs(int(each) - int(name)), int(each)))
@@ -205,7 +205,7 @@ def citation_finding(each: Citation, known: Evidence, line: int) -> Finding:
 
 def _outcome(each: Citation, known: Evidence, line: int, *, is_pass: bool) -> Finding:
     truth = known.rollouts[each.rollout].is_pass
-    # To call what is not scored a failure is a matter of counting.
+    # Whether an unscored rollout is a failure is a matter of counting.
     status = UNCHECKED if truth is None and not is_pass else JUDGED[truth is is_pass]
     claim = f"{each} {OUTCOMES[is_pass]}"
     return Finding(line, status, claim, f"it {OUTCOMES[truth]}", "rollouts", "outcome")
@@ -275,7 +275,7 @@ def _cause(
         return
     claim = f"task {task}: {'+'.join(sorted(causes))}"
     is_right = any(causes == frozenset(cause.split("+")) for cause, _ in labelled)
-    # What the profile or the record suggests a person may overrule.
+    # A person may overrule what the profile or the record suggests.
     if there or is_right:
         expected = ", ".join(sorted(there or {cause for cause, _ in labelled}))
         yield Finding(line, JUDGED[is_right], claim, expected, "root_causes", "cause")
@@ -307,9 +307,9 @@ class Quote:
     line: int
     text: str
     cites: tuple[Citation, ...]
-    # Whether a citation with an event means just that one.
+    # Whether it must be at the event that is cited.
     is_exact: bool
-    # Of a task and not of a rollout: its question.
+    # Set for a quotation of the question of a task.
     task: str = ""
     # The name of a mode beside the citation, not words of the rollout.
     is_mode: bool = False
@@ -422,7 +422,7 @@ def _quote_finding(
 
 
 def is_within(quote: str, text: str) -> bool:
-    """Whether a text says what is quoted of it."""
+    """Whether a text contains what is quoted from it."""
     flat, parts = _flat(text), _fragments(quote)
     whole = _flat(quote).strip(EDGES)
     if (whole and whole in flat) or _in_order(parts, flat):
@@ -433,12 +433,12 @@ def is_within(quote: str, text: str) -> bool:
 
 
 def _flat(text: str) -> str:
-    """On one line, without what people change when they quote: case and kinds of marks."""
+    """A text on one line, without what people change in quotations: case and kinds of quotes."""
     return neutral(" ".join(text.split())).translate(STRAIGHT).casefold()
 
 
 def _fragments(quote: str) -> list[str]:
-    """The parts of a quote that must be there: between cuts and placeholders."""
+    """The parts of a quotation between cuts and placeholders, all of which must be there."""
     whole = CUT.sub("\n", REDACTION.sub("\n", quote.replace("\n", " ")))
     parts = [_flat(part).strip() for part in whole.split("\n")]
     return [part for part in parts if part.strip(EDGES)]

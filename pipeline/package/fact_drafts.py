@@ -30,20 +30,20 @@ LONGEST = 420
 # Parts of a report that are about files and settings.
 APART = re.compile(r"(?i)inventory|artifact|reproducib")
 LITERAL = re.compile(r"\b(?P<column>\w+) = '(?P<value>(?:[^']|'')*)'")
-# How many there are to count, and how sure it is, say nothing of what was found.
+# Denominators and p-values are not findings.
 WHOLES = frozenset(
     "n_tasks n_common_tasks n_scored_tasks n_scored n_attempts n_rollouts n_expected k "
     "p_mean p_any p_holm".split()
 )
 SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[^\sa-z])")
-# What each kind is worth; what was found out by reading is worth more than a figure.
+# The worth of each kind; what a person found by reading is worth more than a figure.
 WORTH = {"cause": 4.0, "other": 3.0, "count": 2.0, "rate": 1.5}
 SPENT = {"section": 0.6, "task": 1.0, "predicate": 0.3}
 UNBOUND = "has no source, label or citation with words beside it"
 REPEATED = "says of its subject what another fact says"
 SURPASSED = "says less than those chosen"
 
-# What a fact is worth, its line, its block and the fact.
+# The worth of a fact, its line, its block and the fact.
 Candidate = tuple[float, int, Block, Fact]
 
 

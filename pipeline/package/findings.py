@@ -22,22 +22,22 @@ class Finding:
     line: int
     status: str
     claim: str
-    # In words or digits; none where nothing is known.
+    # In words or digits; None if nothing is known.
     expected: str | None
     # Where the expected value comes from: a query, a relation, a file, or a line of the report.
     source: str
-    # Which check spoke, such as source, citation, quote, total or sidecar.
+    # The name of the check, such as source, citation, quote, total or sidecar.
     check: str = "source"
-    # The file that `line` counts in, by its name.
+    # The name of the file that has the line.
     file: str = ""
-    # How the text becomes true; none where that would be a guess.
+    # Edits that make the text true; none if that would be a guess.
     edits: tuple[Edit, ...] = ()
-    # Where the claim is, if it is a stretch of the text.
+    # The place of the claim, if it is a stretch of the text.
     span: tuple[int, int] | None = None
 
 
 def fixed(text: str, findings: Iterable[Finding]) -> str:
-    """The text with all that is known to be otherwise as it should be; nothing else is touched."""
+    """The text with the edits of all contradictions; nothing else is touched."""
     edits = {edit for each in findings if each.status == CONTRADICTED for edit in each.edits}
     places = Counter((start, end) for start, end, _ in edits)
     return edited(text, (edit for edit in sorted(edits) if places[edit[:2]] == 1))

@@ -16,10 +16,10 @@ GOLDEN_REPORTS = "golden_reports"
 DRAFTS = "drafts"
 # `<model>_golden_report.md` or `<model>-golden-report.md`.
 GOLDEN_NAME = re.compile(r"(?P<model>.+)(?P<sep>[_-])golden[_-]report\.md")
-# What no name of a file or a run holds.
+# Characters that no name of a file or a run has.
 UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 ROWS = re.compile(r"\.jsonl(\.gz|\.zst)?$")
-# Files beside rollouts that are none themselves.
+# Files beside rollouts that are not rollouts.
 SIDECARS = re.compile(
     r"^labels\.jsonl$"
     r"|(_failures|_materialized_inputs|_reward_profiling|_aggregate_metrics|_agent_metrics)"
@@ -29,7 +29,7 @@ SIDECARS = re.compile(
 
 @dataclass(frozen=True)
 class Golden:
-    """A golden report and what belongs to it, whether it is there or not."""
+    """A golden report and the files that belong to it, whether they exist or not."""
 
     report: Path
     model: str
@@ -95,7 +95,7 @@ def golden(report: Path) -> Golden:
 
 
 def _paired(path: Path) -> Path:
-    """The file of this name; else one whose hyphens and underscores alone are others."""
+    """The file of this name, else one that differs only in hyphens and underscores."""
     if path.exists():
         return path
     plain = path.name.replace("-", "_")
@@ -140,7 +140,7 @@ def against(
     *,
     warehouse_name: str,
 ) -> Against:
-    """The data that one option at most named, or that are found; `warehouse_name` is the file's."""
+    """The data named by one option at most, else those nearby; `warehouse_name` is the file's."""
     if sum(each is not None for each in (warehouse, results, metrics)) > 1:
         raise UsageError(
             "--warehouse, --results and --metrics exclude one another.",

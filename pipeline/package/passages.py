@@ -13,7 +13,7 @@ from ..citation import Citation
 from ..report.wording import CAUSES
 from .blocks import QUOTED, Block, Report, Span, code_spans, masked, plain
 
-# A citation out of code. A path, an address or a day and an hour have the shape of one too.
+# A citation outside of code. Paths, addresses, and dates with a time have the same shape.
 BARE = re.compile(
     r"(?<![\w/.`-])[\w.-]{1,100}/[^\s/|()\[\]\"'`,;]{1,200}:\d{1,9}(?:#\d{1,9})?(?![\w/:`])"
 )
@@ -31,7 +31,7 @@ TASK_TITLE = re.compile(
 TASKS = re.compile(
     r"\btasks?:?\s+(?P<names>`[^`]+`|[\w.-]+(?:(?:,|,? and|,? or|,? to)\s+`?[\w.-]+`?)*)", re.I
 )
-# Heads of columns of tasks, one or several in a cell.
+# Heads of columns with a task per cell, and with several.
 TASK_HEADS = frozenset(("task", "task id", "task_id", "instance", "instance id", "instance_id"))
 LIST_HEAD = re.compile(r"\btasks\b|\bwhich\b")
 PASSING = re.compile(r"(?P<part>\d+) of (?P<whole>\d+) (?:scored )?(?:attempts?|rollouts?) pass")
@@ -66,7 +66,7 @@ class Passage:
 
     @cached_property
     def cites(self) -> list[tuple[int, int, Citation]]:
-        """What it cites, in order, with the places."""
+        """Its citations in order, with their places."""
         places = [(start, end, cited(code)) for start, end, code in self.codes]
         for span in self.spans:
             for match in BARE.finditer(masked(span.text)):
@@ -93,7 +93,7 @@ class Passage:
 
     @cached_property
     def plain(self) -> str:
-        """What a reader sees of it; cells are apart."""
+        """The text that a reader sees; cells are separated."""
         return " | ".join(plain(span.text) for span in self.spans)
 
     @cached_property
@@ -112,7 +112,7 @@ class Passage:
         return quotes
 
     def cells(self, *heads: str) -> Iterator[str]:
-        """What is below such heads, as a reader sees it."""
+        """The cells below these heads, as a reader sees them."""
         for span in self.spans:
             if plain(span.head).casefold() in heads:
                 yield plain(span.text)
@@ -121,7 +121,7 @@ class Passage:
     def row_tasks(self) -> frozenset[str]:
         """The tasks that a row is about: below a head that says so, else in its first cell.
 
-        One that is named elsewhere in it is an example.
+        A task named elsewhere in the row is an example.
         """
         tasks: set[str] = set()
         for span in self.spans:
@@ -162,7 +162,7 @@ def tasks_in(text: str) -> set[str]:
 
 
 def passages(report: Report) -> list[Passage]:
-    """All of a report in order: each row of a table by itself."""
+    """The passages of a report in order; each row of a table is one."""
     return [Passage(report, block, row) for block in report.blocks for row in block.rows if row]
 
 

@@ -1,4 +1,4 @@
-"""Sources asked of a warehouse, and the names that it knows."""
+"""Run the queries of sources on a warehouse, and look up the names that it has."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..report.aliases import short
 from ..text import one_line
 from .sources import Source
 
-# Of one source, and of all sources of a report.
+# Limits for one source, and for all sources of a report.
 MOST_ROWS, MOST_SECONDS, MOST_SECONDS_IN_ALL = 20_000, 10.0, 60.0
 # Relations that name things, each with its column of names.
 NAMES = (
@@ -34,18 +34,18 @@ NAMES = (
 class Opened(tables.Source, Protocol):
     """A warehouse that is open for reading, as `pipeline.warehouse.open_warehouse` gives it."""
 
-    # Where it was opened from, and the memory that a query may take.
+    # Its file, and the memory that a query may take.
     path: Path | None
     memory_limit: str | None
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The rows of a source; or why there are none."""
+    """The rows of a source, or why there are none."""
 
     rows: tuple[tuple[Any, ...], ...] = ()
     fault: str = ""
-    # Whether the source itself is wrong, and not only too much to be asked here.
+    # Whether the source is wrong, rather than too much for the limits.
     is_wrong: bool = False
 
 
@@ -54,7 +54,7 @@ Answering = Callable[[Source], Answer]
 
 
 class Answers:
-    """Sources asked of a warehouse: each query once, within a time and a number of rows."""
+    """Runs each query once, within limits of time and rows."""
 
     def __init__(self, warehouse: Opened) -> None:
         self._warehouse = warehouse
@@ -70,7 +70,7 @@ class Answers:
 
     @cached_property
     def aliases(self) -> dict[str, frozenset[str]]:
-        """What each run may be called: its alias, its name without what all share, its model."""
+        """Other names of each run: its alias, its name without the common prefix, its model."""
         query = "select benchmark, run_id, model from main.runs order by all"
         models: dict[str, dict[str, str | None]] = {}
         for benchmark, run, model in self._warehouse.execute(query).fetchall():
@@ -114,7 +114,7 @@ class Answers:
                 rows = tuple(answer)
                 is_cut = answer.is_cut
         except TimeLimitError:
-            # What ends in time is not counted: a clock would be asked of nothing else.
+            # Only queries that are stopped count, so that findings do not depend on the clock.
             self._left -= limit
             return Answer(fault=f"the query takes longer than {limit:.0f} s")
         except BladeError as error:

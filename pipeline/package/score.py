@@ -1,4 +1,4 @@
-"""Report, golden report and facts -> one score: what is stated, times how much of it holds.
+"""Report, golden report and facts -> one score: the share of facts stated, times soundness.
 
 A report is read as blocks: a row of a table, an item, a paragraph. A fact is met by a block that
 holds its subject and its value. Nothing of the words between them is read.
@@ -32,10 +32,10 @@ FEW, A_TENTH = 10, 0.1
 NAME = re.compile(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b|`[^`]+`")
 ENDS = re.compile(r"[.!?][\"')\]*]*\s+")
 CLOSED = re.compile(r"[.!?][\"')\]*\u201d]*\Z")
-# Of a sentence, to be the same as another.
+# Shorter sentences are not taken for the same as another.
 FEWEST_WORDS = 6
-# Words of a fact of text alone that one block of the golden report must hold: how many, and what
-# share of the fact by their rarity; and the share of them that another report's block must hold.
+# A fact of text alone belongs to the block of the golden report that shares so many of its words,
+# and this share of it by their rarity; another report's block must have this share of those words.
 HOME_WORDS, HOME_SHARE, ENOUGH = 4, 0.2, 0.8
 WORD = re.compile(r"[^\W\d_]{4,}")
 
@@ -47,7 +47,7 @@ class Piece(Passage):
 
     @cached_property
     def above(self) -> frozenset[str]:
-        """Tasks that its headings name."""
+        """Tasks named in its headings."""
         return frozenset(name for title in self.block.path for name in tasks_in(title))
 
     @property
@@ -56,7 +56,7 @@ class Piece(Passage):
 
     @cached_property
     def flat(self) -> str:
-        """The same for comparing names and quotations."""
+        """Its text without quotation marks and case, to compare names and quotations."""
         return re.sub(r"[\"\u201c\u201d\u2018\u2019']", "", self.plain).casefold()
 
     @cached_property
@@ -65,7 +65,7 @@ class Piece(Passage):
 
     @cached_property
     def n_sentences(self) -> int:
-        """How many sentences or cells it has: so many facts of text alone it can state."""
+        """Its number of sentences or cells, which bounds how many facts of text alone it states."""
         return len(self.spans) if self.is_row else len(ENDS.findall(f"{self.plain} "))
 
     @cached_property
@@ -95,7 +95,7 @@ class Piece(Passage):
 
     @cached_property
     def values(self) -> int:
-        """How many different values it holds: so many facts it can state."""
+        """Its number of different values, which bounds how many facts it states."""
         codes = {text for *_, text in self.codes}
         quotes = {text for *_, text in self.quotes}
         printed = {token.printed for token in self.tokens}
@@ -105,7 +105,7 @@ class Piece(Passage):
 
     @cached_property
     def is_claim(self) -> bool:
-        """Whether it is made as one: a row, or text with an end or a colon, not a bag of words."""
+        """Whether it is a row, or text with an end or a colon, and not a bag of words."""
         if self.is_row:
             return len(self.spans) > 1
         # A name may begin a sentence, with a capital or not.
@@ -122,7 +122,7 @@ class Piece(Passage):
 
     @cached_property
     def skeleton(self) -> str:
-        """What it is of: of a row its first cell, else its words without figures and causes."""
+        """Its subject: the first cell of a row, else its words without figures and causes."""
         if self.is_row:
             first = self.spans[0]
             return f"{plain(first.head)}: {plain(first.text)}".casefold()
@@ -136,7 +136,7 @@ class Piece(Passage):
 
     @cached_property
     def stated(self) -> dict[str, object]:
-        """Its figures, causes and buckets, of a row by the heads of its cells."""
+        """Its figures, causes and buckets; those of a row by the heads of its cells."""
         stated: dict[str, object] = {}
         for span in self.spans[1:] if self.is_row else self.spans:
             tokens = self.block.tokens_within(span.start, span.end)
@@ -174,17 +174,17 @@ class Wanted:
 
     fact: Fact
     rollouts: frozenset[tuple[str, str, int]]
-    # The run by all its names.
+    # All names of the run.
     runs: tuple[str, ...]
-    # Of a fact that is text alone: its names, figures and quotations.
+    # The names, figures and quotations of a fact that is text alone.
     marks: tuple[str, ...]
-    # What a count is of, as its text says: `25 of 45`.
+    # The denominator that its text gives, as in `25 of 45`.
     whole: float | None
-    # What its text names, for a fact that is about no run or task.
+    # The names in the text of a fact that is about no run or task.
     names: tuple[str, ...] = ()
-    # The tasks that the text of a fact names, where it is text alone.
+    # The tasks named in a fact that is text alone.
     tasks: frozenset[str] = frozenset()
-    # Of a fact that the golden report states in other words: those that one of its blocks shares.
+    # The words that a fact shares with the golden report, which states it in other words.
     words: frozenset[str] = frozenset()
 
 
@@ -211,7 +211,7 @@ class Standard:
 
     @cached_property
     def known(self) -> dict[str, list[Piece]]:
-        """What the report and its facts state, by what it is of."""
+        """What the report and its facts state, by subject."""
         texts = [self.golden, *(text_of(each.fact.fact) for each in self.wanted)]
         pieces: dict[str, list[Piece]] = defaultdict(list)
         for piece in (piece for text in texts for piece in text.pieces if piece.skeleton):
@@ -228,7 +228,7 @@ class Soundness:
     n_unchecked: int = 0
 
     def add(self, kind: str, line: int, claim: str, why: str) -> None:
-        """A claim that holds, or why it does not."""
+        """Count a claim that holds; one with a reason does not."""
         self.checked[kind] += 1
         if why:
             self.wrong[kind, line, claim] = why
@@ -240,7 +240,7 @@ class Soundness:
 
     @property
     def value(self) -> float:
-        """What the score is multiplied with: true tables do not pay for false causes."""
+        """The factor of the score, by the worst kind: true tables do not pay for false causes."""
         n_wrong_by_kind = Counter(kind for kind, *_ in self.wrong)
         parts = [1.0]
         for kind, n_wrong in n_wrong_by_kind.items():
@@ -260,7 +260,7 @@ class Score:
 
     @property
     def coverage(self) -> float:
-        """The share of the facts that are met, by their worth."""
+        """The share of the facts that are met, weighted by difficulty."""
         worth = [(WEIGHTS[each.wanted.fact.difficulty], each.is_met) for each in self.facts]
         whole = sum(weight for weight, _ in worth)
         return sum(weight for weight, is_met in worth if is_met) / whole if whole else 0.0
@@ -303,9 +303,9 @@ def standard(golden_text: str, facts: Sequence[Fact]) -> Standard:
 
 
 def _at_home(wanted: Wanted, golden: Text) -> Wanted:
-    """A fact of text alone by what the block of the golden report that is nearest has of it.
+    """A fact of text alone, reduced to what the nearest block of the golden report shares with it.
 
-    Others write facts in words of their own; what they share with the report is all there is.
+    Others write facts in words of their own, so only what both have can be asked of a report.
     """
     pieces = [piece for piece in golden.pieces if piece.is_claim]
     is_stated = any(not lacking(wanted, piece, golden) for piece in pieces)
@@ -389,13 +389,13 @@ def matched(by: Standard, report: Text) -> list[Met]:
         [no for no, piece in enumerate(report.pieces) if not lacking(each, piece, report)]
         for each in by.wanted
     ]
-    # Facts of values and facts of words do not take each other's room.
+    # Facts of values and facts of words are counted apart.
     room = {
         is_text: [max(1, p.n_sentences) if is_text else p.values for p in report.pieces]
         for is_text in (False, True)
     }
     results: dict[int, Met] = {}
-    # The fact with the fewest blocks to choose from goes first, of equals the weightier one.
+    # The fact that the fewest blocks could state goes first; of equals the harder one.
     for no in sorted(
         range(len(options)),
         key=lambda no: (len(options[no]), -WEIGHTS[by.wanted[no].fact.difficulty], no),
@@ -405,7 +405,7 @@ def matched(by: Standard, report: Text) -> list[Met]:
         best = max(options[no], key=own.__getitem__, default=None)
         if best is None:
             reasons = sorted({lacking(each, piece, report) for piece in report.pieces})
-            # A block that lacks the value only is the nearest.
+            # A block that lacks only the value is nearest.
             nearest = max(reasons, key=lambda why: why.startswith("value"), default="subject")
             results[no] = Met(each, None, nearest)
         elif own[best] > 0:
@@ -562,14 +562,14 @@ def _by_golden(report: Text, by: Standard, sound: Soundness, *, is_alone: bool) 
             continue  # the data have been asked
         same = by.known.get(piece.skeleton, [])
         same = [one for one in same if one.is_row == piece.is_row]
-        # Of rows of one name that which is most alike: a report has several tables.
+        # A report has several tables with rows of one name: take the most similar row.
         n_shared = [len(one.stated.keys() & piece.stated.keys()) for one in same]
         same = [one for one, n in zip(same, n_shared, strict=True) if n and n == max(n_shared)]
         if not same or not piece.stated:
             is_bound = piece.block.sources or not is_alone
             sound.n_unchecked += 0 if is_bound else len(piece.tokens)
             continue
-        # In the cells that both have.
+        # Compare the cells that both have.
         is_right = any(
             all(one.stated.get(head, value) == value for head, value in piece.stated.items())
             for one in same
@@ -579,12 +579,12 @@ def _by_golden(report: Text, by: Standard, sound: Soundness, *, is_alone: bool) 
 
 
 def _causes_at(text: Text) -> Iterator[tuple[str, frozenset[str], Piece]]:
-    """Tasks beside causes, in a block that names no other."""
+    """Each task with its causes, in a block that names no other task."""
     for piece in text.pieces:
         if not piece.labels:
             continue
-        # What a row cites beside a cause is an example; several tasks have one cause in a row that
-        # lists them, and in prose they are not distinguished.
+        # What a row cites beside a cause is an example. A row may list several tasks of one cause;
+        # prose that names several does not say which of them has it.
         cited = frozenset(task for _, task, _ in piece.rollouts)
         own = piece.row_tasks if piece.is_row else piece.named or cited
         tasks = own or piece.above

@@ -36,7 +36,7 @@ class Pair:
 
     expression: str
     text: str | None
-    # Where the text is in the comment, for a new one.
+    # The place of the text, where a new one is written.
     start: int = 0
     end: int = 0
 
@@ -46,14 +46,14 @@ class Source:
     """One query of a comment: of pairs, or of the keys and columns of a table with their heads."""
 
     line: int
-    # What it asks, for people.
+    # The query in words for people.
     words: str
     query: str
     relation: str = ""
     pairs: tuple[Pair, ...] = ()
     keys: tuple[tuple[str, str], ...] = ()
     columns: tuple[tuple[str, str], ...] = ()
-    # Why it cannot be asked.
+    # Why it cannot be run.
     fault: str = ""
 
     @property
@@ -103,7 +103,7 @@ def _of_relation(comment: Comment, *, is_table: bool) -> list[Source]:
     relation = clause.split()[1]
     words = one_line(" ".join(clause.split()), 300)
     parts = _split(text, ", ", rest)
-    # Without a value and its texts it is of a table, though that may be one no more.
+    # Without values and their texts it is of a table, even if its block is no longer one.
     is_of_values = any(re.search(r"[=(]", part) for _, part in parts)
     if is_table or (by and not is_of_values):
         keys = [_headed(part) for _, part in _split(by[0], ", ", 0)] if by else []
@@ -129,7 +129,7 @@ def _of_relation(comment: Comment, *, is_table: bool) -> list[Source]:
         inner = at + match.start("pairs")
         value_pairs = []
         for no, (start, piece) in enumerate(_split(match["pairs"], ", ", 0)):
-            # A figure alone is of the column that the value before has in this place.
+            # A bare figure has the column that the value before has in this place.
             is_alone = no < len(before) and token_of(piece.strip()) is not None
             if is_alone:
                 value_pairs.append(_pair(comment, before[no].expression, inner + start, piece))
@@ -172,7 +172,7 @@ def _unquoted(text: str) -> str:
 
 
 def _split(text: str, by: str, start: int) -> list[tuple[int, str]]:
-    """The parts of a text from a place on, with where each begins; not in quotes or brackets."""
+    """The parts of a text from a place on, each with its start; not split in quotes or brackets."""
     parts, depth, last, at = [], 0, start, start
     while at < len(text):
         sign = text[at]
