@@ -27,15 +27,15 @@ ITEM = re.compile(r"(?:[-*]|\d+\.) ")
 # Items that a label binds to what they cite, such as the fail and pass of a card.
 LABELLED = re.compile(r"- (?:fail|pass|cause): ")
 PIPE = re.compile(r"(?<!\\)\|")
-# What a comment may hold as it is; anything else is quoted.
+# Texts that need no quotes in a comment.
 PLAIN = re.compile(r"[\w.%+\u2212@^/#:<>=*` -]*(?:,\d[\w.%,]*)*[\w.%@^/#:<>=*`-]")
-# What a comment cannot hold: it would end there, or read as another.
+# Texts that a comment cannot contain: it would end there, or read as another one.
 ENDS_COMMENT = re.compile(r"--!?>|<!--|\n")
 CUT = "~"
 LONGEST = 200
-# The longest figure that is printed; to look for it in all that is before it takes longer.
+# The longest figure that is printed; searching further back would take longer.
 LONGEST_FIGURE = 200
-# Columns of a key that are left out where the others are enough.
+# Columns of a key that are left out if the others are enough.
 IMPLIED = ("benchmark", "kind", "metric", "policy", "effect")
 VERSUS = " vs "
 
@@ -45,7 +45,7 @@ class Mark(NamedTuple):
 
     place: str
     column: str
-    # Empty where a comment cannot hold it.
+    # Empty if a comment cannot contain it.
     text: str
     start: int
     end: int
@@ -54,7 +54,7 @@ class Mark(NamedTuple):
 
 @dataclass(frozen=True)
 class Sources:
-    """The rows of a report by table: they say how those of a block are asked for again."""
+    """The rows of a report by table, from which the sources of its blocks are written."""
 
     tables: Mapping[str, Sequence[Row]]
     # Rows by relation and place, found when they are first asked for.
@@ -105,7 +105,7 @@ class Sources:
         yield from self._together_by_key(bindings)
 
     def _together_by_key(self, bindings: list[tuple[Row, list[str]]]) -> Iterator[str]:
-        """Comments of rows; those that differ in one printed key share one."""
+        """Comments of rows; rows that differ in one printed key share a comment."""
         while bindings:
             row = bindings[0][0]
             own = [each for each in bindings if each[0].relation == row.relation]
@@ -137,7 +137,7 @@ class Sources:
         return f"from {row.relation}{where} by {by}: {literal(value)} ({rest})"
 
     def _key(self, row: Row) -> list[str]:
-        """The columns that find a row: some only where others have the same without them."""
+        """The columns that identify a row, without implied ones that it does not need."""
         key = list(row.key)
         implied = (*IMPLIED, *(name for name in row.key if row.values[name] == ""))
         for name in implied if _is_whole(row.relation) else ():
@@ -247,13 +247,13 @@ def _read(text: str) -> tuple[str, list[Mark]]:
 
 
 def _claims(mark: Mark, bare: str) -> bool:
-    """Whether more than a name: a figure, a sentence, a word that is an answer, two sides."""
+    """Whether it is more than a name: a figure, a sentence, an answer, two sides."""
     is_said = " " in mark.text and any(map(str.isdigit, mark.text))
     return not mark.is_name or is_said or not mark.column.isidentifier() or VERSUS in bare
 
 
 def _joined(bare: str, marks: Sequence[Mark]) -> Iterator[Mark]:
-    """The same, with the two sides of a comparison as one: which is which must not be lost."""
+    """The marks, with the two sides of a comparison as one, so that they cannot be exchanged."""
     rest = list(marks)
     while rest:
         mark = rest.pop(0)
@@ -268,7 +268,7 @@ def _joined(bare: str, marks: Sequence[Mark]) -> Iterator[Mark]:
 
 
 def _pair(row: Row, mark: Mark) -> str:
-    """A column and its text; a name that is printed as it is needs none."""
+    """A column and its text, which a name that is printed unchanged does not need."""
     column = unquote(mark.column)
     if mark.is_name and (VERSUS in column or _value(row, column) == mark.text):
         return column
@@ -276,10 +276,10 @@ def _pair(row: Row, mark: Mark) -> str:
 
 
 def _grouped(values: Sequence[tuple[str, Sequence[str]]]) -> Iterator[str]:
-    """Each value with its pairs; figures of columns that the one before has too stand alone."""
+    """Each value with its pairs; a figure of the same column as in the value before is bare."""
     before: list[str] = []
     for value, bound in values:
-        # Figures first: a name that one value alone has is in nobody's place.
+        # Figures first, so that names of a single value do not move them.
         pairs = sorted((each.partition(" = ") for each in bound), key=lambda pair: not pair[2])
         columns = [column for column, *_ in pairs]
         is_alike = columns == before[: len(columns)]

@@ -1,4 +1,4 @@
-"""A text -> the parts of it that must go, also where an escape hides them."""
+"""A text -> the private parts of it, also those that an escape hides."""
 
 from __future__ import annotations
 
@@ -18,15 +18,14 @@ from .policy import FIELDS, LISTED, PATTERNS, SEPARATORS, Policy
 
 # The kinds of placeholder, in the order in which a summary lists them.
 KINDS = tuple("key credential token endpoint host ip user path email name source data".split())
-# What replaces something private. Names may be parts of identifiers, without brackets.
+# A placeholder; in identifiers it has no brackets.
 PLACEHOLDER = re.compile(
     rf"\[redacted-(?:{'|'.join(KINDS)})-[1-9][0-9]{{0,8}}\]"
     r"|redacted-(?:name|user|email|token|host)-[1-9][0-9]{0,8}(?![0-9])"
 )
 # `%2540` is an @ written twice over; a call's arguments are JSON in a string of JSON in a log.
 MOST_READINGS = 4
-# What JSON, Markdown, HTML and addresses write for another character; what cannot be seen; and
-# letters as wide as a Chinese one.
+# Escapes of JSON, Markdown, HTML and addresses; invisible characters; full-width letters.
 ESCAPE = re.compile(
     r"\\(?:u[0-9A-Fa-f]{4}|[nrtbf!-/:-@\[-`{-~])|&#[0-9]{2,4};|&#[xX][0-9A-Fa-f]{2,4};"
     r"|&[a-z]{2,6};|%[2-7][0-9A-Fa-f]|[\xad\u200b-\u200f\u2060\ufeff\uff01-\uff5e]"
@@ -38,7 +37,7 @@ BELOW = re.compile(r"(?:[A-Za-z0-9-]+\.)+\Z")
 
 @dataclass(frozen=True)
 class Span:
-    """A part of a text that must go: its kind, the rule that says so, and what it says."""
+    """A private part of a text: its kind, the rule that found it, and the secret."""
 
     start: int
     end: int
@@ -51,7 +50,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Rule:
-    """A pattern that is asked: of patterns.toml, or of the names that a policy lists."""
+    """A pattern to search for, from patterns.toml or from the names that a policy lists."""
 
     id: str
     kind: str
@@ -63,7 +62,7 @@ class Rule:
 
 @lru_cache(maxsize=64)
 def rules(policy: Policy) -> list[Rule]:
-    """The rules of a policy. Of two that find the same, the one further up names it."""
+    """The rules of a policy. If two find the same text, the first one names it."""
     active = [rule for each in PATTERNS for rule in _built(each)]
     for key, kind in LISTED.items():
         listed: tuple[str, ...] = getattr(policy, key)
@@ -98,7 +97,7 @@ def _built(pattern: Mapping[str, Any]) -> Iterator[Rule]:
 
 
 def spans(text: str, policy: Policy, *, is_json: bool = False) -> list[Span]:
-    """What must go of a text, in order, nothing twice; of JSON only in strings."""
+    """The private parts of a text in order, without overlaps; in JSON only within strings."""
     private = _read(text, policy, MOST_READINGS, is_json=is_json)
     if is_json:
         places = [match.span() for match in TOKEN.finditer(text)] if private else []
@@ -110,7 +109,7 @@ def spans(text: str, policy: Policy, *, is_json: bool = False) -> list[Span]:
 
 
 def _merged(text: str, spans: list[Span]) -> list[Span]:
-    """In order, and where two overlap one in their place: the longer, or both together."""
+    """The spans in order; two that overlap become one that covers both."""
     merged: list[Span] = []
     for span in sorted(spans, key=lambda span: (span.start, -span.end)):
         last = merged[-1] if merged else None
@@ -123,7 +122,7 @@ def _merged(text: str, spans: list[Span]) -> list[Span]:
 
 
 def _read(text: str, policy: Policy, readings: int, *, is_json: bool = False) -> list[Span]:
-    """The private parts of a text as it is, and of what its escapes mean, until none is left."""
+    """The private parts of a text as written, and of what its escapes mean, until none is left."""
     # An n behind a backslash is no letter: JSON is read for what it means alone, and whole.
     private: list[Span] = []
     at = 0
@@ -139,7 +138,7 @@ def _read(text: str, policy: Policy, readings: int, *, is_json: bool = False) ->
         meant = ESCAPE.sub(lambda match: _meaning(match[0]), line)
         if is_json or meant != line:
             private += _outward(line, _read(meant, policy, readings - 1), start, ESCAPE)
-    # Of two in the same place, what it means comes first.
+    # Of two at the same place, the one behind an escape comes first.
     return _merged(text, private if is_json else [*private, *_direct(text, policy)])
 
 
@@ -155,8 +154,8 @@ def _meaning(escape: str) -> str:
 
 
 def _outward(text: str, inner: list[Span], offset: int, escapes: re.Pattern[str]) -> Iterator[Span]:
-    """Parts of what a text means, as parts of the text; an escape goes whole."""
-    # Where each piece begins in what is meant, and its place; the end of escapes alone.
+    """Spans of an unescaped text as spans of the text as written; an escape is never cut."""
+    # The start of each piece in the unescaped text, and its place; only escapes have an end.
     pieces: list[tuple[int, int, int]] = []
     at = last = 0
     for match in escapes.finditer(text) if inner else ():
@@ -173,7 +172,7 @@ def _outward(text: str, inner: list[Span], offset: int, escapes: re.Pattern[str]
 
 
 def _direct(text: str, policy: Policy) -> Iterator[Span]:
-    """The private parts between placeholders, which are left alone."""
+    """The private parts between placeholders, which stay as they are."""
     low = text.replace("\u0130", "i").lower()
     taken = [match.span() for match in PLACEHOLDER.finditer(text)] if "redacted-" in low else []
     starts, ends = [start for start, _ in taken], [end for _, end in taken]
@@ -187,7 +186,7 @@ def _direct(text: str, policy: Policy) -> Iterator[Span]:
 
 
 def _lines(low: str, rule: Rule) -> list[tuple[int, int]]:
-    """The lines that hold what a rule needs; for one that goes over lines, the whole text."""
+    """The lines with what a rule needs; the whole text for a rule over several lines."""
     if not rule.needs:
         return [(0, len(low))]
     lines = set()
@@ -232,7 +231,7 @@ def _private(rule: Rule, text: str, offset: int, policy: Policy) -> Iterator[Spa
 
 
 def _listed(rule: Rule, match: re.Match[str], offset: int) -> Span:
-    """A name of the policy: all its spellings are one, and it may be part of an identifier."""
+    """A name of the policy: all spellings are one secret; it may be part of an identifier."""
     text, start, end = match.string, match.start(), match.end()
     if rule.kind == "host" and (below := BELOW.search(text[max(0, start - 200) : start])):
         start -= len(below[0])
@@ -246,7 +245,7 @@ def _listed(rule: Rule, match: re.Match[str], offset: int) -> Span:
 
 
 def _is_joint(text: str, at: int) -> bool:
-    """Whether a word may end here: between aB, a1 and 1a, not between ab and AB."""
+    """Whether a word may end here: inside aB, a1 and 1a, but not inside ab and AB."""
     before, after = text[max(0, at - 1) : at], text[at : at + 1]
     if before.isalpha() and after.isalpha():
         return before.islower() and after.isupper()
@@ -263,7 +262,7 @@ def is_json(text: str) -> bool:
 
 
 def _fields(text: str, policy: Policy, above: Sequence[str] = ()) -> Iterator[Span]:
-    """The values of listed fields, whole; null and empty values say nothing and stay."""
+    """The whole values of listed fields; null and empty values stay."""
     wanted = [
         (path.split("."), *how)
         for key, how in FIELDS.items()

@@ -1,4 +1,4 @@
-"""Files -> the same files without what must not be shared, in place or as copies."""
+"""Files -> the same files without private texts, in place or as copies."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ KEY_END = re.compile(rb"-----END [A-Z0-9 ]{0,40}PRIVATE KEY|Private-MAC:")
 
 @dataclass(frozen=True)
 class Source:
-    """A file, by its name below the root; `reason` says why it cannot be judged."""
+    """A file by its name below the root; `reason` says why it cannot be checked."""
 
     path: Path
     name: str
@@ -48,7 +48,7 @@ class Source:
 
 @dataclass
 class Survey:
-    """The files below the given paths. Policies are left out: they hold what is private."""
+    """The files below the given paths, without policies, which contain what is private."""
 
     root: Path
     files: list[Source] = field(default_factory=list)
@@ -58,7 +58,7 @@ class Survey:
 
 @dataclass(frozen=True)
 class Shared:
-    """What was written: what was taken out, the files that changed, and those with new names."""
+    """What was taken out, the files that changed, and those with new names."""
 
     survey: Survey
     entries: list[Entry]
@@ -92,7 +92,7 @@ def survey(paths: Sequence[Path], policy: Policy) -> Survey:
 
 
 def check(survey: Survey, policy: Policy) -> list[Entry]:
-    """What must go; nothing is written. Of each file first its name (line 0), then its lines."""
+    """What is private, without writing: of each file its name (line 0), then its lines."""
     placeholders = Placeholders()
     for source in survey.files:
         _named(source.name, policy, placeholders, put_as=source.name)
@@ -102,13 +102,13 @@ def check(survey: Survey, policy: Policy) -> list[Entry]:
 
 
 def rewrite(paths: Sequence[Path], policy: Policy, out: Path | None = None) -> Shared:
-    """The files without what must go, all of them or none: in place, or as copies in a folder.
+    """Write all files without private texts, or none: in place, or as copies in a folder.
 
     In place a name that is private stays; what cannot be checked is not copied.
     """
     if out is None:
         with outputs.replaced(_root(paths), by="sanitize", stale=lambda _: ()) as beside:
-            # What a killed call left is cleaned up by now.
+            # Now the leftovers of a killed call are gone.
             return _written(beside, survey(paths, policy), policy, is_copy=False)
     surveyed = survey(paths, policy)
     for path in map(Path.resolve, paths):
@@ -122,7 +122,7 @@ def rewrite(paths: Sequence[Path], policy: Policy, out: Path | None = None) -> S
 
 
 def _written(folder: Path, surveyed: Survey, policy: Policy, *, is_copy: bool) -> Shared:
-    """Write each file below a folder; in place only those that change, and the log."""
+    """Write each file and the log below a folder; in place only the files that change."""
     log_file = surveyed.root / LOG_NAME
     earlier = logs.read(log_file) if log_file.is_file() else None
     # Numbers begin above all in the files, their names or their log.
@@ -158,7 +158,7 @@ def _written(folder: Path, surveyed: Survey, policy: Policy, *, is_copy: bool) -
             elif not is_copy:
                 target.unlink()
     if earlier is None or placeholders.entries:
-        # In place the log goes on listing files that were not given this time.
+        # In place the log keeps the files that were not given this time.
         known = earlier.files if earlier else {}
         listed = {*names.values(), *(() if is_copy else known)}
         counts = {
@@ -177,7 +177,7 @@ def _written(folder: Path, surveyed: Survey, policy: Policy, *, is_copy: bool) -
 
 
 def _blocks(source: Source) -> Iterator[tuple[int, bytes]]:
-    """Parts of a file that are read on their own, each with the number of its first line."""
+    """Parts of a file that are checked separately, each with the number of its first line."""
     size = 1 if source.suffix in ROWS else LINES
     first, block, is_open = 1, [], False
     try:
@@ -200,7 +200,7 @@ def _blocks(source: Source) -> Iterator[tuple[int, bytes]]:
 
 
 def _is_key_open(line: bytes, *, is_open: bool) -> bool:
-    """Whether a private key goes on behind a line."""
+    """Whether a private key continues after a line."""
     starts = [match.start() for match in KEY_START.finditer(line)]
     ends = [match.start() for match in KEY_END.finditer(line)]
     return max(starts) > max(ends, default=-1) if starts else is_open and not ends
@@ -209,7 +209,7 @@ def _is_key_open(line: bytes, *, is_open: bool) -> bool:
 def _sanitized(
     content: bytes, first: int, file: str, policy: Policy, placeholders: Placeholders
 ) -> bytes:
-    """A block with placeholders for private texts, which are counted. The number of lines stays."""
+    """A block with placeholders for private texts; the number of lines stays the same."""
     text = content.decode("utf-8", "surrogateescape")
     is_document = is_json(text)
     for _ in range(MOST_ROUNDS):
@@ -226,7 +226,7 @@ def _sanitized(
 
 
 def _named(name: str, policy: Policy, placeholders: Placeholders, *, put_as: str = "") -> str:
-    """A file's name without what must go, in the letters that names of runs are made of."""
+    """A file's name without private texts, in characters that names of runs may have."""
     parts = []
     for part in PurePosixPath(name).parts:
         edits = []
@@ -240,7 +240,7 @@ def _named(name: str, policy: Policy, placeholders: Placeholders, *, put_as: str
 
 
 def _root(paths: Sequence[Path]) -> Path:
-    """The folder that all paths have in common; where one does not exist they are refused."""
+    """The folder that all paths have in common; an error if one does not exist."""
     for path in paths:
         if not os.path.exists(path):  # noqa: PTH110  a path too long is an error to the other
             hint = "Give files, or folders with reports, sidecars and rollouts."
@@ -271,7 +271,7 @@ def _below(path: Path) -> Iterator[Path]:
 
 
 def _hindrance(path: Path) -> str:
-    """Why a file cannot be judged; nothing where it can."""
+    """Why a file cannot be checked; empty if it can."""
     try:
         if path.is_dir():
             linked = "a link to a folder, which is not followed"
