@@ -106,9 +106,9 @@ def _commands(content: Content, sections: Sequence[Section], folder: Path | None
 def comparison_page(
     comparisons: list[Comparison],
     *,
-    opening: str,
-    link: str,
-    aliases: Mapping[str, str],
+    opening: str = "",
+    link: str = "",
+    aliases: Mapping[str, str] | None = None,
 ) -> str:
     """The section on comparisons alone, for what was asked on the spot: it has no sources.
 
@@ -120,7 +120,7 @@ def comparison_page(
     page = template.render(content=content, **limits)
     whole = f"[The whole report]({link})\n\n" if link else ""
     page = filters.CHART.sub("", f"# {COMPARISON.title}\n\n{opening}{whole}{page}")
-    page = in_markdown(BOUND.sub("", MARK.sub("", page)), aliases)
+    page = in_markdown(BOUND.sub("", MARK.sub("", page)), aliases or {})
     lines = list(map(filters.settled, _tidy(page).split("\n")))
     ends = list(accumulate(len(line) + 1 for line in lines))
     if ends[-1] > MOST_CHARACTERS:
