@@ -177,3 +177,35 @@ def test_sampling_is_the_provider_s(tmp_path: Path) -> None:
         ("openai:m-1", '{"temperature": 0.7, "max_output_tokens": 9}'),
         ("two", "{}"),
     ]
+
+
+@pytest.mark.slow
+def test_a_benchmark_has_the_name_of_the_file_of_tests(tmp_path: Path) -> None:
+    """Where names of runs have nothing in common; a file called `tests` says nothing."""
+    files: dict[str, Any] = {}
+    sets = {
+        "one_m": "far/cities.csv",
+        "two_n": "cities.csv",
+        "three": "tests.csv",
+        "four": "b.yaml",
+    }
+    for place, (name, tests) in enumerate(sets.items()):
+        cities = ("Rome", "Bonn") if place < 2 else ("Oslo", "Riga")
+        rows = [result(n, 0, city, is_passed=n > 0) for n, city in enumerate(cities)]
+        rows = [{**row, "id": f"{name}-{row['id']}", "latencyMs": place} for row in rows]
+        whole = {"evalId": name, "results": {"version": 3, "prompts": [], "results": rows}}
+        files[f"{name}.json"] = [whole | {"config": {"tests": [f"file://{tests}"]}}]
+    actual = analyzed(tmp_path, files, needs=NEEDS)
+    assert actual.rows("select run_id, benchmark from runs order by all") == [
+        ("four", "four"),
+        ("one_m", "cities"),
+        ("three", "four"),
+        ("two_n", "cities"),
+    ]
+    settings = "select run_id, value from staging.run_settings where name = 'test_set' order by all"
+    assert actual.rows(settings) == [
+        ("four", "b"),
+        ("one_m", "cities"),
+        ("three", "tests"),
+        ("two_n", "cities"),
+    ]

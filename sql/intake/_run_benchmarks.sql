@@ -282,11 +282,24 @@ words as (
     ) as shared
     group by all
 ),
+-- The file of tests that all runs of a group record, if its name says what these are.
+test_sets as (
+    select
+        group_id,
+        min(benchmark_name(value)) as name
+    from runs
+    inner join raw.files using (run_name)
+    inner join (from raw.config_values where name = 'test_set') as recorded using (file_no)
+    where not regexp_matches(lower(value), '^((test|eval)s?|((test|eval)[-_]?)?(cases?|set|data(set)?|prompts?|examples?))\d*$')
+    group by group_id, n_names
+    having count(distinct value) = 1 and count(distinct run_name) = n_names
+),
 wanted as (
     select distinct
         runs.group_id,
-        coalesce(runs.package, words.name, folders.name, runs.first_name) as name
+        coalesce(runs.package, test_sets.name, words.name, folders.name, runs.first_name) as name
     from runs
+    left join test_sets using (group_id)
     left join words using (group_id)
     left join folders using (group_id)
 ),

@@ -52,7 +52,8 @@ SCORE = (
 NOTES = (
     "One run per provider and prompt. Tests with the same `vars` and assertions are repeats of one "
     "task, since promptfoo numbers each repeat as a test. `vars` and `metadata` are slices. "
-    "promptfoo's own share counts errors as not passed."
+    "promptfoo's own share counts errors as not passed. Runs that share questions and the file of "
+    "their tests are a benchmark of its name."
 )
 NAMES = re.compile(r"\.jsonl?$", re.IGNORECASE)
 BEGINNING = re.compile(rb'\s*\{\s*"(evalId|version|results)"\s*:')
@@ -66,6 +67,10 @@ SAMPLING = {
     "max_completion_tokens": "max_output_tokens",
     "max_output_tokens": "max_output_tokens",
 }
+# `file://tests/cities.csv`, and what may follow: a function in it, a sheet.
+TEST_FILE = re.compile(
+    r"([^/\\]+)\.(?:csv|ya?ml|jsonl?|xlsx?|[cm]?[jt]s|py)(?:[:#][^/\\]*)?$", re.I
+)
 COUNTS = ("testPassCount", "testFailCount", "testErrorCount")
 
 
@@ -82,7 +87,9 @@ def claims(files: Files) -> Claims:
 
 def read(artifact: Artifact) -> Readings:
     is_lines = artifact.path.name.lower().endswith("l")
-    columns = Columns({} if is_lines else _sampling(artifact.path))
+    config = None if is_lines else _config(artifact.path)
+    columns = Columns(_sampling(config))
+    yield from _test_set(config)
     if is_lines:
         contents: Iterable[tuple[str, Any]] = (("results", row) for row in objects(artifact.path))
     else:
@@ -117,14 +124,24 @@ def _figures(prompts: list[Any], variants: list[str]) -> Readings:
             yield figure("testPassCount / tests", share, "filled_mean/reward", variant=variant)
 
 
-def _sampling(path: Path) -> dict[str, Object]:
-    """How each provider was asked, by its label or id, of the configuration after the rows."""
-    config: Any = None
-    # A document that is damaged says so where its rows are read.
+def _config(path: Path) -> Any:
+    """The configuration after the rows; a document that is damaged says so where these are read."""
     with suppress(ValueError):
-        config = next(
-            (one for name, one in packed.fields(path, "results") if name == "config"), None
-        )
+        return next((one for name, one in packed.fields(path, "results") if name == "config"), None)
+    return None
+
+
+def _test_set(config: Any) -> Readings:
+    """The file of all tests, if there is one."""
+    tests = get(config, "tests")
+    paths = {text(get(one, "path") or one) for one in (items(tests) or [tests])}
+    path = paths.pop() if len(paths) == 1 else None
+    if path and (match := TEST_FILE.search(path)):
+        yield Setting("test_set", match[1])
+
+
+def _sampling(config: Any) -> dict[str, Object]:
+    """How each provider was asked, by its label or id."""
     ways_of: dict[str, list[Object]] = defaultdict(list)
     for provider in items(config, "providers"):
         # Either the entry is the provider, or its only key is the provider's id.
