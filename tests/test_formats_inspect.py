@@ -16,7 +16,7 @@ import pytest
 
 from pipeline.artifact import Artifact, Kind
 from pipeline.ingest import formats
-from pipeline.ingest.formats import Expected, Reject, Row, inspect_ai, packed
+from pipeline.ingest.formats import Expected, Reject, Row, inspect_ai, inspect_sample, packed
 from tests.case_files import filled
 from tests.fact_files import facts_of
 from tests.results import Results, analyzed, rollout
@@ -925,11 +925,13 @@ test_more_logs = pytest.mark.slow(facts_of(more_logs(), "inspect_more"))
 def test_asked_instead_of_the_input(tmp_path: Path) -> None:
     """A question that a solver put in place of a dummy input is shown; tasks are paired by id."""
     files = {}
-    for run in ("a", "b"):
+    # A solver may also write its question into the message of the input.
+    for run, source in (("a", {}), ("b", {"source": "input"})):
         samples = []
         for task in range(6):
+            question = f"Find the flag of machine {task}."
             messages = [
-                {"role": "user", "content": f"Find the flag of machine {task}.", "id": "u1"},
+                {"role": "user", "content": question, "id": "u1", **source},
                 {"role": "assistant", "content": "done", "source": "generate", "id": "a1"},
             ]
             value = "C" if task % 2 else "I"
@@ -944,3 +946,16 @@ def test_asked_instead_of_the_input(tmp_path: Path) -> None:
         "select distinct n_common_tasks, n_verified, n_unverified from comparisons"
     )
     assert paired == [(6, 0, 6)]
+
+
+def test_encrypted_reasoning_is_not_shown() -> None:
+    """In its place is a note that it is redacted, with the summary where there is one."""
+    hidden = {"type": "reasoning", "reasoning": "gAAAAABpl_HG", "redacted": True}
+    shown = []
+    for more in ({}, {"summary": "I add."}, {"redacted": False, "summary": "I add."}):
+        content = [{**hidden, **more}, {"type": "text", "text": "7"}]
+        turn = {"role": "assistant", "content": content}
+        (thought, _) = inspect_sample.turn_items(turn, {})
+        shown.append(thought["summary"][0]["text"])
+    note = "(reasoning redacted by its provider)"
+    assert shown == [note, f"I add.\n\n{note}", "gAAAAABpl_HG"]

@@ -40,6 +40,8 @@ LONGEST_MEDIA = 1_500_000
 MOST_MEDIA = 3_000_000
 # How the explanation begins that Inspect writes beside an I where its judge gave no grade.
 NO_GRADE = "Grade not found in model output"
+# In place of reasoning that its provider encrypted; beside it there may be a summary.
+REDACTED = "(reasoning redacted by its provider)"
 # How answers and calls end; all other reasons are the attempt's own.
 USUAL_ENDS = ("stop", "tool_calls")
 # Spans of the events of scorers.
@@ -327,16 +329,21 @@ def _question(sample: Object, attachments: Object) -> list[Object]:
 
 
 def _asked_instead(sample: Object) -> Object | None:
-    """The first user message, where a solver asked something else than the input, as of a dummy."""
+    """The first user message, where a solver asked something else than the input, as of a dummy.
+
+    It may have written that into the message of the input, whose source is the same then.
+    """
     sample_input = sample.get("input")
     messages = items(sample, "messages")
     questions = [one for one in messages if get(one, "role") == "user"]
     begun = [get(one, "role") for one in messages if get(one, "role") != "system"]
     if not isinstance(sample_input, str) or begun[:1] != ["user"]:
         return None
-    words = " ".join(_texts_of(questions[0]))
-    is_asked = get(questions[0], "source") == "input" or sample_input in words
-    return None if is_asked or not words.strip() else fields(questions[0])
+    attachments = fields(sample, "attachments")
+    content = _content(get(questions[0], "content"), attachments)
+    words = " ".join(" ".join(_texts_of({"content": content})).split())
+    is_asked = " ".join(_attached(sample_input, attachments).split()) in words
+    return None if is_asked or not words else fields(questions[0])
 
 
 def _texts_of(one: Any) -> list[str]:
@@ -469,6 +476,9 @@ def _part(part: Any, attachments: Object) -> Object:
     if kind == "tool_use":
         called = picked(part, "id", "name", "arguments", "error")
         return {"type": kind, **called, "result": _attached(get(part, "result"), attachments)}
+    if kind == "reasoning" and get(part, "redacted") is True:
+        summary = _attached(get(part, "summary"), attachments)
+        return {"type": kind, kind: "\n\n".join(filter(None, (summary, REDACTED)))}
     for name in ("reasoning", "text"):
         if isinstance(get(part, name), str):
             return {"type": kind, name: _attached(part[name], attachments)}
