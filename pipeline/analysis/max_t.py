@@ -19,7 +19,7 @@ FEWER_PERMUTATIONS = 199
 # Permutations at a time, and at most so many outcomes of them.
 CHUNK = 100
 MOST_DRAWN = 1 << 24
-# Weights of attempts by sign that are in memory at a time, in three arrays.
+# Weights of attempts by sign that are in memory at a time.
 MOST_WEIGHTS = 1 << 24
 # Of many signs, those that at most this part of the attempts decide are summed over these alone.
 SPARSE_SHARE = 1 / 8
@@ -79,7 +79,7 @@ def _shuffles(outcome: Numbers, strata: Integers, n_draws: int) -> Iterator[Colu
         for size in np.unique(sizes):
             places = starts[sizes == size][:, None] + np.arange(size)
             block = np.repeat(outcome[places].astype(np.float32)[:, :, None], n, axis=2)
-            drawn[places] = generator.permuted(block, axis=1)
+            drawn[places] = generator.permuted(block, axis=1, out=block)
         yield drawn
 
 
@@ -131,13 +131,17 @@ class _Tests:
     def _weights(self, block: Sequence[int]) -> tuple[Columns, Flags]:
         """A weight for each attempt and sign of a block, and which of these vary within strata."""
         strata, sizes = self.strata, self._sizes
-        weights = np.stack([self._excess(self._signs[number]) for number in block])
-        means = np.stack([np.bincount(strata, row) / sizes for row in weights])
-        squares = np.stack([np.bincount(strata, row**2) for row in weights])
-        scale = np.sqrt(((squares - sizes * means**2) * self._variances).sum(axis=1))
-        is_usable = scale > LEAST_SCALE
-        scale[~is_usable] = 1
-        return ((weights - means[:, strata]) / scale[:, None]).astype(np.float32), is_usable
+        weights = np.empty((len(block), len(strata)), dtype=np.float32)
+        is_usable = np.empty(len(block), dtype=np.bool_)
+        # One sign at a time: in float64 all of them would take several times as much memory.
+        for row, number in enumerate(block):
+            excess = self._excess(self._signs[number])
+            means = np.bincount(strata, excess) / sizes
+            squares = np.bincount(strata, excess**2)
+            scale = np.sqrt(((squares - sizes * means**2) * self._variances).sum())
+            is_usable[row] = scale > LEAST_SCALE
+            weights[row] = (excess - means[strata]) / (scale if is_usable[row] else 1)
+        return weights, is_usable
 
     def _excess(self, sign: Sign) -> Numbers:
         """Which attempts have it, less its share among those known, stratum by stratum."""
