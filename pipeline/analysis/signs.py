@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from operator import itemgetter
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -36,9 +35,9 @@ MOST_SPECIFIC = (
 )
 
 NOTHING = ("is null", "is empty")
-# Columns of attempts by sign: those of an attempt's own row, and those of its signs.
+# Columns of rows of attempts, and those by which signs differ.
 OF_ATTEMPTS = ["attempt_no", "run_id", "task_id", "outcome", "reward"]
-OF_SIGNS = ["attempt_no", "kind", "name", "value", "sign", "scope", "is_borne", "seq"]
+KEY = ("kind", "name", "value", "sign", "scope")
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,10 +229,7 @@ def by_benchmark(
 ) -> pa.Table:
     """A table of what is listed for the signs of each benchmark, its name in front."""
     rows_of_all: list[Row] = []
-    blocks = [*_blocks(rows)]
-    # Their texts are codes: those of the query are needed no more.
-    del rows
-    for benchmark, block in blocks:
+    for benchmark, block in _blocks(rows):
         attempts, signs = _read(block)
         rows_of_all += [(benchmark, *row) for row in listed(signs, attempts)]
     filled = zip(*rows_of_all, strict=True) if rows_of_all else [()] * len(columns)
@@ -244,32 +240,27 @@ def by_benchmark(
 
 
 def _blocks(rows: pa.Table) -> Iterator[tuple[str, pa.Table]]:
-    """Each stretch of rows of one benchmark, with its name; texts are numbers from here on."""
+    """Each stretch of rows of one benchmark, with its name."""
     if rows.num_rows:
         benchmarks, codes = _encoded(rows["benchmark"])
         edges = (np.flatnonzero(codes[1:] != codes[:-1]) + 1).tolist()
         for start, end in zip([0, *edges], [*edges, rows.num_rows], strict=True):
-            block = rows.slice(start, end - start)
-            texts = (name for name in rows.column_names if pa.types.is_string(rows[name].type))
-            for name in texts:
-                place = rows.column_names.index(name)
-                block = block.set_column(place, name, block[name].dictionary_encode())
-            yield benchmarks[codes[start]], block
+            yield benchmarks[codes[start]], rows.slice(start, end - start)
 
 
 def _read(block: pa.Table) -> tuple[Attempts, list[Sign]]:
-    """Attempts and signs of one benchmark: rows of attempts by sign, a row without one for each."""
+    """Attempts and signs of one benchmark: a row for each attempt, one for each sign."""
     import pyarrow.compute as pc  # takes as long to import as small results to read
 
     is_attempt = block["kind"].is_null()
-    of_attempts = block.select(OF_ATTEMPTS).filter(is_attempt).sort_by("attempt_no")
+    of_attempts = block.select(OF_ATTEMPTS).filter(is_attempt)
     outcomes, outcome = _ordered(of_attempts["outcome"])
     run_names, run = _ordered(of_attempts["run_id"])
     n = len(run)
-    # Of very many rows a copy of each column is large: only what signs need is taken.
-    rest = block.select(OF_SIGNS).filter(pc.invert(is_attempt))
-    place = rest["attempt_no"].to_numpy() - of_attempts["attempt_no"][0].as_py()
-    is_number = pc.equal(rest["kind"], "number")
+    of_signs = block.filter(pc.invert(is_attempt))
+    keys = list(zip(*(of_signs[name].to_pylist() for name in KEY), strict=True))
+    first = of_attempts["attempt_no"][0].as_py()
+    places = [numbers - first for numbers in of_signs["attempts"].to_numpy()]
     attempts = Attempts(
         run,
         _ordered(of_attempts["task_id"])[1],
@@ -277,52 +268,45 @@ def _read(block: pa.Table) -> tuple[Attempts, list[Sign]]:
         passes=np.array(outcomes)[outcome] == "pass",
         reward=of_attempts["reward"].to_numpy().astype(float),
         run_names=tuple(run_names),
-        numbers=_numbers(rest.filter(is_number), place[is_number.to_numpy()]),
+        numbers=_numbers(keys, places),
     )
-    if attempts.numbers:
-        place = place[~is_number.to_numpy()]
-        rest = rest.filter(pc.invert(is_number))
-    fields, field_no = _keys(rest, ("kind", "name"))
-    recorded = dict(zip(fields, _places(place, field_no, len(fields)), strict=True))
-    borne, place = rest.filter(rest["is_borne"]), place[rest["is_borne"].to_numpy()]
-    del rest
-    keys, sign_no = _keys(borne, ("kind", "name", "value", "sign", "scope"))
-    places = _places(place, sign_no, len(keys))
+    recorded: dict[tuple[str, ...], list[Integers]] = defaultdict(list)
+    for key, listed in zip(keys, places, strict=True):
+        recorded[key[:2]].append(listed)
+    borne = sorted(np.flatnonzero(of_signs["is_borne"].to_numpy()), key=keys.__getitem__)
     # One for all values of a field, of which there may be many.
-    of_signs = dict.fromkeys(key[:2] for key in keys)
-    known = dict(zip(of_signs, _known(of_signs, recorded, attempts), strict=True))
-    seqs = _places(borne["seq"].to_numpy().astype(float), sign_no, len(keys))
+    fields = dict.fromkeys(keys[number][:2] for number in borne)
+    known = dict(zip(fields, _known(fields, recorded, attempts), strict=True))
+    seqs = of_signs["seqs"].to_numpy()
     return attempts, [
         Sign(
-            kind=key[0],
-            name=key[1],
-            value=key[2],
-            text=key[3],
-            scope=key[4],
-            bears=Subset(n, listed),
-            known=known[key[:2]],
-            first=_firsts(n, listed, seq) if key[0] == "error" else None,
+            kind=keys[number][0],
+            name=keys[number][1],
+            value=keys[number][2],
+            text=keys[number][3],
+            scope=keys[number][4],
+            bears=Subset(n, np.sort(places[number])),
+            known=known[keys[number][:2]],
+            first=_firsts(n, places[number], seqs[number]),
         )
-        for key, listed, seq in sorted(zip(keys, places, seqs, strict=True), key=itemgetter(0))
+        for number in borne
     ]
 
 
-def _numbers(rows: pa.Table, places: Integers) -> dict[str, Numbers]:
+def _numbers(keys: Sequence[tuple[str, ...]], places: Sequence[Integers]) -> dict[str, Numbers]:
     """The numbers of each field, attempt by attempt, as far as attempts have any."""
+    rows = [place for place, key in enumerate(keys) if key[0] == "number"]
+    n = max((int(places[row].max()) + 1 for row in rows), default=0)
     numbers: dict[str, Numbers] = {}
-    n = int(places.max(initial=-1)) + 1
-    for name, value, place in zip(
-        rows["name"].to_pylist(), rows["value"].to_pylist(), places, strict=True
-    ):
-        numbers.setdefault(name, np.full(n, np.nan))[place] = float(value)
-    return dict(sorted(numbers.items()))
+    for row in sorted(rows, key=keys.__getitem__):
+        _, name, value, *_ = keys[row]
+        numbers.setdefault(name, np.full(n, np.nan))[places[row]] = float(value)
+    return numbers
 
 
 def _encoded(column: pa.ChunkedArray) -> tuple[list[str], Integers]:
     """The distinct values of a column, and which of them each row has."""
-    encoded = column.combine_chunks()
-    if not pa.types.is_dictionary(encoded.type):
-        encoded = encoded.dictionary_encode()
+    encoded = column.dictionary_encode().combine_chunks()
     return encoded.dictionary.to_pylist(), encoded.indices.to_numpy().astype(np.int64)
 
 
@@ -334,35 +318,19 @@ def _ordered(column: pa.ChunkedArray) -> tuple[list[str], Integers]:
     return [values[own[number]] for number in order], np.argsort(order)[numbers]
 
 
-def _keys(rows: pa.Table, names: Sequence[str]) -> tuple[list[tuple[str, ...]], Integers]:
-    """The distinct values of these columns together, and which of them each row has."""
-    number = np.zeros(rows.num_rows, dtype=np.int64)
-    first = np.empty(0, dtype=np.int64)
-    for name in names:
-        values, codes = _encoded(rows[name])
-        _, first, number = np.unique(
-            number * len(values) + codes, return_index=True, return_inverse=True
-        )
-    columns = [rows[name].take(first).to_pylist() for name in names]
-    return list(zip(*columns, strict=True)), number
-
-
-def _places(values: npt.NDArray[Any], group_no: Integers, n_groups: int) -> list[npt.NDArray[Any]]:
-    """The values of each group, in their order."""
-    order = np.argsort(group_no, kind="stable")
-    edges = np.searchsorted(group_no[order], np.arange(1, n_groups))
-    return np.split(values[order], edges)[:n_groups]
-
-
-def _firsts(n: int, places: Integers, seqs: Numbers) -> Firsts | None:
+def _firsts(n: int, places: Integers, seqs: Numbers | None) -> Firsts | None:
     """Where each attempt first meets an error; None where no place is recorded."""
-    is_placed = ~np.isnan(seqs)
-    return Firsts(Subset(n, places[is_placed]), seqs[is_placed]) if is_placed.any() else None
+    if seqs is None:
+        return None
+    seqs = seqs.astype(float)
+    order = np.argsort(places)
+    order = order[~np.isnan(seqs[order])]
+    return Firsts(Subset(n, places[order]), seqs[order]) if len(order) else None
 
 
 def _known(
     fields: Iterable[tuple[str, ...]],
-    recorded: Mapping[tuple[str, ...], Integers],
+    recorded: Mapping[tuple[str, ...], Sequence[Integers]],
     attempts: Attempts,
 ) -> Iterator[Subset]:
     """Of which attempts each is known: of a check who has it, of fields and calls whole runs.
@@ -371,15 +339,17 @@ def _known(
     """
     n = len(attempts.run)
     of_runs: dict[bytes, Subset] = {}
-    expected = [places for (kind, _), places in recorded.items() if kind == "expected"]
+    expected = [
+        listed for (kind, _), places in recorded.items() if kind == "expected" for listed in places
+    ]
     for kind, name in fields:
         if kind == "check":
-            yield Subset(n, np.unique(recorded[kind, name]))
+            yield Subset(n, np.unique(np.concatenate(recorded[kind, name])))
             continue
         runs = np.arange(len(attempts.run_names))
         # A tool that no attempt of a run calls may not exist there.
         if kind in ("field", "call"):
-            runs = np.unique(attempts.run[recorded[kind, name]])
+            runs = np.unique(attempts.run[np.concatenate(recorded[kind, name])])
         elif kind == "expected":
             runs = np.unique(attempts.run[np.concatenate(expected)])
         if runs.tobytes() not in of_runs:

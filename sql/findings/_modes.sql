@@ -6,4 +6,4 @@
 -- computed by: pipeline.analysis.modes.computed_modes
 -- columns: benchmark, mode, reason, rank, kind, name, value, parent, members, p_adjusted
 from staging.sign_rows
-order by attempt_no
+order by benchmark, attempt_no

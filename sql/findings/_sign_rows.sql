@@ -1,8 +1,7 @@
--- Attempts by sign, for what tests signs.
--- A row for each sign that an attempt has, each check that it passes, and one for the attempt itself; of some
--- attempts one for each number, by which parts of the score are recognised.
--- Run, task and outcome are in the row of the attempt alone.
--- grain: attempt_no, kind, name, value
+-- Attempts and signs, for what tests signs.
+-- A row for each attempt, and one for each sign with the attempts that have it, each check with those that pass it,
+-- and each value of a number with some of its attempts, by which parts of the score are recognised.
+-- grain: benchmark, attempt_no, kind, name, value, is_borne
 -- looks at: across
 -- kind: step
 with attempts as (
@@ -14,7 +13,7 @@ with attempts as (
         reward,
         -- Where what passes is unsettled, nothing that was scored has failed.
         case when is_pass then 'pass' when not is_pass or not is_scored then 'fail' else 'unknown' end as outcome,
-        row_number() over (order by benchmark, run_id, task_id, rollout_index) as attempt_no
+        cast(row_number() over (order by benchmark, run_id, task_id, rollout_index) as integer) as attempt_no
     from staging.rollouts
     inner join staging.run_benchmarks using (run_id)
     -- What happened once is tested once.
@@ -89,73 +88,79 @@ passed_checks as (
     from main.checks
     inner join staging.run_benchmarks using (run_id)
     where is_passed and (benchmark, check_sign(source, check_name)) in (from shared_checks)
+),
+recorded as (
+    select
+        attempts.benchmark,
+        attempts.attempt_no,
+        kind,
+        name,
+        value,
+        sign,
+        scope,
+        true as is_borne,
+        seq
+    from staging.signs
+    inner join attempts using (run_id, task_id, rollout_index)
+    anti join forms using (run_id, task_id, rollout_index, kind, name, value)
+    where
+        scope <> 'task'
+        and not (kind = 'check' and value = 'fails' and (benchmark, name) not in (from shared_checks))
+        -- A grade in words is the verdict, and listed whole.
+        and not (kind = 'field' and name = 'grade' and reward is null)
+        -- Near misses are counted for themselves.
+        and not (kind = 'check' and name = 'one check fails')
+    union all by name
+    select
+        attempts.benchmark,
+        attempts.attempt_no,
+        passed_checks.* exclude (run_id, task_id, rollout_index),
+        false as is_borne
+    from passed_checks
+    inner join attempts using (run_id, task_id, rollout_index)
+    union all by name
+    select
+        attempts.benchmark,
+        attempts.attempt_no,
+        'number' as kind,
+        bounded_name(numbers.name) as name,
+        numbers.value,
+        '' as sign,
+        '' as scope,
+        false as is_borne
+    from numbers
+    inner join staging.rollouts using (record_id)
+    inner join (
+        from attempts
+        where reward is not null
+        qualify row_number() over (partition by benchmark order by attempt_no) <= 2000
+    ) as attempts using (run_id, task_id, rollout_index)
+    union all by name
+    -- Attempts of which calls are expected, though all were made.
+    select distinct
+        attempts.benchmark,
+        attempts.attempt_no,
+        'expected' as kind,
+        '' as name,
+        '' as value,
+        '' as sign,
+        '' as scope,
+        false as is_borne
+    from main.expected_calls
+    inner join attempts using (run_id, task_id, rollout_index)
 )
-select
-    *,
-    cast(null as varchar) as kind,
-    cast(null as varchar) as name,
-    cast(null as varchar) as value,
-    cast(null as varchar) as sign,
-    cast(null as varchar) as scope,
-    cast(null as boolean) as is_borne,
-    cast(null as bigint) as seq
 from attempts
 union all by name
 select
-    attempts.benchmark,
-    attempts.attempt_no,
+    benchmark,
     kind,
     name,
     value,
     sign,
     scope,
-    true as is_borne,
-    seq
-from staging.signs
-inner join attempts using (run_id, task_id, rollout_index)
-anti join forms using (run_id, task_id, rollout_index, kind, name, value)
-where
-    scope <> 'task'
-    and not (kind = 'check' and value = 'fails' and (benchmark, name) not in (from shared_checks))
-    -- A grade in words is the verdict, and listed whole.
-    and not (kind = 'field' and name = 'grade' and reward is null)
-    -- Near misses are counted for themselves.
-    and not (kind = 'check' and name = 'one check fails')
-union all by name
-select
-    attempts.benchmark,
-    attempts.attempt_no,
-    passed_checks.* exclude (run_id, task_id, rollout_index),
-    false as is_borne
-from passed_checks
-inner join attempts using (run_id, task_id, rollout_index)
-union all by name
-select
-    attempts.benchmark,
-    attempts.attempt_no,
-    'number' as kind,
-    bounded_name(numbers.name) as name,
-    numbers.value,
-    '' as sign,
-    '' as scope,
-    false as is_borne
-from numbers
-inner join staging.rollouts using (record_id)
-inner join (
-    from attempts
-    where reward is not null
-    qualify row_number() over (partition by benchmark order by attempt_no) <= 2000
-) as attempts using (run_id, task_id, rollout_index)
-union all by name
--- Attempts of which calls are expected, though all were made.
-select distinct
-    attempts.benchmark,
-    attempts.attempt_no,
-    'expected' as kind,
-    '' as name,
-    '' as value,
-    '' as sign,
-    '' as scope,
-    false as is_borne
-from main.expected_calls
-inner join attempts using (run_id, task_id, rollout_index)
+    is_borne,
+    list(attempt_no) as attempts,
+    -- Where an attempt first meets it; in the order of the attempts.
+    list(seq) filter (kind = 'error') as seqs
+from recorded
+group by all

@@ -20,4 +20,4 @@ with continuous as (
 )
 from staging.sign_rows
 semi join continuous using (benchmark)
-order by attempt_no
+order by benchmark, attempt_no

@@ -8,4 +8,4 @@
 -- columns: benchmark, run_id, kind, name, value, sign, n_failures, n_failures_observed, n_other_failures, n_other_failures_observed, n_tasks, p_adjusted
 from staging.sign_rows
 semi join (select benchmark from staging.run_benchmarks group by all having count(*) > 1) as several using (benchmark)
-order by attempt_no
+order by benchmark, attempt_no

@@ -165,17 +165,16 @@ def n_planted(folder: Path, n: int, planted: Planted) -> int:
 def shuffled(rows: pa.Table, seed: int, *, is_within_tasks: bool) -> pa.Table:
     """The rows of attempts and signs with outcomes dealt again, over runs or within their tasks."""
     columns = ["run_id", "task_id"] if is_within_tasks else ["run_id"]
-    attempt = rows["attempt_no"].to_numpy()
-    first = np.unique(attempt, return_index=True)[1]
-    outcome = rows["outcome"].to_numpy(zero_copy_only=False)[first]
-    keys = list(zip(*(rows[name].take(first).to_pylist() for name in columns), strict=True))
+    is_attempt = rows["kind"].is_null()
+    attempts = rows.filter(is_attempt)
+    outcome = attempts["outcome"].to_numpy(zero_copy_only=False).copy()
+    keys = list(zip(*(attempts[name].to_pylist() for name in columns), strict=True))
     strata = np.unique([repr(key) for key in keys], return_inverse=True)[1]
     random = np.random.default_rng(seed)
     for stratum in np.unique(strata):
         places = np.flatnonzero(strata == stratum)
         outcome[places] = random.permutation(outcome[places])
-    by_attempt = dict(zip(attempt[first].tolist(), outcome.tolist(), strict=True))
-    dealt = pa.array([by_attempt[number] for number in attempt.tolist()], pa.string())
+    dealt = pc.replace_with_mask(rows["outcome"], is_attempt, pa.array(outcome, pa.string()))
     return rows.set_column(rows.column_names.index("outcome"), "outcome", dealt)
 
 
