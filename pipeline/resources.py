@@ -26,8 +26,6 @@ Read = Callable[[int, int], None]
 
 SMALL_BYTES = 16 << 20
 FEW_ROWS_BYTES = 4 << 20
-# Enough for the relations and pages of most results; DuckDB would fill more with cached blocks.
-RELATIONS_MEMORY = "512MB"
 # Cached blocks are dropped from memory each time that this much has been read.
 DROP_AFTER_BYTES = 128 << 20
 # More relations wait for each other: beyond this many threads, little is gained.
@@ -117,14 +115,21 @@ def without_spilling(settings: Settings, build: Callable[[Settings], T]) -> T:
     except duckdb.InternalException as error:
         if LOST_DICTIONARY not in str(error):
             raise
-        if settings.memory_limit is not None:
+        limit = settings.memory_limit or warehouse.half_of_memory()
+        if not _may_grow(settings):
             raise InputError(
-                f"a join does not fit in {settings.memory_limit} of memory, and DuckDB "
-                f"{duckdb.__version__} fails where it spills.",
+                f"a join does not fit in {limit} of memory, and DuckDB {duckdb.__version__} "
+                "fails where it spills.",
                 hint="Allow more memory, for example with: --memory-limit 8GB",
             ) from error
     # The database has ended with the error, and what was read is lost with it.
-    return build(replace(settings, memory_limit=warehouse.half_of_memory()))
+    return without_spilling(replace(settings, relations_memory=limit), build)
+
+
+def _may_grow(settings: Settings) -> bool:
+    """Whether relations may get more memory than they have at first."""
+    limit = settings.memory_limit or warehouse.half_of_memory()
+    return warehouse.size_in_bytes(settings.relations_memory) < warehouse.size_in_bytes(limit)
 
 
 def with_fewer_threads(settings: Settings, build: Callable[[Settings], T]) -> T:
@@ -147,21 +152,22 @@ def with_fewer_threads(settings: Settings, build: Callable[[Settings], T]) -> T:
 
 
 def lower_memory_limit(db: duckdb.DuckDBPyConnection, settings: Settings) -> None:
-    """After reading: relations and pages of most results need little memory."""
-    if settings.memory_limit is None:
-        db.execute(f"set memory_limit = '{RELATIONS_MEMORY}'")
+    """After reading: relations and pages need little memory, and cached blocks would fill more."""
+    if _may_grow(settings):
+        db.execute(f"set memory_limit = '{settings.relations_memory}'")
 
 
 def with_more_memory(db: duckdb.DuckDBPyConnection, settings: Settings, work: Callable[[], T]) -> T:
-    """Run `work`; if memory runs out, allow half of the machine's memory and retry."""
+    """Run `work`; if memory runs out, allow all of the limit and retry."""
     try:
         return work()
     except duckdb.OutOfMemoryException:
-        if settings.memory_limit is not None:
+        if not _may_grow(settings):
             raise
         with suppress(duckdb.TransactionException):  # not all work is a transaction
             db.execute("rollback")
-        db.execute(f"set memory_limit = '{warehouse.half_of_memory()}'")
+        limit = settings.memory_limit or warehouse.half_of_memory()
+        db.execute(f"set memory_limit = '{limit}'")
         return work()
 
 

@@ -48,6 +48,7 @@ class Settings:
     max_line_bytes: int = DEFAULT_MAX_LINE_BYTES
     threads: int | None = None
     memory_limit: str | None = None  # None: half of the machine's memory
+    relations_memory: str = "512MB"  # what relations and pages get at first, within that limit
     engine: str = "local"
     address: str = "auto"  # of the Ray cluster
     is_whole: bool = False  # all events in the warehouse, however large

@@ -138,22 +138,23 @@ SPILLED = "INTERNAL Error: dict-surviving join: build pipeline is not single-sou
 @pytest.mark.parametrize(
     ("message", "limit", "expected"),
     [
-        (SPILLED, None, [None, warehouse.half_of_memory()]),
-        (SPILLED, "1GB", InputError),
+        (SPILLED, None, ["512MB", warehouse.half_of_memory()]),
+        (SPILLED, "1GB", ["512MB", "1GB"]),
+        (SPILLED, "512MB", InputError),
         ("INTERNAL Error: another", None, duckdb.InternalException),
     ],
 )
 def test_a_join_that_fails_where_another_spills(
-    message: str, limit: str | None, expected: list[str | None] | type[Exception]
+    message: str, limit: str | None, expected: list[str] | type[Exception]
 ) -> None:
-    """Without a limit everything is built again with more memory, with one the hint names it.
+    """Everything is built again, and relations get all memory; where they had it, a hint names it.
 
     Other errors of the engine are shown as they are.
     """
-    limits: list[str | None] = []
+    limits: list[str] = []
 
-    def build(settings: Settings) -> list[str | None]:
-        limits.append(settings.memory_limit)
+    def build(settings: Settings) -> list[str]:
+        limits.append(settings.relations_memory)
         if len(limits) == 1:
             raise duckdb.InternalException(message)
         return limits
@@ -165,3 +166,22 @@ def test_a_join_that_fails_where_another_spills(
     with pytest.raises(expected) as refused:
         resources.without_spilling(settings, build)
     assert "--memory-limit" in getattr(refused.value, "hint", "--memory-limit")
+
+
+@pytest.mark.parametrize(
+    ("limit", "expected"), [("1GB", ["488.2 MiB", "953.6 MiB"]), ("256MB", ["244.1 MiB"])]
+)
+def test_relations_get_little_memory_at_first(limit: str, expected: list[str]) -> None:
+    """Where that is too little they get all of the limit; cached blocks would have filled it."""
+    settings = Settings((Path("results"),), Path("out"), memory_limit=limit)
+    limits: list[str] = []
+
+    def work() -> None:
+        limits.extend(*db.execute("select current_setting('memory_limit')").fetchall())
+        raise duckdb.OutOfMemoryException
+
+    with duckdb.connect(config={"memory_limit": limit}) as db:
+        resources.lower_memory_limit(db, settings)
+        with pytest.raises(duckdb.OutOfMemoryException):
+            resources.with_more_memory(db, settings, work)
+    assert limits == expected
