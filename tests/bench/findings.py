@@ -174,7 +174,11 @@ def shuffled(rows: pa.Table, seed: int, *, is_within_tasks: bool) -> pa.Table:
     for stratum in np.unique(strata):
         places = np.flatnonzero(strata == stratum)
         outcome[places] = random.permutation(outcome[places])
-    dealt = pc.replace_with_mask(rows["outcome"], is_attempt, pa.array(outcome, pa.string()))
+    dealt = pc.replace_with_mask(
+        rows["outcome"].combine_chunks(),
+        is_attempt.combine_chunks(),
+        pa.array(outcome, pa.string()),
+    )
     return rows.set_column(rows.column_names.index("outcome"), "outcome", dealt)
 
 
