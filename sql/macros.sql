@@ -446,8 +446,8 @@ create or replace macro raised_error(text) as
             then nullif(regexp_extract(text, '(?m)(?:^| … )([A-Za-z_][\w.]*(?:Error|Exception)\b.*)$', 1), '')
     end;
 
--- Without white space at both ends.
-create or replace macro trimmed(text) as trim(text, ' ' || chr(9) || chr(10) || chr(13));
+-- Without white space at both ends; `trim` with characters takes four times as long.
+create or replace macro trimmed(text) as regexp_replace(text, '^[ \t\n\r]+|[ \t\n\r]+$', '', 'g');
 
 -- Text for comparing answers: case, the width of spaces and a closing point do not count.
 create or replace macro comparable(text) as
