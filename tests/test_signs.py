@@ -127,6 +127,7 @@ ANSWERS: list[tuple[str, str | None, str]] = [
     ('{"a": 1}', "1,2", "12"),
     ("<b>x</b>", None, "3"),
     ("", None, "4"),
+    ("I will now write it:\n", "8", "8"),
 ]
 TRACEBACK = "Traceback (most recent call last):\n  File 'x.py', line 3\nKeyError: 'name'"
 ERRORS: list[tuple[str, str | None]] = [
@@ -208,11 +209,12 @@ def test_checks_by_name(found: Results) -> None:
 
 
 def test_answers(found: Results) -> None:
-    """How the final answer begins, that it is empty or was not extracted, and it beside its key."""
+    """How the final answer begins and ends, that it is empty or was not extracted, and it beside its key."""
     assert borne(found, "answers", "answer") == {
         "answer begins with <": [(5, 0)],
         "answer begins with a code fence": [(3, 0)],
         "answer begins with {": [(4, 0)],
+        "answer ends with a colon": [(7, 0)],
         "answer equals the key but for case, white space or punctuation": [(4, 0)],
         "answer is empty": [(6, 0)],
         "answer was not extracted": [(5, 0), (6, 0)],

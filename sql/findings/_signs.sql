@@ -706,6 +706,8 @@ shapes as (
             case when starts_with(final_text, '```') then 'begins with a code fence' end,
             case when left(final_text, 1) in ('{', '[') then 'begins with ' || left(final_text, 1) end,
             case when starts_with(final_text, '<') then 'begins with <' end,
+            -- It announces what is not done.
+            case when ends_with(trimmed(right(final_text, 20)), ':') then 'ends with a colon' end,
             case
                 when coalesce(trimmed(answer), '') = '' and record_id in (from unextracted)
                     then 'was not extracted'
