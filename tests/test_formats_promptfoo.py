@@ -195,7 +195,7 @@ def test_a_benchmark_has_the_name_of_the_file_of_tests(tmp_path: Path) -> None:
         rows = [{**row, "id": f"{name}-{row['id']}", "latencyMs": place} for row in rows]
         whole = {"evalId": name, "results": {"version": 3, "prompts": [], "results": rows}}
         files[f"{name}.json"] = [whole | {"config": {"tests": [f"file://{tests}"]}}]
-    actual = analyzed(tmp_path, files, needs=NEEDS)
+    actual = analyzed(tmp_path, files, needs=("runs",))
     assert actual.rows("select run_id, benchmark from runs order by all") == [
         ("four", "four"),
         ("one_m", "cities"),

@@ -209,7 +209,7 @@ def test_checks_by_name(found: Results) -> None:
 
 
 def test_answers(found: Results) -> None:
-    """How the final answer begins and ends, that it is empty or was not extracted, and it beside its key."""
+    """How the final answer begins and ends, that there is none, and how it differs from its key."""
     assert borne(found, "answers", "answer") == {
         "answer begins with <": [(5, 0)],
         "answer begins with a code fence": [(3, 0)],
