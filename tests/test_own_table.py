@@ -1105,7 +1105,8 @@ def test_no_score(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["failed", "is_wrong", "hasError", "loss", "not_solved", "leakage_score", "toxicity_reward"],
+    "failed is_wrong hasError loss not_solved leakage_score toxicity_reward fabricated_citation "
+    "error_rate fabrication_rate refund_rate".split(),
 )
 def test_the_opposite_of_a_score_is_not_proposed(name: str, tmp_path: Path) -> None:
     """A column whose name says that an attempt is worse is no example."""
@@ -1608,6 +1609,17 @@ def test_lists_of_objects_are_not_columns(tmp_path: Path) -> None:
     assert artifacts["all.json"].kind is Kind.ROLLOUTS
     assert str(artifacts["some.json"].skipped).startswith("has lists of rows")
     assert artifacts["some.json"].kind is Kind.SKIPPED
+
+
+def test_what_only_some_rows_have_is_not_proposed_as_the_score(tmp_path: Path) -> None:
+    """A switch of half of the rows is an option of these."""
+    rows = rows_of(lambda place, verdict: {"id": place, "prompt": "p", "explains": verdict})
+    for row in rows[: N_ROWS // 2]:
+        del row["explains"]
+    write_lines(tmp_path / "x.jsonl", rows)
+    with pytest.raises(InputError) as refusal:
+        discover.artifacts((tmp_path,))
+    assert "score=" not in str(refusal.value.hint)
 
 
 @pytest.mark.parametrize("name", ["__expected", "goldLabel", "correct_answer", "expected_passed"])

@@ -97,7 +97,8 @@ INVERSE = frozenset(
     "mistakes loss losses invalid missing refused refusal timeout crashed broken bad not non "
     "unsolved unresolved penalty regret distance wer cer perplexity leak leaks leaked leakage "
     "harm harms harmful harmfulness risk risks risky violation violations violated toxic toxicity "
-    "unsafe hallucination hallucinations hallucinated".split()
+    "unsafe hallucination hallucinations hallucinated fabricate fabricates fabricated fabrication "
+    "fabrications".split()
 )
 # What comes last in a name of these words is a verdict all the same: `refusal_correct`.
 VERDICTS = frozenset("correct pass passed solved resolved accuracy".split())
@@ -266,6 +267,7 @@ OF_A_STEP = frozenset(
 ENDS_OF_SCORES = frozenset("correct passed success solved resolved reward score accuracy".split())
 COUNTS = frozenset("n num number count".split())
 PASSES = ENDS_OF_SCORES | frozenset("pass passes successes".split())
+RATES = frozenset("rate rates ratio share".split())
 SHOWN = "task prompt messages output key score repeat model agent benchmark".split()
 
 
@@ -802,13 +804,24 @@ def is_key_name(name: str) -> bool:
 
 
 def possible_scores(table: Table) -> list[str]:
-    """Columns that have only two scores, but those whose names say that more of it is worse."""
+    """Columns that have only two scores, but those whose names say that more of it is worse.
+
+    One that is not named like a score is none if many rows lack it, or if it is a rate.
+    """
     return [
         ".".join(path)
         for path in paths(table)
         if not (is_count_of_passes(path[-1]) or is_inverse(path))
-        if set(map(score_of, values_of(table, path))) == {0.0, 1.0}
+        if set(map(score_of, values := values_of(table, path))) == {0.0, 1.0}
+        if _is_of_passes(path) or (
+            _last_word(path[-1]) not in RATES and len(values) >= MOSTLY * len(table)
+        )
     ]
+
+
+def _is_of_passes(path: Column) -> bool:
+    """Whether a word of a name is one for passes or scores, as of `pass_rate`."""
+    return not PASSES.isdisjoint(plain(path[-1]).split("_"))
 
 
 def is_numbering(
