@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import pipeline
 from pipeline.artifact import Artifact, Kind
-from pipeline.errors import InputError
+from pipeline.errors import InputError, UsageError
 from pipeline.ingest import discover
 from pipeline.ingest.formats import Line, Reject, Row, Setting, own_table
 from pipeline.ingest.formats.table_columns import described, recognise, score_of
@@ -567,13 +567,11 @@ def test_grades_of_simple_qa(tmp_path: Path, grades: str, chosen: dict[str, str]
 def test_words_that_are_no_scores(tmp_path: Path) -> None:
     """They are named where a user chose their column, and stay fields of the rows."""
     rows = [{"id": f"q{n}", "output": "x", "level": f"L{n % 7}"} for n in range(14)]
+    rows.append({"id": "q14", "output": "x", "level": 1})
     write_lines(tmp_path / "run.jsonl", rows)
     (artifact,) = discover.artifacts((tmp_path,), table_fields={"score": "level"})
     (reading,) = own_table.readings([artifact])
-    assert (
-        "score = level (no number, true and false, or pass and fail; "
-        "no scores: L0, L1, L2, L3, L4 and 2 more)"
-    ) in reading
+    assert "score = level (number; no scores: L0, L1, L2, L3, L4 and 2 more)" in reading
     some = [{"id": n, "output": "x", "correct": "N/A" if n == 2 else n > 3} for n in range(6)]
     assert "score = correct (boolean; no scores: N/A)" in described(recognise(some, {}), [], some)
     words = [{"id": place, "status": word} for place, word in enumerate(["pass", "fail", "late"])]
@@ -1620,6 +1618,79 @@ def test_what_only_some_rows_have_is_not_proposed_as_the_score(tmp_path: Path) -
     with pytest.raises(InputError) as refusal:
         discover.artifacts((tmp_path,))
     assert "score=" not in str(refusal.value.hint)
+
+
+LABELS = ("supported", "invented", "off topic", "supported", None)
+
+
+def labelled(n: int) -> dict[str, Any]:
+    label = LABELS[(n + n // len(LABELS)) % len(LABELS)]
+    return {"id": n % 6, "prompt": f"p{n % 6}", "answer_label": label}
+
+
+def test_the_word_that_passes_is_chosen(tmp_path: Path) -> None:
+    """Other words fail, nothing is unscored, and the word stays a field of the row."""
+    rows = [labelled(n) for n in range(30)]
+    write_lines(tmp_path / "x.jsonl", rows)
+    read_rows = attempts(tmp_path, score="answer_label", **{"pass": "supported"})
+    expected = {"supported": 1.0, "invented": 0.0, "off topic": 0.0, None: None}
+    assert [row["reward"] for row in read_rows] == [expected[row["answer_label"]] for row in rows]
+    assert [row.get("answer_label") for row in read_rows] == [row["answer_label"] for row in rows]
+    description = "score = answer_label is supported (boolean)"
+    (artifact,) = discover.artifacts(
+        (tmp_path,), table_fields={"score": "answer_label", "pass": "supported"}
+    )
+    assert description in next(iter(own_table.readings([artifact])))
+
+
+def test_the_word_that_passes_in_documents_of_one_attempt(tmp_path: Path) -> None:
+    """A word may have a dot, as a version has."""
+    for n in range(12):
+        label = "v1.2" if n % 3 else "v1.1"
+        row = {"task_id": f"t{n}", "prompt": f"p{n}", "judge": {"label": label}}
+        (tmp_path / f"{n}.json").write_text(json.dumps(row))
+    chosen = {"score": "judge.label", "pass": "v1.2"}
+    artifacts = discover.artifacts((tmp_path,), table_fields=chosen)
+    rewards = [
+        entry.value["reward"]
+        for artifact in artifacts
+        for entry in own_table.read(artifact)
+        if isinstance(entry, Row)
+    ]
+    assert Counter(rewards) == {1.0: 8, 0.0: 4}
+
+
+@pytest.mark.parametrize("chosen", [{}, {"pass": "suported"}], ids=["no pass", "no such word"])
+def test_a_chosen_score_without_any_is_refused(tmp_path: Path, chosen: dict[str, str]) -> None:
+    """The message has the words of the column, and how to name one."""
+    write_lines(tmp_path / "x.jsonl", [labelled(n) for n in range(30)])
+    with pytest.raises(InputError) as refusal:
+        discover.artifacts((tmp_path,), table_fields={"score": "answer_label", **chosen})
+    assert "answer_label, which has invented, off topic, supported" in str(refusal.value)
+    assert str(refusal.value.hint).endswith("--field score=answer_label --field pass=WORD")
+
+
+def test_a_word_that_passes_needs_its_column(tmp_path: Path) -> None:
+    """Without one the call is wrong."""
+    write_lines(tmp_path / "x.jsonl", [labelled(n) for n in range(30)])
+    with pytest.raises(UsageError, match="no column has this word"):
+        discover.artifacts((tmp_path,), table_fields={"pass": "supported"})
+
+
+def test_a_column_of_words_that_judge_is_proposed(tmp_path: Path) -> None:
+    """What is the same in all rows of a task, or has the words of an answer, judges nothing."""
+    rows = [labelled(n) | {"answer_label": LABELS[(n + n // 6) % 3]} for n in range(40)]
+    rows = [row | {"topic_label": f"topic {row['id'] % 3}"} for row in rows]
+    write_lines(tmp_path / "x.jsonl", rows)
+    with pytest.raises(InputError) as refusal:
+        discover.artifacts((tmp_path,))
+    hint = "--field score=answer_label --field pass=WORD, one of invented, off topic, supported"
+    assert str(refusal.value.hint).endswith(hint)
+    answers = [{**row, "guess": LABELS[(row["id"] + 1) % 3]} for row in rows]
+    write_lines(tmp_path / "x.jsonl", answers)
+    with pytest.raises(InputError) as refusal:
+        discover.artifacts((tmp_path,))
+    assert "pass=WORD" not in str(refusal.value.hint)
 
 
 @pytest.mark.parametrize("name", ["__expected", "goldLabel", "correct_answer", "expected_passed"])

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ..run import Analysis
 
 LARGEST_LINE_LIMIT = 1 << 30
-FIELD_NAMES = "task prompt output messages score model agent repeat key group answer".split()
+FIELD_NAMES = "task prompt output messages score pass model agent repeat key group answer".split()
 MOST_JOBS = 256
 MOST_SECONDS = 86400
 # The marks of the bar of tasks, from always to missing.
@@ -118,7 +118,8 @@ def _fields(
     metavar="ROLE=COLUMN",
     multiple=True,
     help="The column of a table, or the field of a row, that is the task, prompt, output, "
-    "messages, score, model, agent, repeat, key, group or answer. May be repeated.",
+    "messages, score, model, agent, repeat, key, group or answer; pass=WORD is the word of the "
+    "score that passes. May be repeated.",
 )
 @click.option("--benchmark", metavar="NAME", help="Name of the benchmark that all runs belong to.")
 @click.option(
@@ -221,6 +222,7 @@ def analyze(
       blade analyze results/ --profile blade.toml
       blade analyze a_rollouts.jsonl b_rollouts.jsonl.gz --out compared
       blade analyze my_results.csv --field score=is_right
+      blade analyze my_results.csv --field score=label --field pass=supported
       blade analyze --run base=runs/1 --run candidate=runs/2 --benchmark evalplus
     """
     echo = partial(click.echo, err=True)

@@ -22,7 +22,7 @@ FIELDS = ("task_id", "reward", "answer", "group")
 # What a user calls the first two, as the columns of a table are called.
 SYNONYMS = {"task": "task_id", "score": "reward"}
 # Columns of a table of one's own; other formats record these in one place.
-COLUMNS = ("prompt", "output", "messages", "model", "agent", "repeat", "key")
+COLUMNS = ("prompt", "output", "messages", "pass", "model", "agent", "repeat", "key")
 SAMPLED_ROWS = 2000
 MOST_LISTED = 40
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from ...artifact import Artifact, Kind, ListedFile
-from ...errors import InputError
+from ...errors import InputError, UsageError
 from . import (
     Claim,
     Claims,
@@ -56,6 +56,7 @@ from .table_columns import (
     Columns,
     Dispute,
     are_words,
+    chosen_pass,
     columns_of_runs,
     counts_from_start,
     described,
@@ -77,6 +78,7 @@ from .table_columns import (
     paths,
     plain,
     possible_scores,
+    possible_verdicts,
     question,
     recognise,
     repeat_of,
@@ -139,6 +141,7 @@ NAMES_OF_ANYTHING = frozenset("id uid uuid idx index name title".split())
 # Columns that an error lists of the table it is about, and of others beside it.
 MOST_LISTED, FEW_LISTED = 20, 8
 MOST_KINDS = 4
+LONGEST_WORD = 60
 # Columns beside the output that hold its answer alone.
 ANSWERS = "extracted_answer predicted_answer parsed_answer final_answer prediction pred".split()
 # Those that are read as an answer under their own name.
@@ -195,6 +198,9 @@ def claims(
     Documents that are one attempt each are one table. Copies are read only if they are `wanted`.
     """
     _states.cache_clear()
+    if "pass" in chosen and "score" not in chosen:
+        message = f"--field pass={chosen['pass']}: no column has this word."
+        raise UsageError(message, hint="Name the column with words too: --field score=COLUMN.")
     tables, documents = _groups(files, chosen)
     own: dict[ListedFile, Columns] = {}
     claimed: dict[ListedFile, Claim] = {}
@@ -248,9 +254,21 @@ class Group:
         disputes = (dispute(rows, score) for score, rows in rows_of.items())
         return None if "score" in dict(self.fields) else next(filter(None, disputes), None)
 
+    def has_scores(self) -> bool:
+        """Whether a chosen column has any score, or any word that was chosen as the pass."""
+        fields = dict(self.fields)
+        needed = {1.0} if "pass" in fields else None
+        return "score" not in fields or any(
+            score is not None and (needed is None or score in needed)
+            for file, columns in self.columns.items()
+            for rows in (self.rows[file], (row for _, row in _placed(file.path, fields[ROWS])))
+            for row in rows
+            for score in [score_of(get(with_computed(row, columns), *columns["score"]))]
+        )
+
     def scored(self, *, is_named: bool) -> set[frozenset[str]]:
         """The names of columns of those that are evaluations."""
-        if self.dispute():
+        if self.dispute() or not self.has_scores():
             return set()
         return {
             _names(self.rows[file])
@@ -297,7 +315,9 @@ def _known(chosen: Mapping[str, str], table: Sequence[Object]) -> dict[str, str]
     Rows may be further down in a document: they are those that have the chosen score.
     """
     known = {
-        role: name for role, name in chosen.items() if role == "score" or _has_column(table, name)
+        role: name
+        for role, name in chosen.items()
+        if role in ("score", "pass") or _has_column(table, name)
     }
     return {**known, ROWS: chosen["score"]} if "score" in chosen else known
 
@@ -363,7 +383,10 @@ class Attempts:
 
     def claims(self) -> Claims:
         """The documents by the folders of their runs."""
-        fields = tuple(sorted((role, ".".join(path)) for role, path in self.columns.items()))
+        written = {role: ".".join(path) for role, path in self.columns.items()}
+        if "verdict" in written:
+            written |= {"score": written.pop("verdict"), "pass": chosen_pass(self.columns)}
+        fields = tuple(sorted(written.items()))
         if of_runs := self._columns_of_runs():
             fields += ((RUNS, "\n".join(map(".".join, of_runs))),)
         scores = {file: get(row, *self.columns["score"]) for file, row in self.rows.items()}
@@ -468,6 +491,8 @@ def _attempts_alone(group: Group, *, is_named: bool) -> Iterator[Attempts]:
     table = list(rows.values())
     columns = next(iter(group.columns.values()))
     if len(rows) < FEWEST_DOCUMENTS or "score" not in columns or group.dispute():
+        return
+    if not group.has_scores():
         return
     scores = set(scores_of_values(values_of(table, columns["score"])))
     if not scores or not (is_named or _is_evaluation(table, columns)):
@@ -830,16 +855,29 @@ def refused(files: Files, chosen: Mapping[str, str]) -> InputError:
     def rank(file: ListedFile) -> tuple[bool, bool, int]:
         return not scores_of_file[file], len(tables[file]) < 2, -_state(file.path)[0]
 
-    file = min(files, key=rank)
+    unscored_by = {file: words for file in files if (words := _unscored_words(file, chosen))}
+    file = min(unscored_by or files, key=rank)
     table, scores = tables[file], scores_of_file[file]
+    verdicts = [] if scores else possible_verdicts(table)
     # Any column that is true and false may be the score, where no column is named like one.
     named = scores or [name for name in possible_scores(table) if not is_key_name(name)]
     example = (
         f", for example: --field score={named[0]}" if named else " with --field, if it has one"
     )
     hint = f"Name the column with the score (numbers, true and false, pass and fail){example}"
+    if verdicts:
+        column, words = verdicts[0]
+        hint = (
+            "Name the column with the score, and if it has words the one that passes, for example: "
+            f"--field score={column} --field pass=WORD, one of {', '.join(words)}"
+        )
     if unknown := unknown_columns(files, chosen):
         reason = f"no column named {', '.join(unknown)}"
+    elif unscored_by:
+        column, word = chosen["score"], chosen.get("pass")
+        why = f"no {word}" if word else "no number, true and false, or pass and fail"
+        reason = f"{why} in the column {column}, which has {', '.join(unscored_by[file])}"
+        hint = f"Name the word that passes: --field score={column} --field pass=WORD"
     elif disputed := _disputed(files, chosen):
         reason = disputed.reason
         hint = (
@@ -866,6 +904,20 @@ def refused(files: Files, chosen: Mapping[str, str]) -> InputError:
         shown = ", ".join(columns[:FEW_LISTED]) + ", ..." * (len(columns) > FEW_LISTED)
         message += f"\n       {others[0]}{more}: {shown}"
     return InputError(message, hint=hint)
+
+
+def _unscored_words(file: ListedFile, chosen: Mapping[str, str]) -> list[str]:
+    """The values of a chosen column of which none is a score, or the word chosen as the pass."""
+    if "score" not in chosen:
+        return []
+    columns = roles_of([], {role: chosen[role] for role in ("score", "pass") if role in chosen})
+    table = sample(file.path, score=chosen["score"])
+    scores = (score_of(get(with_computed(row, columns), *columns["score"])) for row in table)
+    is_scored = any(scores) if "pass" in chosen else any(score is not None for score in scores)
+    values = values_of(table, columns.get("verdict", columns["score"]))
+    words = sorted({" ".join(as_json(value).strip('"').split())[:LONGEST_WORD] for value in values})
+    more = [f"{len(words) - MOST_LISTED} more"] if len(words) > MOST_LISTED else []
+    return [] if is_scored else [*words[:MOST_LISTED], *more]
 
 
 def _listing(table: Sequence[Object]) -> str:
@@ -941,8 +993,8 @@ def unknown_columns(files: Iterable[ListedFile], chosen: Mapping[str, str]) -> l
     tables = [sample(file.path, score=score) for file in files] if chosen else []
     return [
         f"`{name}`"
-        for name in chosen.values()
-        if not any(_has_column(table, name) for table in tables)
+        for role, name in chosen.items()
+        if role != "pass" and not any(_has_column(table, name) for table in tables)
     ]
 
 

@@ -55,6 +55,12 @@ GRADES = {
     **{"CORRECT": True, "INCORRECT": False, "NOT_ATTEMPTED": False},
 }
 MOST_WORDS = 5
+# A column of words that judge, one of which was chosen as the pass: its score is computed.
+IS = " is "
+MOST_VERDICTS = 12
+OF_VERDICTS = frozenset(
+    "label verdict outcome bucket judgment judgement grade result assessment decision".split()
+)
 # Rows that are lost leave some models without equal tasks.
 MOSTLY, NEARLY = 0.8, 0.99
 # Fewer tasks may have equal numbers by chance.
@@ -299,6 +305,11 @@ def recognise(table: Table, chosen: Mapping[str, str]) -> Columns:
 def roles_of(table: Table, chosen: Mapping[str, str]) -> Columns:
     """The column of each role; whether one numbers repeats is seen only in all rows of a run."""
     columns = {role: tuple(written.split(".")) for role, written in chosen.items()}
+    if columns.pop("pass", None):
+        columns |= {
+            "verdict": columns["score"],
+            "score": (f"{chosen['score']}{IS}{chosen['pass']}",),
+        }
     by_name: dict[str, list[Column]] = {}
     for path in paths(table):
         by_name.setdefault(plain(path[-1]), []).append(path)
@@ -626,11 +637,26 @@ def is_task_name(path: Column) -> bool:
     return name in NAMES_OF["task"] or (name.endswith("_id") and name not in NOT_TASKS)
 
 
+def is_same_word(value: Any, word: str) -> bool:
+    """Whether a value is this word; `true` and numbers are as JSON has them."""
+    written = value if isinstance(value, str) else as_json(value)
+    return written.strip().casefold() == word.strip().casefold()
+
+
 def _is_name(value: Any) -> bool:
     return _is_word(value) and bool(re.fullmatch(r"\S+", value))
 
 
+def chosen_pass(columns: Columns) -> str:
+    """The word of the column of verdicts that passes."""
+    return ".".join(columns["score"]).removeprefix(f"{'.'.join(columns['verdict'])}{IS}")
+
+
 def with_computed(row: Object, columns: Columns) -> Object:
+    if "verdict" in columns:
+        value = get(row, *columns["verdict"])
+        is_pass = None if value in (None, "") else is_same_word(value, chosen_pass(columns))
+        return {**row, ".".join(columns["score"]): is_pass}
     if columns.get("score") != (OF_GRADER,):
         return row
     return {**row, OF_GRADER: GRADES.get(text(row, "grade") or "")}
@@ -813,10 +839,43 @@ def possible_scores(table: Table) -> list[str]:
         for path in paths(table)
         if not (is_count_of_passes(path[-1]) or is_inverse(path))
         if set(map(score_of, values := values_of(table, path))) == {0.0, 1.0}
-        if _is_of_passes(path) or (
-            _last_word(path[-1]) not in RATES and len(values) >= MOSTLY * len(table)
-        )
+        if _is_of_passes(path)
+        or (_last_word(path[-1]) not in RATES and len(values) >= MOSTLY * len(table))
     ]
+
+
+def _words_of(table: Table, path: Column) -> list[str]:
+    """The different words of a column; none if it also has something else, or many of them."""
+    values = values_of(table, path)
+    words = sorted({value for value in values if _is_word(value) and len(value) <= LONGEST_VALUE})
+    are_all = all(value in words for value in values)
+    return words if are_all and len(words) <= MOST_VERDICTS else []
+
+
+def possible_verdicts(table: Table) -> list[tuple[str, list[str]]]:
+    """Columns of a few words that most rows have and that judge by their names or their words.
+
+    Words for passes and failures come first. What has words of another column, as those of a
+    prediction, or is the same in all rows of a task is expected.
+    """
+    columns = roles_of(table, {})
+    of_task = [columns[role] for role in ("task", "prompt") if role in columns][:1]
+    known = {path: words for path in paths(table) if len(words := _words_of(table, path)) > 1}
+    judging: list[tuple[str, list[str]]] = []
+    naming: list[tuple[str, list[str]]] = []
+    for path, words in known.items():
+        name = set(plain(path[-1]).split("_"))
+        is_shared = any(not set(words).isdisjoint(known[other]) for other in known if other != path)
+        n_tasks = n_distinct(table, of_task)
+        is_expected = n_tasks < len(table) and n_tasks == n_distinct(table, [*of_task, path])
+        is_filled = len(values_of(table, path)) >= MOSTLY * len(table)
+        if is_shared or is_expected or not is_filled or name & (OF_KEYS - OF_VERDICTS):
+            continue
+        if any(set(plain(word).split("_")) & JUDGING for word in words):
+            judging.append((".".join(path), words))
+        elif name & OF_VERDICTS:
+            naming.append((".".join(path), words))
+    return judging + naming
 
 
 def _is_of_passes(path: Column) -> bool:
