@@ -281,6 +281,21 @@ def test_uneven_values_are_fields(tmp_path: Path) -> None:
     assert set(runs_of(tmp_path)) == {"sums", "facts"}
 
 
+@pytest.mark.parametrize(("n_again", "n_runs"), [(1, 2), (4, 1)])
+def test_a_row_that_was_written_again_leaves_conditions(
+    tmp_path: Path, n_again: int, n_runs: int
+) -> None:
+    """A column distinguishes runs if nearly every task has as many rows of each value."""
+    rows = [
+        {"id": f"t{place}", "prompt": f"{place}?", "correct": place % 3 > 0, "search": search}
+        for place in range(40)
+        for search in ("web", "wiki")
+    ]
+    again = [{**row, "correct": None} for row in rows[:: 2 * 3][:n_again]]
+    write_lines(tmp_path / "all.jsonl", rows + again)
+    assert len(runs_of(tmp_path)) == n_runs
+
+
 def test_sets_of_settings_are_runs(tmp_path: Path) -> None:
     """An object of settings says how attempts at the same tasks were made, each alike or not."""
     configs = [

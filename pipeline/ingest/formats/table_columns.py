@@ -65,6 +65,8 @@ OF_VERDICTS = frozenset(
 MOSTLY, NEARLY = 0.8, 0.99
 # Fewer tasks may have equal numbers by chance.
 LEAST_CROSSED = 5
+# Rows that were written again leave a few of the first tasks uneven.
+COMPARED_TASKS, NEARLY_ALL_TASKS = 100, 0.95
 # Names of single rows are no benchmarks.
 LEAST_OF_BENCHMARK = 3
 MOST_VALUES = 20
@@ -673,9 +675,7 @@ def columns_of_runs(
     says of attempts at the same tasks are conditions, too.
     """
     settings: dict[str, ObjectOfSettings] = {}
-    # Of each value how many rows of a model have it, and the sum of the hashes of their tasks:
-    # equal for all values only if they are of the same tasks. Whole tables would fill the memory.
-    sums: dict[Column, dict[int, dict[str, list[int]]]] = {}
+    sums: dict[Column, dict[int, dict[str, RowsOfValue]]] = {}
     dropped: set[Column] = set()
     first_tasks: dict[int, set[int]] = {}
     benchmarks: dict[Column, Counter[str | None]] = {}
@@ -690,7 +690,7 @@ def columns_of_runs(
         model = hash((table, _values_at(row, columns, ("benchmark", "model", "agent"))))
         task = hash((model, _values_at(row, columns, (what,))))
         tasks = first_tasks.setdefault(model, set())
-        if len(tasks) < LEAST_CROSSED:
+        if len(tasks) < COMPARED_TASKS:
             tasks.add(task)
         dropped.update(columns.values())
         for name, value in row.items():
@@ -706,9 +706,7 @@ def columns_of_runs(
             if not is_word or (value not in values and len(values) == MOST_VALUES):
                 dropped.add(path)
                 continue
-            known = values.setdefault(value, [0, 0])
-            known[0] += 1
-            known[1] += task
+            values.setdefault(value, RowsOfValue()).add(task, tasks)
     of_benchmarks = [
         path
         for path, counts in benchmarks.items()
@@ -719,7 +717,7 @@ def columns_of_runs(
         for path, models in sums.items()
         if path not in dropped
         # An attempt that broke down may lack the object that has it.
-        if sum(known[0] for values in models.values() for known in values.values())
+        if sum(known.n for values in models.values() for known in values.values())
         >= NEARLY * sum(n_rows[table] for table in tables_of[path])
         if _is_condition(models, first_tasks)
     ]
@@ -760,6 +758,25 @@ def _cells(row: Mapping[str, Any]) -> Iterator[tuple[Column, Any]]:
 
 
 @dataclass
+class RowsOfValue:
+    """How many rows of a model have a value, the sum of the hashes of their tasks, and some tasks.
+
+    The sum is equal for all values only if they are of the same tasks. Whole tables would fill the
+    memory.
+    """
+
+    n: int = 0
+    sum_of_tasks: int = 0
+    of_task: Counter[int] = field(default_factory=Counter)
+
+    def add(self, task: int, compared: Collection[int]) -> None:
+        self.n += 1
+        self.sum_of_tasks += task
+        if task in compared:
+            self.of_task[task] += 1
+
+
+@dataclass
 class ObjectOfSettings:
     """An object that says how attempts were made: its values, and the tasks of each set of them."""
 
@@ -797,19 +814,28 @@ def _values_at(row: Mapping[str, Any], columns: Columns, roles: Sequence[str]) -
 
 
 def _is_condition(
-    models: Mapping[int, Mapping[str, list[int]]], tasks: Mapping[int, Collection[int]]
+    models: Mapping[int, Mapping[str, RowsOfValue]], tasks: Mapping[int, Collection[int]]
 ) -> bool:
     """Whether nearly all rows of models with several values are of models with equal tasks."""
     n_crossed, n_rows, n_tasks = 0, 0, 0
     for model, values in models.items():
         if len(values) > 1:
-            n_of_model = sum(n_of_value for n_of_value, _ in values.values())
+            n_of_model = sum(rows.n for rows in values.values())
             n_rows += n_of_model
-            # Each value has every task so many times, one perhaps twice as often as another.
-            if len({Fraction(sum_of_tasks, n) for n, sum_of_tasks in values.values()}) == 1:
+            if _is_crossed(list(values.values()), tasks[model]):
                 n_crossed += n_of_model
                 n_tasks += len(tasks[model])
     return n_tasks >= LEAST_CROSSED and n_crossed >= MOSTLY * n_rows
+
+
+def _is_crossed(values: Sequence[RowsOfValue], tasks: Collection[int]) -> bool:
+    """Whether each value has every task so many times, one perhaps twice as often as another.
+
+    Or nearly every task has as many rows of each value.
+    """
+    n_even = sum(len({rows.of_task[task] for rows in values}) == 1 for task in tasks)
+    is_even = n_even >= NEARLY_ALL_TASKS * len(tasks)
+    return is_even or len({Fraction(rows.sum_of_tasks, rows.n) for rows in values}) == 1
 
 
 def _question(row: Mapping[str, Any], columns: Columns) -> Any:
