@@ -314,6 +314,28 @@ def test_sets_of_settings_are_runs(tmp_path: Path) -> None:
     assert counts == {"m web rerank": 12, "m web": 12, "m wiki rerank": 12, "m wiki": 4}
 
 
+def test_short_texts_and_switches_beside_rows_are_settings(tmp_path: Path) -> None:
+    """What is null is absent; counts, measures, times and places say nothing of how rows were made.
+
+    A document that is one attempt has fields instead.
+    """
+    rows = rows_of(lambda place, verdict: {"prompt": f"{place}?", "output": "x", "ok": verdict})
+    about = {"adapter": "tuned", "judge": "gpt-4o-2024-08-06", "greedy": True, "lora": None}
+    others = {
+        "accuracy": 0.5,
+        "n": 12,
+        "date": "2026-01-02",
+        "started": "20260102T10",
+        "passed": True,
+    }
+    document = {"model": "m", **about, **others, "log_path": "a.txt", "records": rows}
+    (tmp_path / "tuned.json").write_text(json.dumps(document))
+    (artifact,) = discover.artifacts((tmp_path,))
+    settings = {one.name: one.value for one in own_table.read(artifact) if isinstance(one, Setting)}
+    del settings["read_as"]
+    assert settings == {"adapter": "tuned", "judge": "gpt-4o-2024-08-06", "greedy": "true"}
+
+
 def test_settings_of_tasks_are_fields(tmp_path: Path) -> None:
     """Settings that go with the task distinguish no runs."""
     rows = [

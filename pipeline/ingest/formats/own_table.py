@@ -90,11 +90,14 @@ from .table_columns import (
     with_computed,
 )
 from .table_rows import (
+    OF_RUNS,
     SAMPLED_ROWS,
     Entry,
     ending,
     entries,
     has_verdicts,
+    is_list,
+    listed_name,
     lists_of_rows,
     rows_below,
     sample,
@@ -114,6 +117,14 @@ OF_GYM = re.compile(rb'"(responses_create_params|agent_ref|ng_trajectory|_ng_\w+
 RESPONSE_OF_GYM = frozenset({"output", "object"})
 # Objects of a document that say how its rows were made.
 SETTINGS = re.compile(rb'"(config|settings|parameters|params|args|options)"\s*:\s*\{')
+OBJECTS_OF_SETTINGS = frozenset("config settings parameters params args options".split())
+# Words in the names of texts beside rows that say when and where they were written, or how it went.
+NOT_SETTINGS = frozenset(
+    "id uuid sha hash date time timestamp at path file dir folder output status error message note "
+    "notes description summary".split()
+)
+DATE = re.compile(r"\d{4}[-/.]?\d\d[-/.]?\d\d")
+LONGEST_SETTING = 60
 OWN_SETTINGS = frozenset({"pass_threshold", "write_tools", "read_as", "notes"})
 STEPS = "has rows that are steps of one attempt"
 OF_STEPS = re.compile(rb'"(step|turn)[ _-]?(num|number|no|idx|index|id)?"\s*:', re.IGNORECASE)
@@ -1158,18 +1169,35 @@ def read(artifact: Artifact) -> Readings:
 
 
 def _settings(path: Path) -> Iterator[Setting]:
-    """What a document says before its rows of how they were made."""
-    is_document = ending(path) == "json" and not starts_list(path)
-    begun = SETTINGS.search(head(path)) if is_document else None
-    if begun is None:
+    """What a document says of how its rows were made: in an object, or beside a list of them."""
+    begun = head(path)
+    if ending(path) != "json" or is_list(begun):
+        return
+    listed = listed_name(begun)
+    if listed is None and (starts_list(path) or not SETTINGS.search(begun)):
         return
     with suppress(OSError, ValueError, EOFError):  # reading its rows makes the reject
-        name = begun[1].decode()
-        values = (value for key, value in packed.fields(path, "") if key == name)
-        # What has a meaning of ours is not a stranger's to set.
-        for key, value in recorded(next(values, None)):
-            if key not in OWN_SETTINGS and not key.startswith(("log_", "task_args.")):
-                yield Setting(key, value)
+        for key, value in packed.fields(path, listed or ""):
+            if key == listed:
+                return
+            if key in OBJECTS_OF_SETTINGS and isinstance(value, dict):
+                settings = value
+            else:
+                settings = {key: value} if listed and _is_setting(key, value) else {}
+            for name, written in recorded(settings):
+                # What has a meaning of ours is not a stranger's to set.
+                if name not in OWN_SETTINGS and not name.startswith(("log_", "task_args.")):
+                    yield Setting(name, written)
+
+
+def _is_setting(name: str, value: Any) -> bool:
+    """Whether a value beside rows may be a setting: a switch, or a short text that is no date."""
+    is_text = isinstance(value, str) and score_of(value) is None and not DATE.match(value)
+    is_short = is_text and len(value) <= LONGEST_SETTING and "\n" not in value
+    if plain(name) in OF_RUNS or is_score_name((name,)) or ends_like_score(name):
+        return False
+    is_other = not NOT_SETTINGS.isdisjoint(plain(name).split("_"))
+    return (isinstance(value, bool) or is_short) and not is_other
 
 
 def _attempt(row: Object, table: TableColumns, place: int) -> Row:

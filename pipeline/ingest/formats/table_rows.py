@@ -190,14 +190,14 @@ def ending(path: Path) -> str:
 
 def starts_list(path: Path) -> bool:
     begun = head(path)
-    return _is_list(begun) or _listed_name(begun) is not None or bool(OF_COLUMNS.search(begun))
+    return is_list(begun) or listed_name(begun) is not None or bool(OF_COLUMNS.search(begun))
 
 
-def _is_list(begun: bytes) -> bool:
+def is_list(begun: bytes) -> bool:
     return begun.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"["
 
 
-def _listed_name(begun: bytes) -> str | None:
+def listed_name(begun: bytes) -> str | None:
     names = (name for name in LISTS if re.search(rb'"%s"\s*:\s*\[\s*\{' % name.encode(), begun))
     return next(names, None)
 
@@ -205,13 +205,13 @@ def _listed_name(begun: bytes) -> str | None:
 def _of_json(path: Path, score: Column) -> Iterator[Entry]:
     """The rows of a list, which is read one by one, or of another document."""
     begun = head(path)
-    listed = _listed_name(begun)
+    listed = listed_name(begun)
     elements: Iterator[Any]
     if score and not values_of(sample(path), score) and (below := rows_below(path, score)):
         elements = iter(below[0])
     elif OF_COLUMNS.search(begun):
         elements = _of_columns(path)
-    elif _is_list(begun):
+    elif is_list(begun):
         elements = packed.elements(path)
     elif listed and (first := next(_of_list(path, listed), None)) and not _attempts_below(first):
         elements = _of_list(path, listed)
@@ -234,7 +234,7 @@ def _of_list(path: Path, listed: str) -> Iterator[Any]:
 def _document(path: Path) -> Object:
     if path.stat().st_size > packed.MOST_BYTES:
         raise ValueError(f"one object of more than {packed.MOST_BYTES >> 20} MB")
-    if _is_list(head(path)):
+    if is_list(head(path)):
         return {LISTS[0]: list(packed.elements(path))}
     return dict(packed.fields(path, ""))
 
