@@ -68,8 +68,13 @@ never as (
         benchmark,
         'never' as kind,
         sum(tried.n_attempts) filter (where is_never) as n_failures,
-        any_value(totals.n_failures_observed) as n_failures_observed,
         sum(n_ungraded) filter (where is_never) as n_attempts,
+        -- Where all of these are graded, graded failures count.
+        if(
+            sum(n_ungraded) filter (where is_never) > 0,
+            any_value(totals.n_failures_observed),
+            any_value(totals.n_graded_failures)
+        ) as n_failures_observed,
         count(*) filter (where is_never) as n_tasks,
         count(*) filter (where is_repeated) as n_all_tasks,
         count(*) > count(*) filter (where is_repeated) as is_of_some,
@@ -101,6 +106,7 @@ never as (
         select
             benchmark,
             count(*) filter (where coalesce(not is_pass, not is_scored)) as n_failures_observed,
+            count(*) filter (where not is_pass) as n_graded_failures,
             count(*) filter (where is_pass) / nullif(count(is_pass), 0) as pass_rate
         from staging.attempts
         inner join staging.run_benchmarks using (run_id)
