@@ -76,7 +76,8 @@ class ListedFile:
 class Artifact:
     """A discovered file. `name` is its path below the inputs' common parent, with `/`.
 
-    `places` are the informative names of its parent folders, `package` is its BLADE package,
+    `places` are the informative names of its parent folders, `home` of a table of one's own is that
+    of the inputs' common parent or of the folder above it, `package` is its BLADE package,
     `skipped` is why it is not opened, `format` is the module of ingest/formats that reads it (None
     for NeMo Gym), `beside` are the files that it is read together with, `fields` are the columns of
     a table that the user chose, by role. Files of several evaluations that the user put into one
@@ -90,6 +91,7 @@ class Artifact:
     seed: int | None = None
     chunk: int | None = None
     places: tuple[str, ...] = ()
+    home: str | None = None
     package: str | None = None
     skipped: str | None = None
     format: str | None = None

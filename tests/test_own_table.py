@@ -296,6 +296,29 @@ def test_a_row_that_was_written_again_leaves_conditions(
     assert len(runs_of(tmp_path)) == n_runs
 
 
+@pytest.mark.parametrize(
+    ("folder", "models", "benchmark"),
+    [
+        ("capitals", ("alpha", "beta"), "capitals"),
+        ("outputs", ("alpha", "beta"), "results"),
+        ("capitals", ("alpha", "alpha"), "first"),
+    ],
+)
+def test_runs_of_different_models_are_of_the_benchmark_of_their_folder(
+    tmp_path: Path, folder: str, models: tuple[str, str], benchmark: str
+) -> None:
+    """Where nothing names it, the folder does, or the one above `results`."""
+    files = {
+        f"{name}.jsonl": [flat(place, place > 3) | {"model": model} for place in range(6)]
+        for name, model in zip(("first", "second"), models, strict=True)
+    }
+    results = analyzed(tmp_path / folder, files, needs=("runs",))
+    assert results.rows("select run_id, benchmark from runs order by 1") == [
+        ("first", benchmark),
+        ("second", benchmark),
+    ]
+
+
 def test_sets_of_settings_are_runs(tmp_path: Path) -> None:
     """An object of settings says how attempts at the same tasks were made, each alike or not."""
     configs = [

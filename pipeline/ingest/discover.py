@@ -484,6 +484,7 @@ def _name_runs(
                 seed=seed,
                 chunk=chunk,
                 places=tuple(_informative_folders(file.name, root)),
+                home=_home(file) if claim and claim.format == formats.OWN_TABLE else None,
                 package=None if claim else _package_name(file),
                 skipped=file.skipped or (claim.skipped if claim else None),
                 format=claim.format or None if claim else None,
@@ -611,6 +612,13 @@ def _root_name(kinds: list[tuple[ListedFile, Kind]]) -> str:
         if len(file.path.parents) > depth:
             return file.path.parents[depth].name
     return ""
+
+
+def _home(file: ListedFile) -> str:
+    """The name of the common parent of the inputs, or if it is generic of the folder above it."""
+    above = file.path.parents[file.name.count("/") :][:2]
+    names = [folder.name for folder in above if folder.name.lower() not in GENERIC_NAMES]
+    return next(filter(None, names), "results")
 
 
 def _package_name(file: ListedFile) -> str | None:

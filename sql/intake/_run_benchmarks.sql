@@ -248,6 +248,7 @@ folders as (
         from runs
         inner join raw.files using (run_name)
         inner join raw.places using (file_no)
+        where places.depth >= 0
         group by runs.group_id, places.depth, runs.n_names
         having
             count(distinct places.name) = 1
@@ -294,14 +295,48 @@ test_sets as (
     group by group_id, n_names
     having count(distinct value) = 1 and count(distinct run_name) = n_names
 ),
+-- Tables of one's own that are runs of different models are not named after one of these, but after
+-- their folder.
+homes as (
+    select
+        runs.group_id,
+        benchmark_name(min(places.name)) as name
+    from runs
+    inner join raw.files using (run_name)
+    inner join raw.places using (file_no)
+    where
+        places.depth < 0
+        and runs.n_names > 1
+        and runs.group_id in (
+            select compared.group_id
+            from runs as compared
+            inner join staging.recorded_keys as keys using (run_id)
+            inner join staging.records using (record_id)
+            where keys.role = 'rollout'
+            group by compared.group_id
+            having count(distinct records.model) > 1
+        )
+    group by runs.group_id, runs.n_names
+    having
+        count(distinct places.name) = 1
+        and count(distinct runs.run_name) = runs.n_names
+),
 wanted as (
     select distinct
         runs.group_id,
-        coalesce(runs.package, test_sets.name, words.name, folders.name, runs.first_name) as name
+        coalesce(
+            runs.package,
+            test_sets.name,
+            words.name,
+            folders.name,
+            homes.name,
+            runs.first_name
+        ) as name
     from runs
     left join test_sets using (group_id)
     left join words using (group_id)
     left join folders using (group_id)
+    left join homes using (group_id)
 ),
 -- What the names of a group's runs begin with, up to what names a part of a file, or to a whole word.
 shared_names as (

@@ -20,6 +20,7 @@ FILES = (
     "chunk int, is_pooled boolean, package varchar, format varchar, n_bytes bigint, "
     "n_lines bigint, n_blank bigint, sha256 varchar"
 )
+OF_HOME = -1
 MATCHES = "record_id bigint, task_index varchar, prompt_sha varchar"
 
 
@@ -113,4 +114,6 @@ def _write_files(
         )
     create_table(db, "raw.files", FILES, rows)
     places = [(no, *place) for no, artifact in numbered for place in enumerate(artifact.places)]
+    # Outside of all others, and used only where runs are of different models.
+    places += [(no, OF_HOME, artifact.home) for no, artifact in numbered if artifact.home]
     create_table(db, "raw.places", "file_no int, depth int, name varchar", places)
