@@ -338,12 +338,15 @@ def test_sets_of_settings_are_runs(tmp_path: Path) -> None:
 
 
 def test_short_texts_and_switches_beside_rows_are_settings(tmp_path: Path) -> None:
-    """What is null is absent; counts, measures, times and places say nothing of how rows were made.
-
-    A document that is one attempt has fields instead.
-    """
+    """What is null is not set; counts, measures, times and places do not say how rows were made."""
     rows = rows_of(lambda place, verdict: {"prompt": f"{place}?", "output": "x", "ok": verdict})
-    about = {"adapter": "tuned", "judge": "gpt-4o-2024-08-06", "greedy": True, "lora": None}
+    about = {
+        "adapter": "tuned",
+        "judge": "gpt-4o-2024-08-06",
+        "greedy": True,
+        "lora": None,
+        "top_p": 1,
+    }
     others = {
         "accuracy": 0.5,
         "n": 12,
@@ -356,7 +359,13 @@ def test_short_texts_and_switches_beside_rows_are_settings(tmp_path: Path) -> No
     (artifact,) = discover.artifacts((tmp_path,))
     settings = {one.name: one.value for one in own_table.read(artifact) if isinstance(one, Setting)}
     del settings["read_as"]
-    assert settings == {"adapter": "tuned", "judge": "gpt-4o-2024-08-06", "greedy": "true"}
+    assert settings == {
+        "adapter": "tuned",
+        "judge": "gpt-4o-2024-08-06",
+        "greedy": "true",
+        "lora": "not set",
+        "top_p": "1",
+    }
 
 
 def test_settings_of_tasks_are_fields(tmp_path: Path) -> None:

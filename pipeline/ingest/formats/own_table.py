@@ -46,6 +46,7 @@ from . import (
     without_empty,
 )
 from .chat import chat, listed_messages
+from .config import SETTING_NAMES
 from .gym import FORMAT_FIELDS
 from .table_columns import (
     GRADED,
@@ -125,6 +126,8 @@ NOT_SETTINGS = frozenset(
 )
 DATE = re.compile(r"\d{4}[-/.]?\d\d[-/.]?\d\d")
 LONGEST_SETTING = 60
+# What comparisons say of a key that is recorded without a value.
+NOT_SET = "not set"
 OWN_SETTINGS = frozenset({"pass_threshold", "write_tools", "read_as", "notes"})
 STEPS = "has rows that are steps of one attempt"
 OF_STEPS = re.compile(rb'"(step|turn)[ _-]?(num|number|no|idx|index|id)?"\s*:', re.IGNORECASE)
@@ -1183,7 +1186,8 @@ def _settings(path: Path) -> Iterator[Setting]:
             if key in OBJECTS_OF_SETTINGS and isinstance(value, dict):
                 settings = value
             else:
-                settings = {key: value} if listed and _is_setting(key, value) else {}
+                is_beside = listed is not None and _is_setting(key, value)
+                settings = {key: NOT_SET if value is None else value} if is_beside else {}
             for name, written in recorded(settings):
                 # What has a meaning of ours is not a stranger's to set.
                 if name not in OWN_SETTINGS and not name.startswith(("log_", "task_args.")):
@@ -1191,13 +1195,18 @@ def _settings(path: Path) -> Iterator[Setting]:
 
 
 def _is_setting(name: str, value: Any) -> bool:
-    """Whether a value beside rows may be a setting: a switch, or a short text that is no date."""
-    is_text = isinstance(value, str) and score_of(value) is None and not DATE.match(value)
-    is_short = is_text and len(value) <= LONGEST_SETTING and "\n" not in value
-    if plain(name) in OF_RUNS or is_score_name((name,)) or ends_like_score(name):
+    """Whether a value beside rows may be a setting: a switch, a short text, or nothing instead.
+
+    A number is one only by its name, as `temperature`; a date is none.
+    """
+    words = set(plain(name).split("_"))
+    if plain(name) in OF_RUNS or words & NOT_SETTINGS or is_score_name((name,)):
         return False
-    is_other = not NOT_SETTINGS.isdisjoint(plain(name).split("_"))
-    return (isinstance(value, bool) or is_short) and not is_other
+    if isinstance(value, str):
+        is_other = score_of(value) is not None or DATE.match(value) or "\n" in value
+        return 0 < len(value) <= LONGEST_SETTING and not is_other
+    is_known = isinstance(value, int | float) and plain(name) in SETTING_NAMES
+    return is_known or (isinstance(value, bool | None) and not ends_like_score(name))
 
 
 def _attempt(row: Object, table: TableColumns, place: int) -> Row:
