@@ -1742,7 +1742,7 @@ def test_a_chosen_score_without_any_is_refused(tmp_path: Path, chosen: dict[str,
 def test_a_word_that_passes_needs_its_column(tmp_path: Path) -> None:
     """Without one the call is wrong."""
     write_lines(tmp_path / "x.jsonl", [labelled(n) for n in range(30)])
-    with pytest.raises(UsageError, match="no column has this word"):
+    with pytest.raises(UsageError, match="its column is not named"):
         discover.artifacts((tmp_path,), table_fields={"pass": "supported"})
 
 

@@ -213,8 +213,8 @@ def claims(
     """
     _states.cache_clear()
     if "pass" in chosen and "score" not in chosen:
-        message = f"--field pass={chosen['pass']}: no column has this word."
-        raise UsageError(message, hint="Name the column with words too: --field score=COLUMN.")
+        message = f"--field pass={chosen['pass']}: its column is not named."
+        raise UsageError(message, hint="Name the column with this word, too: --field score=COLUMN")
     tables, documents = _groups(files, chosen)
     own: dict[ListedFile, Columns] = {}
     claimed: dict[ListedFile, Claim] = {}
