@@ -113,17 +113,17 @@ def test_an_answer_that_is_the_key_and_fails() -> Batch:
 
 @together
 def test_answers_that_have_the_key_among_their_words() -> Batch:
-    """Of four failures three name it, as all passes do; a long answer is cut around it."""
+    """Of four failures three name it, as all passes do: it comes first. A long answer is cut."""
     long = "It is not easy to be sure of what was meant by this. " * 3
     rows = [answered(task, f"It is Nile{task}.", f"nile{task}", 1.0) for task in range(20)]
     rows += [answered(n, f"{long}Perhaps Nile{n}. {long}", f"nile{n}", 0.0) for n in (20, 21, 22)]
     found = yield [*rows, answered(23, "the Amazon", "nile23", 0.0)]
     query = """
-        select n_failures, n_failures_observed, n_passes, n_passes_observed
+        select n_failures, n_failures_observed, n_passes, n_passes_observed, run_id, is_of_scores
         from findings
-        where kind = 'names_key'
+        where kind = 'names_key' and finding_no = 1
     """
-    assert found.rows(query) == [(3, 4, 20, 20)]
+    assert found.rows(query) == [(3, 4, 20, 20, None, True)]
     (note,) = notes(found)["20"]
     assert "Perhaps Nile20. It is" in note and note.endswith('", key "nile20"')
 

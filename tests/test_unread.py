@@ -69,6 +69,18 @@ def test_beside_results_they_are_skipped_by_name(tmp_path: Path) -> None:
     ]
 
 
+def test_verdicts_by_name_are_not_passed_over(tmp_path: Path) -> None:
+    """A map of ids of tasks to 0 or 1, also one per run; switches of a configuration are none."""
+    path = tmp_path / "scored.json"
+    verdicts = {f"astropy__astropy-{number}": number % 2 for number in range(12)}
+    for written in (verdicts, {"run1": verdicts, "run2": verdicts}):
+        path.write_text(json.dumps(written, indent=1), encoding="utf-8")
+        reason = unread.reason(ListedFile(path, path.name))
+        assert reason == "has verdicts by name (0 or 1), of no harness"
+    path.write_text(json.dumps(dict.fromkeys(map("use_{}".format, "abcdefghij"), True)))
+    assert unread.reason(ListedFile(path, path.name)) is None
+
+
 def test_alone_the_error_names_them(tmp_path: Path) -> None:
     """Instead of what its columns lack."""
     (tmp_path / "runs.jsonl").write_text(json.dumps(SAMPLES[0][2]), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Formats that are recognised and not read: a file of theirs is named for what it is."""
+"""Files that are recognised and not read: each is named for what it is."""
 
 from __future__ import annotations
 
@@ -9,6 +9,11 @@ from pathlib import Path
 
 from ..artifact import ListedFile
 from . import formats
+
+
+# Names with a digit, as ids of tasks mostly are, each with a verdict, eight or more in a row.
+VERDICTS = re.compile(rb'(?:"[^"\n]*\d[^"\n]*"\s*:\s*(?:[01](?:\.0)?|true|false)\s*,\s*){8}')
+JSON = re.compile(r"\.json$", re.IGNORECASE)
 
 
 @cache
@@ -25,4 +30,8 @@ def reason(file: ListedFile) -> str | None:
     begun = formats.head(file.path) if named and not file.skipped else b""
     titles = (title for title, _, *words in named if all(word.encode() in begun for word in words))
     title = next(titles, None)
-    return f"looks like {title}" if title else None
+    if title:
+        return f"looks like {title}"
+    if JSON.search(file.base) and not file.skipped and VERDICTS.search(formats.head(file.path)):
+        return "has verdicts by name (0 or 1), of no harness"
+    return None

@@ -264,7 +264,7 @@ names_key as (
         sum(n_failures_observed) as n_failures_observed,
         cast(sum(n_passes) as bigint) as n_passes,
         cast(sum(n_passes_observed) as bigint) as n_passes_observed,
-        min(run_id) as run_id,
+        if(count(*) < any_value(n_runs), min(run_id), null) as run_id,
         list(run_id order by run_id)[2:] as other_runs,
         count(*) < any_value(n_runs) as is_of_runs,
         arg_min(example.key, run_id) as mode,
@@ -748,7 +748,12 @@ select
     coalesce(other_runs, []) as other_runs,
     citation,
     -- What scores mean is in question: to be read before any of them.
-    place < 0 and kind in ('constant', 'graders', 'key', 'unmade') as is_of_scores
+    place < 0
+    and (
+        kind in ('constant', 'graders', 'key', 'unmade')
+        -- Where most failures have the key, the verdicts are.
+        or kind = 'names_key' and 2 * every.n_failures >= every.n_failures_observed
+    ) as is_of_scores
 from every
 left join attempts using (benchmark)
 qualify finding_no <= 5
