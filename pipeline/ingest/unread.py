@@ -10,7 +10,6 @@ from pathlib import Path
 from ..artifact import ListedFile
 from . import formats
 
-
 # Names with a digit, as ids of tasks mostly are, each with a verdict, eight or more in a row.
 VERDICTS = re.compile(rb'(?:"[^"\n]*\d[^"\n]*"\s*:\s*(?:[01](?:\.0)?|true|false)\s*,\s*){8}')
 JSON = re.compile(r"\.json$", re.IGNORECASE)
