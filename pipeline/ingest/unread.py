@@ -11,7 +11,9 @@ from ..artifact import ListedFile
 from . import formats
 
 # Names with a digit, as ids of tasks mostly are, each with a verdict, eight or more in a row.
-VERDICTS = re.compile(rb'(?:"[^"\n]*\d[^"\n]*"\s*:\s*(?:[01](?:\.0)?|true|false)\s*,\s*){8}')
+VERDICTS = re.compile(
+    rb'(?:"[^"\n\d]{0,200}\d[^"\n]{0,200}"\s*:\s*(?:[01](?:\.0)?|true|false)\s*,\s*){8}'
+)
 JSON = re.compile(r"\.json$", re.IGNORECASE)
 
 
