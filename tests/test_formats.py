@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import time
+from pathlib import Path
 
 import pytest
 
-from pipeline.ingest.formats import config, fields, get, items, message, metrics
+from pipeline.ingest.formats import config, document, fields, get, items, message, metrics
 from pipeline.ingest.formats.chat import chat
 from pipeline.ingest.formats.inspect_sample import turn_items
 
@@ -140,3 +142,15 @@ def test_empty_messages_of_the_model(content: object) -> None:
         assert list(convert([empty])) == [message("")]
         assert [item["type"] for item in convert([calling])] == ["function_call"]
         assert list(convert([{"role": "user", "content": content}])) == []
+
+
+def test_a_document_that_is_no_json_is_refused_at_once(tmp_path: Path) -> None:
+    """A string that never ends is read once; behind a comma that is too much there is nothing."""
+    path = tmp_path / "a.json"
+    path.write_bytes(b'"\\' * 200_000)
+    begun = time.process_time()
+    with pytest.raises(ValueError):
+        document(path)
+    assert time.process_time() - begun < 5
+    path.write_text('{"a": [1, 2, ], "b,]": "x\\",}",}', encoding="utf-8")
+    assert document(path) == {"a": [1, 2], "b,]": 'x",}'}

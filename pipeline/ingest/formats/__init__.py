@@ -80,8 +80,8 @@ LONGEST_LINE = 128 << 20
 # More expected attempts than this are not listed.
 MOST_EXPECTED = 1_000_000
 LARGEST_FIGURE = 1e50
-# A comma before the end of a list or an object; strings are passed over.
-TRAILING_COMMA = re.compile(rb'("(?:\\.|[^"\\])*")|,(?=\s*[]}])', re.DOTALL)
+# A comma before the end of a list or an object; strings are passed over, also one that never ends.
+TRAILING_COMMA = re.compile(rb'("(?:\\.|[^"\\])*+"?)|,(?=\s*+[]}])', re.DOTALL)
 Object = dict[str, Any]
 Files = Sequence[ListedFile]
 NOTHING: Mapping[str, Any] = MappingProxyType({})
