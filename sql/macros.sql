@@ -449,13 +449,28 @@ create or replace macro raised_error(text) as
 -- Without white space at both ends; `trim` with characters takes four times as long.
 create or replace macro trimmed(text) as regexp_replace(text, '^[ \t\n\r]+|[ \t\n\r]+$', '', 'g');
 
--- Text for comparing answers: case, the width of spaces and a closing point do not count.
+-- The number that a short text is, as a text: `$1,000.00` is 1000; null for any other.
+create or replace macro number_alone(text) as
+    case
+        when length(text) < 30 and regexp_full_match(text, '\s*[$€£]?\s*-?\d[\d,]*(?:[.]\d+)?\s*[.]?\s*')
+            then regexp_replace(regexp_replace(text, '[$€£,\s]|[.]\s*$', '', 'g'), '[.]0+$', '')
+    end;
+
+-- Text for comparing answers: case, the width of spaces and a closing point do not count, nor how a number is
+-- written.
 create or replace macro comparable(text) as
-    regexp_replace(lower(trim(regexp_replace(text, '\s+', ' ', 'g'))), '\s*[.]$', '');
+    coalesce(
+        number_alone(text),
+        regexp_replace(lower(trim(regexp_replace(text, '\s+', ' ', 'g'))), '\s*[.]$', '')
+    );
+
+-- What a key comes to that says how it is reached: GSM8K writes its steps, then `#### 18`.
+create or replace macro stated_key(key) as
+    coalesce(nullif(regexp_extract(key, '####\s*(\S[^\n]*?)\s*$', 1), ''), key);
 
 -- Does an answer that is not the key have it among its words? Of the letter of an option whether it is the
--- first or the last that is named as one; who goes through three or more in their order names none. A number
--- may be any step, and a word of few letters any word.
+-- first or the last that is named as one; who goes through three or more in their order names none. Of a number
+-- whether it is the last, since any other may be a step; a word of few letters may be any word.
 create or replace macro names_key(answer, key) as
     case
         when comparable(answer) = comparable(key) then false
@@ -467,6 +482,10 @@ create or replace macro names_key(answer, key) as
                     lambda named: len(named) < 3 or named <> list_sort(named)
                 )[1]
             )[1]
+        when number_alone(key) is not null
+            then number_alone(
+                regexp_extract_all(answer, '(?:^|[^\p{L}\d.,-])(-?\d[\d,]*(?:[.]\d+)?)', 1)[-1]
+            ) = number_alone(key)
         when length(bare_text(key)) < 4 or not regexp_matches(key, '\p{L}{3}') then false
         when lower(trim(key)) in ('true', 'false', 'none', 'null') then false
         else contains(

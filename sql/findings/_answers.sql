@@ -136,7 +136,7 @@ select
     record_id,
     -- A long answer says at its end what it comes to.
     if(length(answer) > 4000, right(answer, 400), answer) as answer,
-    left(coalesce(json_extract_string(verifier, '$."' || path || '"'), value), 4000) as key,
+    left(stated_key(coalesce(json_extract_string(verifier, '$."' || path || '"'), value)), 4000) as key,
     path as key_path
 from compared
 semi join keys using (benchmark, path)

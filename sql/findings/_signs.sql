@@ -46,9 +46,12 @@ others as (
         shown.*,
         benchmark,
         run_id,
-        answer
+        answer,
+        -- What lists the parts of the answer says it again.
+        is_member and contains(final_text, substr(value, 5)) as is_said
     from shown
     inner join rollouts using (record_id)
+    left join staging.final_texts using (record_id)
     where
         value is not null
         and not (is_member and path in (select source from main.checks))
@@ -81,7 +84,9 @@ field_paths as (
         ) as has_words,
         -- The answer itself is compared with its key; of its field counts only that it is null or empty.
         count(*) filter (where value = answer)
-            >= 0.5 * greatest(count(*) filter (where value not in ('is null', 'is empty')), 1) as is_answer
+            >= 0.5 * greatest(count(*) filter (where value not in ('is null', 'is empty')), 1)
+        or coalesce(count(*) filter (where is_said) >= 0.8 * nullif(count(*) filter (where is_member), 0), false)
+            as is_answer
     from others
     group by benchmark, path
     having not (is_answer and path in ('extracted_answer', 'extracted_label', 'extracted'))
@@ -677,8 +682,16 @@ same_answers as (
             benchmark,
             short_answer
         from short_answers
+        inner join (
+            select
+                benchmark,
+                count(distinct task_id) as n_tasks
+            from short_answers
+            group by benchmark
+        ) as answered using (benchmark)
         group by all
-        having count(distinct task_id) >= 3
+        -- Wrong numbers coincide at a few of many tasks.
+        having count(distinct task_id) >= if(number_alone(short_answer) is null, 3, greatest(3, 0.05 * any_value(n_tasks)))
     ) using (benchmark, short_answer)
 ),
 shapes as (

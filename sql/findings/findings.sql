@@ -24,9 +24,10 @@ with modes as (
         top_tasks,
         row_number() over (partition by benchmark, reason = 'behaviour' order by rank, mode) as nth,
         -- Modes, then what tasks have in common, then behaviours.
-        -- A few attempts without a grade do not lead.
+        -- A few attempts without a grade do not lead, nor does what few of the failures have.
         case
             when reason = 'behaviour' then 30
+            when reason = 'tested' and 20 * n_failures < n_failures_observed then 24
             when reason in ('ungraded', 'recorded') and (n_failures = 1 or 50 * n_failures < n_all_failures) then 23
             else 0
         end + nth as place

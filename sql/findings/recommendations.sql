@@ -71,6 +71,13 @@ modes as (
         and reason <> 'behaviour'
         -- One or two of many failures are no pattern.
         and (n_failures > 2 or 10 * n_failures > n_all_failures)
+        -- Nor is a value that few of the failures have.
+        and (
+            20 * n_failures >= n_failures_observed
+            or reason <> 'tested'
+            or kind not in ('field', 'answer')
+            or regexp_matches(mode, '^answer (is (empty|missing|given)|was|has|begins|ends|equals) ?')
+        )
         -- Of fewer than five failures each is read anyway.
         and (n_failures > 1 and n_failures_observed >= 5 or reason in ('ungraded', 'profile', 'recorded'))
         and (benchmark, mode) not in (from usual_values)

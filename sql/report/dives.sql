@@ -219,6 +219,22 @@ last_words as (
         select record_id from passing
     ) using (record_id)
     anti join (from raw.events where role = 'user') as answered using (record_id)
+    union all
+    -- Or the call that nothing follows: it is the answer.
+    select
+        record_id,
+        left(tool || ' ' || arguments, 210) as final_text
+    from raw.events
+    inner join staging.rollouts using (record_id)
+    where
+        events.kind = 'tool_call'
+        and seq = n_events
+        and record_id in (
+            select record_id from chosen
+            union all
+            select record_id from passing
+        )
+        and record_id not in (select record_id from staging.final_texts)
 ),
 notes as (
     select

@@ -56,7 +56,9 @@ lone_failures as (
     select
         benchmark,
         cast(sum(n_failures) as bigint) as n_failures,
-        list(citation order by n_passes / n_others desc, n_others desc, citation)[:2] as citations
+        list(citation order by n_passes / n_others desc, n_others desc, citation)[:2] as citations,
+        arg_min(n_passes, (-n_passes / n_others, -n_others, citation)) as n_passes,
+        arg_min(n_others, (-n_passes / n_others, -n_others, citation)) as n_others
     from (
         select
             benchmark,
@@ -178,6 +180,9 @@ select
     if(totals.n_scored > 0, coalesce(covered.n_unshared, 0), 0) as n_unshared,
     coalesce(lone_failures.n_failures, 0) as n_lone_failures,
     coalesce(lone_failures.citations, []) as lone_failures,
+    -- At the task of the first of them.
+    lone_failures.n_passes as n_lone_passes,
+    lone_failures.n_others as n_lone_others,
     coalesce(verdicts.same_as_score, []) as same_as_score,
     coalesce(verdicts.nearly_score, []) as nearly_score,
     coalesce(verdicts.parts_of_score, []) as parts_of_score
