@@ -644,9 +644,10 @@ create or replace macro largest_by(name, size) as
 create or replace macro is_partial_reward(reward) as abs(reward) > 1e-9 and abs(reward - 1) > 1e-9;
 
 -- So many runs of a benchmark, and entrants of a suite, are compared each with each: pairs grow with
--- their square. Of more, each is compared with a baseline or, without one, with the first alone, and
--- `assertions.warn` and `suite_notes` say so.
+-- their square. Of more, each is compared with a baseline or, without one, with the first, and runs with the
+-- few others of their model; `assertions.warn` and `suite_notes` say so.
 create or replace macro most_paired_runs() as 20;
+create or replace macro most_runs_of_model() as 6;
 create or replace macro most_paired_entrants() as 100;
 
 -- The standard error of a mean over n tasks that come in groups, from the square of what each group

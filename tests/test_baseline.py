@@ -192,10 +192,14 @@ def test_a_baseline_that_nothing_is_compared_with_is_named(tmp_path: Path, ask: 
 
 
 def test_runs_too_many_for_all_pairs(tmp_path: Path) -> None:
-    """Of more than 20 runs without a baseline each is compared with the first; a notice says so."""
+    """Of more than 20 runs without a baseline each is compared with the first; a notice says so.
+
+    Few runs of one model are compared with each other, too.
+    """
     files: dict[str, Content] = {
         f"{name}_{run:02}_rollouts.jsonl": [
-            rollout(task, 0, ask=f"{name} {task}") for task in range(2)
+            rollout(task, 0, ask=f"{name} {task}", model="often" if run < 18 else "thrice")
+            for task in range(2)
         ]
         for name, n_runs in (("few", 20), ("lot", 21))
         for run in range(n_runs)
@@ -203,12 +207,16 @@ def test_runs_too_many_for_all_pairs(tmp_path: Path) -> None:
     results = analyzed(tmp_path, files, needs=("comparisons", *CHECKED))
     pairs = "select count(distinct (base, candidate)) from comparisons where base like '{}_%'"
     assert results.one(pairs.format("few")) == 20 * 19 // 2
-    assert results.one(pairs.format("lot")) == 20
-    bases = "select distinct base from comparisons where base like 'lot%'"
-    assert results.column(bases) == ["lot_00"]
+    assert results.one(pairs.format("lot")) == 20 + 3
+    bases = "select distinct base from comparisons where base like 'lot%' order by all"
+    assert results.column(bases) == ["lot_00", "lot_18", "lot_19"]
     query = "select subject, message from assertions.warn where check_name = 'warn_many_runs'"
     assert results.rows(query) == [
-        ("lot", "has 21 runs and no baseline: of more than 20, each is compared with lot_00 alone")
+        (
+            "lot",
+            "has 21 runs and no baseline: of more than 20, each is compared with lot_00 and, where "
+            "its model has at most 6, with the others of that",
+        )
     ]
 
 

@@ -101,6 +101,33 @@ def test_a_slice_that_a_run_is_weak_in() -> Batch:
 
 
 @together
+def test_values_of_one_field_are_one_finding() -> Batch:
+    """The commonest first, with how many failures have each of the others."""
+    words = {"why": lambda task: "slow" if task < 10 else "wrong" if task < 16 else None}
+    found = yield tried(40, lambda task: task >= 20, **words)
+    query = "select mode, n_failures, other_values from findings where kind = 'mode'"
+    assert found.rows(query) == [("why = slow", 10, ["wrong (6)"])]
+
+
+@together
+def test_wrong_numbers_coincide() -> Batch:
+    """The same wrong number at few of many tasks is no sign; at a fifth of them it is."""
+    rows = [answered(task, f"{task}", f"{task}", 1.0) for task in range(100, 170)]
+    rows += [answered(task, "7" if task < 4 else "8", "no", 0.0) for task in range(24)]
+    found = yield rows
+    assert found.rows("select mode from findings where kind = 'mode'") == [("answer is 8",)]
+
+
+@together
+def test_parts_of_the_answer_are_no_sign() -> Batch:
+    """What a row lists of the model's own words says what it answered."""
+    rows = [answered(task, "tea, milk", "tea", 0.0, parsed=["tea", "milk"]) for task in range(10)]
+    rows += [answered(task, "tea", "tea", 1.0, parsed=["tea"]) for task in range(10, 30)]
+    found = yield rows
+    assert found.rows("from signs where name = 'parsed'") == []
+
+
+@together
 def test_an_answer_that_is_the_key_and_fails() -> Batch:
     """A verdict to look at, where all others who give the key pass; the failure says so, too."""
     rows = [answered(task, f"a{task}", f"a{task}", 1.0) for task in range(25)]

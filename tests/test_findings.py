@@ -19,7 +19,7 @@ from pipeline.cli.analyze import finding_command, finding_objects, with_commands
 from pipeline.cli.options import shown_progress
 from pipeline.cli.terminal import PLAIN, print_page
 from pipeline.report import filters, sentences
-from pipeline.report.comparisons import Comparison
+from pipeline.report.comparisons import Comparison, leading
 from pipeline.report.figures import Row
 from pipeline.report.sentences import Benchmark
 from pipeline.run import Progress, run
@@ -56,7 +56,16 @@ def observation(kind: str, **values: Any) -> Row:
     common = {"finding_no": 1, "kind": kind, "benchmark": "desk", "run_id": None}
     flags = dict.fromkeys(("is_of_some", "is_of_runs", "is_of_scores", "has_ungraded"), False)
     flags["has_grades"] = True
-    given = dict.fromkeys(OF_FAILURES) | common | flags | {"top_tasks": [], "other_runs": []}
+    given = (
+        dict.fromkeys(OF_FAILURES)
+        | common
+        | flags
+        | {
+            "top_tasks": [],
+            "other_runs": [],
+            "other_values": [],
+        }
+    )
     return Row("findings", ("benchmark", "finding_no"), given | values)
 
 
@@ -228,6 +237,21 @@ def test_no_regression_is_left_out_of_the_summary(content: report.Content) -> No
     many = [*[decided("improved", "better")] * 5, *[decided("regressed", "worse")] * 3]
     text = summary(replace(content.of_benchmark("office_desk"), comparisons=many))
     assert (text.count("- `better`"), text.count("- `worse`")) == (0, 3)
+
+
+def test_what_was_tried_with_one_model_leads(content: report.Content) -> None:
+    """Of changes without a verdict, before a larger one of another model."""
+    (pair,) = content.of_benchmark("office_desk").comparisons
+    row = pair.lead.row
+
+    def changed(by: float, name: str, settings: list[Row]) -> Comparison:
+        values = {**row.values, "delta": by, "is_named": False, "is_changed": True}
+        changes = [replace(pair.lead, row=replace(row, values={**values, "verdict_holm": None}))]
+        return replace(pair, changes=changes, candidate=name, settings=settings)
+
+    of_models = Row("comparison_settings", ("base", "candidate", "setting"), {"setting": "model"})
+    pairs = [changed(0.5, "other model", [of_models]), changed(-0.2, "other prompt", [])]
+    assert [each.candidate for each in leading(pairs)] == ["other prompt", "other model"]
 
 
 PLACEHOLDERS = cases("findings", "placeholders")

@@ -124,6 +124,17 @@ def test_same_as_score(case: str) -> None:
     assert bool(same_as_score(signs, attempts())) is is_same
 
 
+@pytest.mark.parametrize(("name", "is_same"), [("part", True), ("stop_reason", False)])
+def test_a_word_of_all_failures_beside_others_of_passes(name: str, is_same: bool) -> None:
+    """It is written by the outcome, also where passes often have no word; an end is a finding."""
+    signs = [
+        sign(f"{name} = last", range(20), n=100),
+        sign(f"{name} = first", range(20, 35), n=100),
+        sign(f"{name} = middle", range(35, 45), n=100),
+    ]
+    assert bool(same_as_score(signs, attempts(100, 20))) is is_same
+
+
 def test_words_are_the_finding_where_hardly_anything_passes() -> None:
     """With two passes a word is no verdict; a boolean still is."""
     few = attempts(12, 10)
@@ -165,6 +176,9 @@ def test_factors_of_the_score() -> None:
         sign("r.actions = 0", range(6)),
         sign("r.outputs = 0", [0]),
         sign("r.all = 0", FAILURES),
+        # Of some tasks alone.
+        sign("r.some = 0", range(3)),
+        sign("r.some = 1", [*range(3, 6), *range(30, 34)]),
         sign("other = 0", [0]),
         sign("rare = 0", range(6), known=range(30)),
     ]
@@ -172,6 +186,7 @@ def test_factors_of_the_score() -> None:
         ("field", "r.actions"),
         ("field", "r.outputs"),
         ("field", "r.all"),
+        ("field", "r.some"),
     }
 
 

@@ -76,11 +76,11 @@ class Mode:
 def same_as_score(signs: Sequence[Sign], attempts: Attempts) -> set[tuple[str, str]]:
     """The fields and checks that say the verdict again: they go with failing by definition."""
     values: dict[str, set[str]] = defaultdict(set)
-    of_passing: dict[str, int] = defaultdict(int)
     for sign in signs:
         if sign.kind in ("field", "explanation"):
             values[sign.name].add(sign.value.lower())
-            of_passing[sign.name] += sign.bears.count(attempts.passes)
+    of_passing = _n_with(signs, attempts.passes)
+    of_failing = _n_with(signs, attempts.fails)
     has_passes = attempts.n_passes >= 3
     fields = set()
     n_of_runs: dict[Subset, int] = {}
@@ -114,9 +114,22 @@ def same_as_score(signs: Sequence[Sign], attempts: Attempts) -> set[tuple[str, s
                 outcome.count(sign.known) for outcome in (attempts.failing, attempts.passing)
             )
             is_same = n_known >= 3 and is_of_all and failing >= 0.9 and passing == 0
+            # A word of all failures, beside other words of passes, is written by the outcome.
+            n_with = min(of_failing[sign.name], of_passing[sign.name])
+            is_of_failing = n_failing(sign, attempts) == of_failing[sign.name] and passing == 0
+            is_same |= n_with >= 20 and is_of_failing and not END_NAME.search(sign.name)
         if is_same:
             fields.add(sign.field)
     return fields
+
+
+def _n_with(signs: Sequence[Sign], outcome: Flags) -> dict[str, int]:
+    """How many attempts of an outcome have each field, with any value."""
+    counts: dict[str, int] = defaultdict(int)
+    for sign in signs:
+        if sign.kind in ("field", "explanation"):
+            counts[sign.name] += sign.bears.count(outcome)
+    return counts
 
 
 def _n_unlike(sign: Sign, attempts: Attempts) -> int:
@@ -129,11 +142,12 @@ def parts_of_score(signs: Sequence[Sign], attempts: Attempts) -> set[tuple[str, 
     """Yes-or-no fields and checks of every attempt that hardly a pass fails: factors of the score.
 
     A field of the same object as one that repeats the verdict is a factor, too, and so is a number
-    that multiplies or adds up to the reward.
+    that multiplies or adds up to the reward. What is in an object with a factor may be a factor of
+    some tasks alone.
     """
     objects = {_object(name) for kind, name in same_as_score(signs, attempts)} - {""}
     numbers = score_parts(attempts)
-    return {
+    parts = {
         sign.field
         for sign in signs
         if (sign.kind in ("field", "check") and sign.name.replace(": ", ".") in numbers)
@@ -146,6 +160,20 @@ def parts_of_score(signs: Sequence[Sign], attempts: Attempts) -> set[tuple[str, 
         and attempts.n_passes >= 3
         and (of_failures(sign, attempts) >= 0.3 or _object(sign.name) in objects)
         and of_passes(sign, attempts) <= 0.02
+    }
+    objects = {_object(name) for kind, name in parts if kind == "field"} - {""}
+    of_failing, of_passing = (
+        _n_with(signs, outcome) for outcome in (attempts.fails, attempts.passes)
+    )
+    return parts | {
+        sign.field
+        for sign in signs
+        if sign.kind == "field"
+        and sign.value.lower() in YES_OR_NO
+        and _object(sign.name) in objects
+        and n_failing(sign, attempts) >= 0.3 * of_failing[sign.name]
+        and of_passes(sign, attempts) == 0
+        and of_passing[sign.name] >= 3
     }
 
 

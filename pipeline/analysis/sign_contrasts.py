@@ -40,12 +40,13 @@ def run_contrasts(rows: pa.Table) -> pa.Table:
 
 
 def _differing_runs(signs: Sequence[Sign], attempts: Attempts) -> Iterator[Row]:
-    # How a text begins is a model's manner, and the largest of a run is another number in each.
+    # How a text begins is a model's manner, how a grader explains is the grader's, and the largest
+    # of a run is another number in each.
     # Attempts without a grade are listed before all else.
     signs = [
         one
         for one in _telling(signs, attempts)
-        if one.kind != "ungraded"
+        if one.kind not in ("ungraded", "explanation")
         and not one.value.startswith("begins with")
         and "the largest of the run" not in one.text
     ]

@@ -121,6 +121,11 @@ class Comparison:
         return known < len(self.settings)
 
     @property
+    def is_of_one_model(self) -> bool:
+        """Whether both runs record the same model: what else differs is what was tried."""
+        return all(row.setting != "model" for row in self.settings)
+
+    @property
     def lead(self) -> Change:
         return self.changes[0]
 
@@ -179,8 +184,8 @@ def telling(comparisons: Sequence[Comparison]) -> list[Comparison]:
 def leading(comparisons: Iterable[Comparison], most: int | None = None) -> list[Comparison]:
     """Those with a verdict first, what is decided before what is not, then by tasks in common.
 
-    Of changes without a verdict the largest are first. Of so many only the first; a regression is
-    never left out.
+    Of changes without a verdict those of one model are first, then the largest. Of so many only the
+    first; a regression is never left out.
     """
     every = list(comparisons)
     ranked = sorted(
@@ -188,6 +193,8 @@ def leading(comparisons: Iterable[Comparison], most: int | None = None) -> list[
         key=lambda each: (
             not each.is_named,
             STANDING.index(each.standing),
+            not each.changed_by,
+            not each.is_of_one_model,
             -each.changed_by,
             -each.lead.row.values["n_common_tasks"],
             # Of many pairs that show nothing the first in the order of names would be any one.

@@ -368,7 +368,8 @@ select
     'warn_many_runs' as check_name,
     benchmark as subject,
     'has ' || (count(*) + 1) || ' runs and no baseline: of more than ' || most_paired_runs()
-        || ', each is compared with ' || base || ' alone' as message,
+        || ', each is compared with ' || base || ' and, where its model has at most ' || most_runs_of_model()
+        || ', with the others of that' as message,
     'Name what to compare with: blade analyze --baseline RUN, or blade compare BASE CANDIDATE.' as hint
 from staging.run_pairs
 where not is_named

@@ -11,6 +11,7 @@ with modes as (
         benchmark,
         'mode' as kind,
         mode,
+        other_values,
         reason,
         n_failures,
         n_failures_observed,
@@ -28,12 +29,31 @@ with modes as (
         case
             when reason = 'behaviour' then 30
             when reason = 'tested' and 20 * n_failures < n_failures_observed then 24
-            when reason in ('ungraded', 'recorded') and (n_failures = 1 or 50 * n_failures < n_all_failures) then 23
+            when reason in ('ungraded', 'recorded') and (n_failures = 1 or 20 * n_failures < n_all_failures) then 23
             else 0
         end + nth as place
-    from main.failure_modes
+    from (
+        select
+            *,
+            -- The values of one field are one finding.
+            list(regexp_extract(mode, ' = (.*)$', 1) || ' (' || n_failures || ')') over (
+                of_field rows between 1 following and unbounded following
+            ) as other_values,
+            row_number() over of_field as nth_of_field
+        from main.failure_modes
+        window of_field as (
+            partition by
+                benchmark,
+                run_id,
+                parent,
+                reason,
+                if(kind = 'field' and reason = 'tested', coalesce(nullif(regexp_extract(mode, '^(.*) = ', 1), ''), mode), mode)
+            order by rank, mode
+        )
+    )
     where
-        run_id is null
+        nth_of_field = 1
+        and run_id is null
         and parent is null
         and is_told
         and n_failures > 0
@@ -746,6 +766,7 @@ select
     reward_without,
     example_task,
     coalesce(top_tasks, []) as top_tasks,
+    coalesce(other_values, []) as other_values,
     coalesce(other_runs, []) as other_runs,
     citation,
     -- What scores mean is in question: to be read before any of them.

@@ -9,9 +9,12 @@ with comparisons as (
         *,
         row_number() over (
             partition by benchmark, case when is_named then candidate else '' end
-            order by is_changed desc, abs(delta) desc, pair_no
+            -- Of one model what was tried before another model.
+            order by is_changed desc, models.base is not null, abs(delta) desc, pair_no
         ) as rank
     from main.comparisons
+    left join (select base, candidate from main.comparison_settings where setting = 'model') as models
+        using (base, candidate)
     -- Of twenty pairs that nobody asked about one looks changed by chance: all are tests of one.
     where is_lead and delta is not null and (is_named or is_changed)
 ),
