@@ -128,6 +128,18 @@ def test_parts_of_the_answer_are_no_sign() -> Batch:
 
 
 @together
+def test_a_task_that_has_most_failures() -> Batch:
+    """Beside its share of the attempts."""
+    found = yield [
+        rollout(task, repeat, reward=float(task != 2 or repeat > 7))
+        for task in range(6)
+        for repeat in range(10)
+    ]
+    query = "select mode, n_failures, n_attempts, n_all_attempts from findings where kind = 'slice'"
+    assert found.rows(query) == [("task = 2", 8, 10, 60)]
+
+
+@together
 def test_an_answer_that_is_the_key_and_fails() -> Batch:
     """A verdict to look at, where all others who give the key pass; the failure says so, too."""
     rows = [answered(task, f"a{task}", f"a{task}", 1.0) for task in range(25)]

@@ -522,7 +522,7 @@ def test_pairs_of_few_tasks_are_one_line(tmp_path: Path) -> None:
     }
     actual = analyzed(tmp_path, files)
     text = plain(actual.path.parent / "report.md")
-    line = "2 pairs share fewer than 10 tasks; nothing can be shown of them: `blade compare` lists"
+    line = "2 pairs share fewer than 10 tasks, too few to speak for others: `blade compare` lists"
     assert text.count(line) == 2
     assert "`desk_b` vs `desk_a`" in text and "`desk_c` vs" not in text
     with open_warehouse(actual.path) as warehouse:

@@ -559,6 +559,43 @@ check_groups as (
         and sum(group_counts.n_failures) >= 5
         and 2 * sum(group_counts.n_failures) >= attempts.n_failures_observed
 ),
+-- One of several tasks that has most failures, and far more than its share.
+of_one_task as (
+    select
+        benchmark,
+        'slice' as kind,
+        'task = ' || task_id as mode,
+        n_failures,
+        n_all_failures as n_failures_observed,
+        1 as n_tasks,
+        n_attempts,
+        n_all_attempts,
+        0 as place
+    from (
+        select
+            *,
+            sum(n_failures) over of_benchmark as n_all_failures,
+            sum(n_attempts) over of_benchmark as n_all_attempts,
+            count(*) over of_benchmark as n_all_tasks
+        from (
+            select
+                benchmark,
+                task_id,
+                count(*) filter (where not is_pass) as n_failures,
+                count(*) as n_attempts
+            from staging.rollouts
+            inner join staging.run_benchmarks using (run_id)
+            where is_pass is not null
+            group by all
+        )
+        window of_benchmark as (partition by benchmark)
+    )
+    where
+        n_all_tasks >= 5
+        and n_failures >= 5
+        and 2 * n_failures > n_all_failures
+        and n_failures * n_all_attempts >= 3 * n_attempts * n_all_failures
+),
 concentrated as (
     select
         benchmark,
@@ -724,7 +761,10 @@ every as (
     union all by name
     from lowest
     union all by name
+    from of_one_task
+    union all by name
     from concentrated
+    anti join of_one_task using (benchmark)
     union all by name
     from weak
     union all by name
