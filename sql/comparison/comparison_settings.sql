@@ -406,8 +406,8 @@ select
     and base_value is not null
     and candidate_value is not null
     and unrecorded_by is null
-    and count(*) filter (
-        where unrecorded_by is null and coalesce(base_value, candidate_value, n_tasks::varchar) is not null
+    and count(
+        if(unrecorded_by is null and coalesce(base_value, candidate_value, n_tasks::varchar) is not null, 1, null)
     ) over (partition by base, candidate) = 1 as is_only
 from (
     select

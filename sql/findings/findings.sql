@@ -324,7 +324,7 @@ unmade as (
     from (
         select
             *,
-            count(*) filter (where is_unmade) over (partition by benchmark, run_id) as n_of_run
+            count(if(is_unmade, 1, null)) over (partition by benchmark, run_id) as n_of_run
         from (
             select
                 benchmark,

@@ -69,7 +69,7 @@ select
     n_failures,
     is_read,
     is_counted,
-    count(*) filter (where is_counted) over (partition by benchmark, subject, stratum) as n_counted,
+    count(if(is_counted, 1, null)) over (partition by benchmark, subject, stratum) as n_counted,
     -- Two of each stratum, without which nothing is estimated; then in proportion.
     row_number() over (
         partition by benchmark, subject

@@ -64,8 +64,8 @@ chosen as materialized (
         modes.n_with_mode,
         coalesce(passes.n_passing_runs, 0) as n_passing_runs,
         count(*) over own as n_never_tasks,
-        count(*) filter (where passes.n_passing_runs > 0) over own as n_passed_elsewhere,
-        count(*) filter (where is_not_run) over own as n_not_run,
+        count(if(passes.n_passing_runs > 0, 1, null)) over own as n_passed_elsewhere,
+        count(if(is_not_run, 1, null)) over own as n_not_run,
         row_number() over (
             partition by run_id
             order by

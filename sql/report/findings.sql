@@ -161,7 +161,7 @@ unknown as (
         coalesce(heads.n_inferred_missing_tasks, 0) as n_tasks,
         heads.n_tasks + coalesce(heads.n_inferred_missing_tasks, 0) as n_all_tasks,
         heads.n_rollouts + coalesce(failed.n_failed, 0) as n_total,
-        count(*) filter (where heads.n_inferred_missing_tasks > 0) over () as n_lacking,
+        count(if(heads.n_inferred_missing_tasks > 0, 1, null)) over () as n_lacking,
         (select count(*) from main.runs) as n_runs,
         min(nullif(heads.n_inferred_missing_tasks, 0)) over () as fewest_lacking,
         max(heads.n_inferred_missing_tasks) over () as most_lacking
@@ -215,7 +215,7 @@ reported as (
             partition by run_id
             order by status <> 'differs', task_id is not null, not is_score, stake desc, metric, source_file, task_id
         ) as rank,
-        count(*) filter (where status = 'differs') over (partition by run_id) as n_concerned,
+        count(if(status = 'differs', 1, null)) over (partition by run_id) as n_concerned,
         count(*) over (partition by run_id) as n_total
     from main.reported_checks
     where status in ('equal', 'differs')

@@ -56,7 +56,7 @@ select
     questions.prompt_sha,
     contradicted.question,
     count(*) over same_question as n_runs,
-    count(*) filter (outcomes.n_passed > 0) over same_question as n_passing_runs,
+    count(if(outcomes.n_passed > 0, 1, null)) over same_question as n_passing_runs,
     cast(sum(outcomes.n_passed) over same_question - outcomes.n_passed as bigint)
         as n_passed_elsewhere
 from main.task_outcomes as outcomes

@@ -451,7 +451,7 @@ with own as (
 turns as (
     select
         seq,
-        count(*) filter (is_start) over (order by seq) as turn_no,
+        count(if(is_start, 1, null)) over (order by seq) as turn_no,
         is_start
     from (
         select
