@@ -315,8 +315,11 @@ every as (
             -- One question in other words: templates, examples and instructions around it.
             when 'prompt' then
                 tasks.is_paired
-                and bases.prompt <> candidates.prompt
-                and question_words(bases.prompt) <> question_words(candidates.prompt)
+                -- The words of equal texts are not looked at, which `and` would do.
+                and case
+                    when bases.prompt <> candidates.prompt
+                        then question_words(bases.prompt) <> question_words(candidates.prompt)
+                end
             else
                 tasks.is_paired
                 and bases.run_id is not null
