@@ -368,7 +368,31 @@ of_failures as (
     -- A word for nothing says nothing.
     having count(*) filter (where is_pass and lower(value) not in ('none', 'null', 'n/a')) = 0
 ),
--- What the attempt answers, by which fields that repeat it are recognised.
+-- Longer texts that the record has of failures alone.
+failure_texts as (
+    select
+        benchmark,
+        path
+    from staging.entries
+    inner join staging.rollouts using (record_id)
+    inner join staging.run_benchmarks using (run_id)
+    inner join totals using (benchmark)
+    where kind = 'VARCHAR' and item is null and path not like '%.*%'
+    group by all
+    having
+        not coalesce(bool_or(is_pass), false)
+        -- Two failures or more.
+        and min(record_id) filter (where not is_pass) < max(record_id) filter (where not is_pass)
+        and median(n_characters) between 41 and 4000
+        -- Without a pass only what several failures say can be distinguished from what the task says.
+        and (
+            any_value(n_all_passes) > 0
+            or count(traceback) > 0
+            -- Signatures take long: they are read only here.
+            or 2 * count(distinct if(n_all_passes = 0, error_signature(value), null)) <= count(*)
+        )
+),
+-- What the attempt answers, by which fields that repeat it are recognised: of attempts that have such fields.
 own_words as materialized (
     select
         record_id,
@@ -376,6 +400,17 @@ own_words as materialized (
         bare_text(left(final_text, 2000) || right(final_text, 2000)) as final_words
     from failing
     inner join staging.final_texts using (record_id)
+    semi join (
+        select record_id
+        from staging.signs
+        inner join failing using (run_id, task_id, rollout_index)
+        where kind = 'field'
+        union all
+        select record_id
+        from staging.entries
+        inner join failing using (record_id)
+        semi join failure_texts using (benchmark, path)
+    ) as repeating using (record_id)
 ),
 -- Signs that only say the score again.
 score_signs as (
@@ -474,30 +509,6 @@ rare_signs as (
         nth <= 6
         and (signs.kind <> 'error' or nth_of_kind = 1)
         and (signs.kind <> 'error' or seq is null or seq >= n_events - 2)
-),
--- Longer texts that the record has of failures alone.
-failure_texts as (
-    select
-        benchmark,
-        path
-    from staging.entries
-    inner join staging.rollouts using (record_id)
-    inner join staging.run_benchmarks using (run_id)
-    inner join totals using (benchmark)
-    where kind = 'VARCHAR' and item is null and path not like '%.*%'
-    group by all
-    having
-        not coalesce(bool_or(is_pass), false)
-        -- Two failures or more.
-        and min(record_id) filter (where not is_pass) < max(record_id) filter (where not is_pass)
-        and median(n_characters) between 41 and 4000
-        -- Without a pass only what several failures say can be distinguished from what the task says.
-        and (
-            any_value(n_all_passes) > 0
-            or count(traceback) > 0
-            -- Signatures take long: they are read only here.
-            or 2 * count(distinct if(n_all_passes = 0, error_signature(value), null)) <= count(*)
-        )
 ),
 reasons as (
     select
