@@ -74,6 +74,16 @@ def test_the_best_of_every_resample(seed: int) -> None:
     assert p_best.sum() == pytest.approx(1)
 
 
+def test_many_groups_that_are_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are drawn as one, which is as likely; the order of the runs changes nothing."""
+    values = np.array([[1, 1, 0, 0, 1, 0, 1], [0, 1, 1, 0, 0, 1, 1], [0, 0, 0, 0, 1, 0, 1.0]])
+    one_by_one = shares_of_best(values, np.arange(7), seed=1)
+    monkeypatch.setattr("pipeline.analysis.standings.MANY_GROUPS", 0)
+    alike = shares_of_best(values, np.arange(7), seed=1)
+    assert alike == pytest.approx(one_by_one, abs=2 * NEAR)
+    assert shares_of_best(values[::-1], np.arange(7), seed=1).tolist() == alike[::-1].tolist()
+
+
 def test_equal_runs_share_the_best() -> None:
     """Thirds sum exactly: equal runs tie in every resample."""
     third = 1 / 3

@@ -16,6 +16,8 @@ N_DRAWS = 2_000
 TINIEST = 1e-300
 # Resampled counts held at a time.
 CHUNK = 2**20
+# More groups of tasks are drawn by what they are worth to the runs, which few differ in.
+MANY_GROUPS = 2**12
 SCHEMA = pa.schema(
     {
         "run_id": pa.string(),
@@ -153,16 +155,29 @@ def shares_of_best(values: Numbers, groups: Counts, *, seed: int) -> Numbers:
     whole = np.rint(values * np.exp2(np.minimum(exponent, 1000)))
     sums = np.zeros((n_groups, n_runs))
     np.add.at(sums, group, whole.T)
+    n_alike = np.ones(n_groups)
+    if n_groups > MANY_GROUPS:
+        sums, n_alike = _distinct(sums)
     random = np.random.default_rng(seed)
     wins = np.zeros(n_runs)
-    size = max(CHUNK // max(n_groups, n_runs), 1)
+    size = max(CHUNK // max(len(sums), n_runs), 1)
     for start in range(0, N_DRAWS, size):
         n = min(size, N_DRAWS - start)
-        drawn = random.multinomial(n_groups, np.full(n_groups, 1 / n_groups), n)
+        drawn = random.multinomial(n_groups, n_alike / n_groups, n)
         totals = drawn.astype(np.float64) @ sums
         is_best = totals >= totals.max(axis=1, keepdims=True) - n_drawn
         wins += (is_best / is_best.sum(axis=1, keepdims=True)).sum(axis=0)
     return wins / N_DRAWS
+
+
+def _distinct(rows: Numbers) -> tuple[Numbers, Numbers]:
+    """The rows that differ, as they first come, and how many there are of each.
+
+    Their order does not depend on that of the columns.
+    """
+    _, first, n_alike = np.unique(rows, axis=0, return_index=True, return_counts=True)
+    order = np.argsort(first)
+    return rows[first[order]], n_alike[order].astype(np.float64)
 
 
 def rerun_spread(
