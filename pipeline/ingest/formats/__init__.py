@@ -76,6 +76,8 @@ ENDINGS = re.compile(
 )
 HEAD_BYTES = 64 << 10
 as_json = json.JSONEncoder(ensure_ascii=False).encode
+# Made once: to make one takes longer than to read a short row.
+DECODER = json.JSONDecoder(parse_constant=lambda _: None)
 LONGEST_LINE = 128 << 20
 # More expected attempts than this are not listed.
 MOST_EXPECTED = 1_000_000
@@ -351,7 +353,9 @@ def paths_of(listed: Iterable[ListedFile]) -> tuple[Path, ...]:
 def parsed(content: bytes | str) -> Any:
     """Parse JSON, NaN and infinities as null; ValueError if it is invalid."""
     try:
-        return json.loads(content, parse_constant=lambda _: None)
+        if isinstance(content, bytes):
+            content = content.decode(json.detect_encoding(content), "surrogatepass")
+        return DECODER.decode(content)
     except RecursionError as error:
         raise ValueError("not JSON: nested too deeply") from error
     except json.JSONDecodeError as error:
