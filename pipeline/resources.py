@@ -158,17 +158,19 @@ def lower_memory_limit(db: duckdb.DuckDBPyConnection, settings: Settings) -> Non
 
 
 def with_more_memory(db: duckdb.DuckDBPyConnection, settings: Settings, work: Callable[[], T]) -> T:
-    """Run `work`; if memory runs out, allow all of the limit and retry."""
+    """Run `work`; if memory runs out, retry with all of the limit, which others do not get."""
     try:
         return work()
     except duckdb.OutOfMemoryException:
         if not _may_grow(settings):
             raise
-        with suppress(duckdb.TransactionException):  # not all work is a transaction
-            db.execute("rollback")
-        limit = settings.memory_limit or warehouse.half_of_memory()
-        db.execute(f"set memory_limit = '{limit}'")
+    limit = settings.memory_limit or warehouse.half_of_memory()
+    db.execute(f"set memory_limit = '{limit}'")
+    try:
         return work()
+    finally:
+        with suppress(duckdb.OutOfMemoryException):  # what is in use stays
+            lower_memory_limit(db, settings)
 
 
 def dropping_blocks(db: duckdb.DuckDBPyConnection, settings: Settings, read: Read) -> Read:

@@ -102,17 +102,14 @@ def run(
             profile.write(db, chosen, is_growing=settings.is_growing)
             provenance.write(db, chosen, settings)
             resources.lower_memory_limit(db, settings)
-            resources.with_more_memory(
+            warehouse.create_relations(
                 db,
-                settings,
-                lambda: warehouse.create_relations(
-                    db,
-                    SQL_DIR,
-                    computed_relations(chosen),
-                    wanted=wanted,
-                    at_once=resources.relations_at_once(artifacts, settings),
-                    begin=lambda n: progress.stage(f"creating {n} relations"),
-                ),
+                SQL_DIR,
+                computed_relations(chosen),
+                wanted=wanted,
+                at_once=resources.relations_at_once(artifacts, settings),
+                begin=lambda n: progress.stage(f"creating {n} relations"),
+                attempt=lambda make: resources.with_more_memory(db, settings, make),
             )
             if has_pages:
                 progress.stage("checking them")

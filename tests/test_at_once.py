@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
@@ -45,3 +47,24 @@ def test_after_an_error_there_is_none(tmp_path: Path) -> None:
         assert raised.value.__notes__ == ["in main.third"]
         assert not db.execute("from duckdb_views() where not internal").fetchall()
         assert not db.execute("from duckdb_tables()").fetchall()
+
+
+@pytest.mark.parametrize("at_once", [1, 3])
+def test_one_alone_is_made_again(tmp_path: Path, at_once: int) -> None:
+    """After an error what was made before stays."""
+    n_made: Counter[str] = Counter()
+
+    def attempt(make: Callable[[], None]) -> None:
+        try:
+            make()
+        except duckdb.ConversionException as error:
+            n_made.update(error.__notes__)
+            db.execute("create or replace macro last() as '!'")
+            make()
+        n_made["all"] += 1
+
+    with duckdb.connect() as db:
+        db.execute("create macro last() as cast('x' as integer)::varchar")
+        create_relations(db, folder(tmp_path, "last()"), at_once=at_once, attempt=attempt)
+        assert db.execute("from third").fetchall() == [("2!",)]
+    assert n_made == {"in main.third": 1, "all": len(QUERIES)}

@@ -172,7 +172,7 @@ def test_a_join_that_fails_where_another_spills(
     ("limit", "expected"), [("1GB", ["488.2 MiB", "953.6 MiB"]), ("256MB", ["244.1 MiB"])]
 )
 def test_relations_get_little_memory_at_first(limit: str, expected: list[str]) -> None:
-    """Where that is too little they get all of the limit; cached blocks would have filled it."""
+    """What needs more gets all of the limit, others do not: cached blocks would fill it."""
     settings = Settings((Path("results"),), Path("out"), memory_limit=limit)
     limits: list[str] = []
 
@@ -184,4 +184,6 @@ def test_relations_get_little_memory_at_first(limit: str, expected: list[str]) -
         resources.lower_memory_limit(db, settings)
         with pytest.raises(duckdb.OutOfMemoryException):
             resources.with_more_memory(db, settings, work)
+        after = db.execute("select current_setting('memory_limit')").fetchone()
     assert limits == expected
+    assert after == (expected[0],)

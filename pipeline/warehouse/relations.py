@@ -138,12 +138,14 @@ def create_relations(
     wanted: Collection[str] = (),
     at_once: int = 1,
     begin: Callable[[int], None] = lambda _n: None,
+    attempt: Callable[[Callable[[], None]], None] = lambda make: make(),
 ) -> None:
     """Create all relations, or only the wanted ones and those that they read.
 
     Public tables are sorted by their grain, so that a plain select always has the same order.
     Of those that do not read each other, up to `at_once` are created at the same time.
-    `begin` is called with the number of relations.
+    `begin` is called with the number of relations, `attempt` with what makes one of them, which it
+    may call again after an error.
     """
     every = relations(sql_dir, python)
     if wanted:
@@ -172,8 +174,10 @@ def create_relations(
             error.add_note(f"in {relation.name}")
             raise
 
-    # Separate transactions would each wait for the disk; those of small files have little to write.
-    with _at_once(db, every, create, at_once) if at_once > 1 else _in_order(db, every, create):
+    def make(relation: Relation, db: duckdb.DuckDBPyConnection) -> None:
+        attempt(lambda: create(relation, db))
+
+    with _at_once(db, every, make, at_once) if at_once > 1 else _in_order(db, every, make):
         if not known and not wanted:
             _remember_columns(db, sql_dir, every)
         for relation in every:
@@ -185,12 +189,10 @@ def create_relations(
 def _in_order(
     db: duckdb.DuckDBPyConnection, every: Iterable[Relation], create: Create
 ) -> Iterator[None]:
-    """One relation after the other, in one transaction that ends with the context."""
-    db.execute("begin")
+    """One relation after the other, so that one can be made again."""
     for relation in every:
         create(relation, db)
     yield
-    db.execute("commit")
 
 
 @contextmanager
@@ -353,7 +355,7 @@ def _of_all_rows(db: duckdb.DuckDBPyConnection, query: str, compute: Compute) ->
         return compute(db.sql(query).to_arrow_table())
     # Arrow comes from a relation, which would plan its query twice: that takes longer than a table
     # unless the query is short, and those read most rows.
-    db.execute(f"create temp table rows_to_compute as {query}")
+    db.execute(f"create or replace temp table rows_to_compute as {query}")
     rows = db.sql("from temp.rows_to_compute").to_arrow_table()
     db.execute("drop table temp.rows_to_compute")
     return compute(rows)
