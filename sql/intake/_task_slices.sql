@@ -124,7 +124,7 @@ names as (
         name,
         measured.benchmark is not null
             and not bool_and(regexp_matches(value, '^-?\d+$'))
-            and not regexp_matches(lower(name), '(^|[._])(answer|expected_answer|ground_truth|label|solution|target)$')
+            and not regexp_matches(lower(name), '(^|[._])(answer|expected_answer|ground_truth|solution|target)$|(^|[.])label$')
             as is_measured
     from scalars
     left join measured using (benchmark)
@@ -138,8 +138,8 @@ names as (
             || '|answer|response|output|extract|predict|parsed|generat|generation|model|judg|verdict'
             || '|score|reward|accuracy|pass|correct|match|error|fail|solved|resolved|valid|status'
             || '|time|duration|latency|token|cost|turns?|exit|finish|stop|terminated|truncated'
-            -- A key sorts tasks by what is right, not by what they are.
-            || '|(^|[._])(target|label|gold|key|solution|ground_truth|reference)$'
+            -- A key sorts tasks by what is right, not by what they are; `sub_label` says that.
+            || '|(^|[._])(target|gold|key|solution|ground_truth|reference)$|(^|[.])label$'
             || '|(^|[._])n_|num_|count'
         )
         -- What kind of answer is asked for is the task's.
