@@ -955,6 +955,15 @@ create or replace macro is_other_way(pair) as
 create or replace macro mixed_hash(one, other) as
     hash(hash(one, other));
 
+-- Is a field called like a grader's explanation of its verdict? A model's own `reasoning` is none.
+create or replace macro is_explanation_name(path) as
+    regexp_matches(
+        lower(path),
+        '(^|[._])(rationale|explanation|feedback|critique|justification|evaluation)$'
+        || '|(judge|judgment|judgement|grader|grading|evaluation|evaluator|eval|verdict|layer\d)[._]?'
+        || '(reason|reasoning|comment|response|output|text|notes?)$'
+    );
+
 -- The names under which formats record the answer that is right.
 create or replace macro is_key_name(path) as
     path in ('target', 'expected_answer', 'ground_truth', 'possible_answer', 'answer_key', 'reference_answer');

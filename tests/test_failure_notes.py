@@ -140,6 +140,28 @@ def test_a_task_that_has_most_failures() -> Batch:
 
 
 @together
+def test_how_a_grader_explains_a_failure() -> Batch:
+    """What a row calls an explanation is noted, though passes have one, too."""
+    long = "The answer names no source, which the question asks for, and gives a date of its own: "
+    reasons = {
+        "rationale": lambda task: f"{long}{task}.",
+        "reasoning": lambda task: f"{long}{task}",
+    }
+    found = yield tried(12, lambda task: task >= 4, **reasons)
+    assert notes(found)["0"] == [f"rationale: {long}0."]
+
+
+@together
+def test_words_that_explain_many_failures() -> Batch:
+    """A grader's sentence is a sign where it is the same for many, though it is long."""
+    same = "No pattern was found in this answer; it should be reviewed by hand before it counts."
+    words = {"explanation": lambda task: same if task < 12 else f"Refused with word {task % 5}."}
+    found = yield tried(40, lambda task: task >= 16, **words)
+    query = "select mode, n_failures from findings where kind = 'mode'"
+    assert found.rows(query) == [(f"explanation = {same}", 12)]
+
+
+@together
 def test_an_answer_that_is_the_key_and_fails() -> Batch:
     """A verdict to look at, where all others who give the key pass; the failure says so, too."""
     rows = [answered(task, f"a{task}", f"a{task}", 1.0) for task in range(25)]

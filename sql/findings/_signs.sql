@@ -26,9 +26,12 @@ shown as (
             when kind in ('OBJECT', 'ARRAY') then null
             when item_no > 0 then if(kind = 'VARCHAR' and n_characters <= 40, 'has ' || value, null)
             when kind = 'BOOLEAN' then value
-            -- A time is of the attempt alone.
+            -- A time is of the attempt alone; a grader may explain many verdicts in the same words.
             when kind = 'VARCHAR'
-                and (n_characters > 60 or regexp_matches(value, '^\d{4}-\d\d-\d\d[T ]\d\d:\d\d')) then ''
+                and (
+                    n_characters > if(is_explanation_name(path), 160, 60)
+                    or regexp_matches(value, '^\d{4}-\d\d-\d\d[T ]\d\d:\d\d')
+                ) then ''
             else value
         end as value,
         item_no = 0 and kind not in ('BOOLEAN', 'VARCHAR', 'NULL', 'EMPTY', 'OBJECT', 'ARRAY') as is_number,

@@ -368,11 +368,12 @@ of_failures as (
     -- A word for nothing says nothing.
     having count(*) filter (where is_pass and lower(value) not in ('none', 'null', 'n/a')) = 0
 ),
--- Longer texts that the record has of failures alone.
+-- Longer texts that the record has of failures alone, or that are named as an explanation of the verdict.
 failure_texts as (
     select
         benchmark,
-        path
+        path,
+        is_explanation_name(path) as is_explanation
     from staging.entries
     inner join staging.rollouts using (record_id)
     inner join staging.run_benchmarks using (run_id)
@@ -380,13 +381,14 @@ failure_texts as (
     where kind = 'VARCHAR' and item is null and path not like '%.*%'
     group by all
     having
-        not coalesce(bool_or(is_pass), false)
+        (is_explanation or not coalesce(bool_or(is_pass), false))
         -- Two failures or more.
         and min(record_id) filter (where not is_pass) < max(record_id) filter (where not is_pass)
         and median(n_characters) between 41 and 4000
         -- Without a pass only what several failures say can be distinguished from what the task says.
         and (
-            any_value(n_all_passes) > 0
+            is_explanation
+            or any_value(n_all_passes) > 0
             or count(traceback) > 0
             -- Signatures take long: they are read only here.
             or 2 * count(distinct if(n_all_passes = 0, error_signature(value), null)) <= count(*)
@@ -501,6 +503,11 @@ rare_signs as (
         -- The answer and its key have notes of their own.
         and name not in (select key_path from staging.answers)
         and not (
+            signs.kind = 'answer'
+            and signs.value = 'is ' || trim(own_words.answer)
+            and record_id in (select record_id from answered)
+        )
+        and not (
             signs.kind = 'field'
             and (coalesce(value = own_words.answer, false) or is_own_words(value, final_words))
         )
@@ -510,11 +517,46 @@ rare_signs as (
         and (signs.kind <> 'error' or nth_of_kind = 1)
         and (signs.kind <> 'error' or seq is null or seq >= n_events - 2)
 ),
+graded as (
+    select
+        record_id,
+        'grader' as kind,
+        4 as priority,
+        'the grader: ' || if(
+            length(message) > 240,
+            -- What a long text comes to, from where a sentence or a word begins.
+            '…' || regexp_replace(right(message, 240), '^([^.]{0,120}[.] |\S* )', ''),
+            message
+        ) as note
+    from (
+        select
+            run_id,
+            task_id,
+            rollout_index,
+            -- Of a text that was cut what follows the cut.
+            regexp_replace(
+                regexp_replace(
+                    arg_min(message, (not coalesce(is_of_reward, true), source, check_name)),
+                    '^.* … \S*\s*',
+                    '…',
+                    's'
+                ),
+                '\s+',
+                ' ',
+                'g'
+            ) as message
+        from main.checks
+        -- Data is no explanation.
+        where not is_passed and message <> '' and left(message, 1) not in ('{', '[')
+        group by all
+    )
+    inner join failing using (run_id, task_id, rollout_index)
+),
 reasons as (
     select
         record_id,
         'reason' as kind,
-        6 as priority,
+        if(bool_or(is_explanation), 4, 6) as priority,
         -- From the error on, where one is named and more follows.
         path || ': ' || left(regexp_replace(
             regexp_replace(
@@ -529,10 +571,12 @@ reasons as (
         ), 200) as note
     from staging.entries
     inner join failing using (record_id)
-    semi join failure_texts using (benchmark, path)
+    inner join failure_texts using (benchmark, path)
     left join own_words using (record_id)
     where
         kind = 'VARCHAR'
+        -- What a check says is noted already.
+        and not (is_explanation and record_id in (select record_id from graded))
         and item is null
         and n_characters > 20
         -- One long word is a name; the model's own words are no reason.
@@ -639,41 +683,6 @@ numbers as (
         and not coalesce(try_cast(value as double) = reward, false)
         and not coalesce(try_cast(value as double) in (input_tokens, output_tokens), false)
     qualify nth <= 3
-),
-graded as (
-    select
-        record_id,
-        'grader' as kind,
-        4 as priority,
-        'the grader: ' || if(
-            length(message) > 240,
-            -- What a long text comes to, from where a sentence or a word begins.
-            '…' || regexp_replace(right(message, 240), '^([^.]{0,120}[.] |\S* )', ''),
-            message
-        ) as note
-    from (
-        select
-            run_id,
-            task_id,
-            rollout_index,
-            -- Of a text that was cut what follows the cut.
-            regexp_replace(
-                regexp_replace(
-                    arg_min(message, (not coalesce(is_of_reward, true), source, check_name)),
-                    '^.* … \S*\s*',
-                    '…',
-                    's'
-                ),
-                '\s+',
-                ' ',
-                'g'
-            ) as message
-        from main.checks
-        -- Data is no explanation.
-        where not is_passed and message <> '' and left(message, 1) not in ('{', '[')
-        group by all
-    )
-    inner join failing using (run_id, task_id, rollout_index)
 ),
 -- Attempts in which the model did not have the last word: where hardly a pass ends so, or a call was left out.
 unanswered as (
