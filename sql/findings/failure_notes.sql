@@ -504,7 +504,7 @@ rare_signs as (
         and name not in (select key_path from staging.answers)
         and not (
             signs.kind = 'answer'
-            and signs.value = 'is ' || trim(own_words.answer)
+            and signs.value is not distinct from 'is ' || trim(own_words.answer)
             and record_id in (select record_id from answered)
         )
         and not (
