@@ -600,6 +600,55 @@ def test_a_table_without_scores_beside_others(tmp_path: Path) -> None:
     assert "; still_passes is true or false; if" in str(skipped["c.jsonl"])
 
 
+@pytest.mark.parametrize("has_answers", [True, False], ids=["beside answers", "alone"])
+def test_questions_and_calls_are_no_attempts_beside_answers(
+    tmp_path: Path, has_answers: bool
+) -> None:
+    """A set of questions says who wrote them, a log that a call had no error; alone they are read.
+
+    Where a success is more than that there was no error, it is a score, and so is that of a result.
+    """
+    questions = [
+        {
+            "id": f"q{n}",
+            "question": f"Which of these is {n}?",
+            "correct_answer": "AB"[n % 2],
+            "suggested_answer": {"answer": "B", "is_correct": n % 2 > 0},
+            "generation_method": "by hand",
+            "metadata": {"model": "writer"},
+        }
+        for n in range(12)
+    ]
+    calls = [
+        {
+            "call_id": f"c{n}",
+            "model": "m",
+            "messages": [{"role": "user", "content": f"What is {n}?"}],
+            "response": None if n % 4 == 0 else "So.",
+            "error": "time is up" if n % 4 == 0 else None,
+            "success": n % 4 > 0,
+        }
+        for n in range(12)
+    ]
+    graded = [
+        {"result" if name == "suggested_answer" else name: one for name, one in row.items()}
+        for row in questions
+    ]
+    write_lines(tmp_path / "graded.jsonl", [{**row, "id": f"g{row['id']}"} for row in graded])
+    write_lines(tmp_path / "questions.jsonl", questions)
+    write_lines(tmp_path / "calls.jsonl", calls)
+    write_lines(
+        tmp_path / "tried.jsonl", [{**row, "model": "other", "error": None} for row in calls]
+    )
+    if has_answers:
+        write_lines(tmp_path / "answers.jsonl", rows_of(flat))
+    skipped = {one.name: one.skipped for one in discover.artifacts((tmp_path,))}
+    names = ("questions", "calls", "tried", "graded")
+    assert [skipped.get(f"{name}.jsonl") for name in names] == (
+        [own_table.QUESTIONS, own_table.CALLS, None, None] if has_answers else [None] * 4
+    )
+
+
 def test_words() -> None:
     """Verdicts in words are scores; other words are not, and are not zero."""
     assert [score_of(word) for word in ("PASS", "Failed", "yes", "N/A", "", None)] == [

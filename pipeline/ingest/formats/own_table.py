@@ -66,6 +66,7 @@ from .table_columns import (
     ends_like_score,
     is_count_of_passes,
     is_duration,
+    is_graded,
     is_key_name,
     is_no_score,
     is_numbering,
@@ -138,6 +139,10 @@ NEARLY_ALL = 0.85
 LEAST_BESIDE = 10
 NOT_ATTEMPTS = "has scores, but neither a prompt, nor an answer, nor several rows of a task"
 REPEATS = "repeats rows of a table beside it"
+QUESTIONS = (
+    "has questions and their keys, and no answers, beside tables that have answers and verdicts"
+)
+CALLS = "says of each row only whether there was an error, beside tables that have verdicts"
 DOCUMENTS = "has tasks and verdicts of documents beside it, which are read"
 UNDECIDED = "may be of an attempt that is a row of a table; analyze its folder alone to read it"
 LARGEST_COMPARED = 128 << 20
@@ -156,6 +161,11 @@ NAMES_OF_ANYTHING = frozenset("id uid uuid idx index name title".split())
 MOST_LISTED, FEW_LISTED = 20, 8
 MOST_KINDS = 4
 LONGEST_WORD = 60
+# Objects with the grade of an attempt, beside those that are called like a grader.
+OF_RESULTS = frozenset("result results outcome metrics scores".split())
+# A call succeeds where it has no error.
+NAMES_OF_ENDS = frozenset("success is_success successful succeeded ok status".split())
+NAMES_OF_ERRORS = frozenset("error error_message exception".split())
 # Columns beside the output that hold its answer alone.
 ANSWERS = "extracted_answer predicted_answer parsed_answer final_answer prediction pred".split()
 # Those that are read as an answer under their own name.
@@ -228,7 +238,10 @@ def claims(
                 claimed[file] = Claim(
                     file, Kind.ROLLOUTS, file.folder, stem, beside=paths, fields=group.fields
                 )
-    skipped = dict.fromkeys(_repeated(own) - set(wanted), REPEATS)
+    skipped = {} if "score" in chosen else _no_attempts(own)
+    others = {file: columns for file, columns in own.items() if file not in skipped}
+    skipped |= dict.fromkeys(_repeated(others), REPEATS)
+    skipped = {file: reason for file, reason in skipped.items() if file not in wanted}
     attempts = [
         one
         for group in documents
@@ -776,6 +789,50 @@ def _marks(row: Object, columns: Columns, *, is_strict: bool) -> Iterator[Any]:
 def _is_written(name: str) -> bool:
     """Whether a column is called like what a model wrote, as `raw_response` or its hash."""
     return not OF_OUTPUT.isdisjoint(plain(name).split("_")) and not is_key_name(name)
+
+
+def _no_attempts(tables: Mapping[ListedFile, Columns]) -> dict[ListedFile, str]:
+    """The tables that are questions or calls, beside others with outputs and what judged them."""
+    reasons = {
+        file: reason
+        for file, columns in tables.items()
+        if (reason := _instead_of_attempts(sample(file.path), columns))
+    }
+    is_judged = any(
+        columns.keys() & {"output", "messages"} and is_graded(columns["score"])
+        for file, columns in tables.items()
+        if file not in reasons
+    )
+    return reasons if is_judged else {}
+
+
+def _instead_of_attempts(table: Sequence[Object], columns: Columns) -> str | None:
+    """What rows are that have a score by its name: questions with keys, or calls.
+
+    No column has what the subject wrote, and an object that is no result or few of the rows have
+    the score; or what is called a success is that there was no error.
+    """
+    names = {name for (name, *rest) in paths(table) if not rest}
+    score = columns["score"]
+    has_answers = columns.keys() & {"output", "messages"} or any(
+        plain(name) in ANSWERS or plain(name).rpartition("_")[2] in OF_OUTPUT for name in names
+    )
+    is_of_result = len(score) == 1 or is_graded(score[:1]) or plain(score[0]) in OF_RESULTS
+    is_rare = 2 * len(values_of(table, score)) < len(table)
+    is_asked = {"prompt", "key"} <= columns.keys() and not has_answers
+    if is_asked and (is_rare or not is_of_result):
+        return QUESTIONS
+    errors = [name for name in names if plain(name) in NAMES_OF_ERRORS]
+    is_call = "key" not in columns and plain(score[-1]) in NAMES_OF_ENDS
+    return (
+        CALLS
+        if is_call
+        and any(
+            all(score_of(get(row, *score)) == float(not row.get(name)) for row in table)
+            for name in errors
+        )
+        else None
+    )
 
 
 def _repeated(tables: Mapping[ListedFile, Columns]) -> set[ListedFile]:

@@ -406,7 +406,7 @@ def dispute(table: Table, score: Column) -> Dispute | None:
         is_beside = len(score) > 1 and other[:-1] == score[:-1]
         if other == score or is_beside or not _judges(table, other):
             continue
-        if _is_graded(score) and not _is_graded(other):
+        if is_graded(score) and not is_graded(other):
             continue
         both = [
             (here, there)
@@ -430,7 +430,7 @@ def _judges(table: Table, path: Column) -> bool:
     name = plain(path[-1])
     if name in MEASURES or is_key_name(name) or is_inverse(path[-1:]):
         return False
-    if not (is_score_name(path) or _is_graded(path[-1:])):
+    if not (is_score_name(path) or is_graded(path[-1:])):
         return False
     values = values_of(table, path)
     # Numbers are measures, where they are not the score itself.
@@ -441,7 +441,7 @@ def _judges(table: Table, path: Column) -> bool:
     return n_judged + n_unjudged == len(values) and 2 * n_judged > len(values)
 
 
-def _is_graded(path: Column) -> bool:
+def is_graded(path: Column) -> bool:
     """Whether a name says that something was graded, and not that it was done."""
     return not GRADED.isdisjoint(plain("_".join(path)).split("_"))
 
@@ -582,7 +582,7 @@ def other_scores(table: Table, score: Column) -> list[Column]:
         path
         for path in paths(table)
         if path != score and not (len(score) > 1 and path[:-1] == score[:-1])
-        if _is_graded(path) or not _is_graded(score)
+        if is_graded(path) or not is_graded(score)
         if _judges(table, path) or (ends_like_score(path[-1]) and not is_key_name(path[-1]))
         if not (is_inverse(path) or is_count_of_passes(path[-1]))
         if set(scores_of_values(values_of(table, path))) - {None} == {0.0, 1.0}
