@@ -84,6 +84,33 @@ def test_no_other_column_is_called_an_extracted_answer_that_is_missing(tmp_path:
     assert [row["prediction"] for row in listed] == [*answers[:3], None]
 
 
+@pytest.mark.parametrize(
+    ("whole", "extracted"),
+    [("raw_output", "final_answer"), ("raw_response", "predicted_index"), ("model_output", "pred")],
+)
+def test_the_whole_text_is_the_output_and_what_was_taken_from_it_the_answer(
+    tmp_path: Path, whole: str, extracted: str
+) -> None:
+    """In either order of the columns; nothing may have been taken."""
+    rows = rows_of(
+        lambda place, verdict: {
+            "id": f"q{place}",
+            "answer_index": place % 4,
+            extracted: place % 4 if verdict else "",
+            whole: f"First 3, then {place % 4}.",
+            "correct": verdict,
+        }
+    )
+    write_lines(tmp_path / "run.jsonl", rows)
+    listed = attempts(tmp_path)[:2]
+    assert [words(row["response"]["output"]) for row in listed] == [
+        ["First 3, then 0."],
+        ["First 3, then 1."],
+    ]
+    assert [row.get("extracted_answer") for row in listed] == [None, "1"]
+    assert [row["expected_answer"] for row in listed] == [0, 1]
+
+
 def test_an_answer_keeps_the_name_of_its_column(tmp_path: Path) -> None:
     """What is shown of it is then found in the table; the output may be the answer itself."""
     rows = rows_of(

@@ -167,9 +167,12 @@ OF_RESULTS = frozenset("result results outcome metrics scores".split())
 NAMES_OF_ENDS = frozenset("success is_success successful succeeded ok status".split())
 NAMES_OF_ERRORS = frozenset("error error_message exception".split())
 # Columns beside the output that hold its answer alone.
-ANSWERS = "extracted_answer predicted_answer parsed_answer final_answer prediction pred".split()
+ANSWERS = (
+    "extracted_answer predicted_answer parsed_answer final_answer prediction pred predicted "
+    "predicted_index predicted_label pred_label model_choice"
+).split()
 # Those that are read as an answer under their own name.
-KNOWN_ANSWERS = frozenset({"predicted_answer", "parsed_answer"})
+KNOWN_ANSWERS = frozenset("predicted_answer parsed_answer predicted predicted_label".split())
 LONGEST_ANSWER = 200
 STOP_REASONS = ("finish_reason", "stop_reason")
 INPUT_TOKENS = "input_tokens prompt_tokens tokens_in total_input_tokens total_prompt_tokens".split()

@@ -225,16 +225,19 @@ ROLES = (
     ),
     _role(
         "output",
-        "output response completion generation prediction pred model_output model_response "
-        "model_answer generated_text response_text output_text reply predicted_answer predicted "
-        "final_answer actual actual_output generated choices answer a solution",
+        # The whole text comes before the answer that a script took from it.
+        "output response completion generation model_output model_response raw_output raw_response "
+        "full_output full_response raw_completion raw_generation generated_text response_text "
+        "output_text reply prediction pred model_answer predicted_answer predicted final_answer "
+        "predicted_index predicted_label pred_label model_choice actual actual_output generated "
+        "choices answer a solution",
         _is_content,
     ),
     _role(
         "key",
         "expected expected_answer expected_output reference reference_answer target gold "
-        "gold_answer ground_truth groundtruth correct_answer answer_key label ideal solution "
-        "answer correct",
+        "gold_answer ground_truth groundtruth correct_answer answer_key label ideal correct_index "
+        "gold_index gold_label answer_index answer_idx solution answer correct",
         _is_content,
     ),
     _role(
