@@ -135,6 +135,21 @@ def test_a_word_of_all_failures_beside_others_of_passes(name: str, is_same: bool
     assert bool(same_as_score(signs, attempts(100, 20))) is is_same
 
 
+def test_a_column_of_which_a_word_was_chosen_as_the_pass_is_the_score() -> None:
+    """Its other words are no reasons; those of another column with the same words are."""
+    names = [f"{name} = {word}" for name in ("grade", "kind") for word in ("PASS", "SOFT", "HARD")]
+    signs = [
+        sign(name, places)
+        for name, places in zip(names, 2 * [PASSES, range(15), range(15, 20)], strict=True)
+    ]
+    deciding = sign("score: grade is pass = fails", FAILURES, kind="check")
+    assert ("field", "grade") not in same_as_score(signs, attempts())
+    assert same_as_score([*signs, deciding], attempts()) == {
+        ("field", "grade"),
+        ("check", "score: grade is pass"),
+    }
+
+
 def test_words_are_the_finding_where_hardly_anything_passes() -> None:
     """With two passes a word is no verdict; a boolean still is."""
     few = attempts(12, 10)

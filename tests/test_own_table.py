@@ -1781,11 +1781,46 @@ def test_the_word_that_passes_is_chosen(tmp_path: Path) -> None:
     expected = {"supported": 1.0, "invented": 0.0, "off topic": 0.0, None: None}
     assert [row["reward"] for row in read_rows] == [expected[row["answer_label"]] for row in rows]
     assert [row.get("answer_label") for row in read_rows] == [row["answer_label"] for row in rows]
-    description = "score = answer_label is supported (boolean)"
+    description = "score = answer_label is supported (other words fail)"
     (artifact,) = discover.artifacts(
         (tmp_path,), table_fields={"score": "answer_label", "pass": "supported"}
     )
     assert description in next(iter(own_table.readings([artifact])))
+
+
+@pytest.mark.parametrize(
+    ("words_of_row", "is_read"),
+    [
+        (("PASS", "SOFT_FAIL", "HARD_FAIL"), True),
+        (("correct", "made_up", "hedged_wrong"), True),
+        (("pass", "passed", "SOFT_FAIL"), False),
+        (("supported", "hedged_wrong", "made_up"), False),
+    ],
+    ids=["pass", "correct", "two words", "none"],
+)
+@pytest.mark.parametrize("has_model", [True, False])
+def test_a_word_for_a_pass_makes_its_column_the_score(
+    tmp_path: Path, words_of_row: tuple[str, ...], *, is_read: bool, has_model: bool
+) -> None:
+    """Of one column alone, which is no other score; what no model did is no attempt."""
+    rows = [
+        {"case_id": f"q{n}", "model": "m", "kind": f"k{n % 2}", "finding": words_of_row[n % 3]}
+        for n in range(30)
+    ]
+    if not has_model:
+        rows = [{**row, "model": None} for row in rows]
+    write_lines(tmp_path / "x.jsonl", rows)
+    if not (is_read and has_model):
+        with pytest.raises(InputError, match="no column of scores"):
+            discover.artifacts((tmp_path,))
+        return
+    (artifact,) = discover.artifacts((tmp_path,))
+    (description,) = own_table.readings([artifact])
+    assert f"score = finding is {words_of_row[0]} (other words fail)" in description
+    listed = attempts(tmp_path)
+    assert [row["reward"] for row in listed] == [float(n % 3 == 0) for n in range(30)]
+    assert [row["finding"] for row in listed] == [words_of_row[n % 3] for n in range(30)]
+    assert not any(row.get("scores") for row in listed)
 
 
 def test_the_word_that_passes_in_documents_of_one_attempt(tmp_path: Path) -> None:

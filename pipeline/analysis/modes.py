@@ -82,7 +82,17 @@ def same_as_score(signs: Sequence[Sign], attempts: Attempts) -> set[tuple[str, s
     of_passing = _n_with(signs, attempts.passes)
     of_failing = _n_with(signs, attempts.fails)
     has_passes = attempts.n_passes >= 3
-    fields = set()
+    # Of a column of words one was chosen as the pass: the column is the score.
+    chosen = {
+        sign.name.removeprefix(DECIDING).casefold()
+        for sign in signs
+        if sign.kind == "check" and sign.name.startswith(DECIDING)
+    }
+    fields = {
+        sign.field
+        for sign in signs
+        if sign.kind == "field" and f"{sign.name} is {sign.value}".casefold() in chosen
+    }
     n_of_runs: dict[Subset, int] = {}
     for sign in signs:
         if sign.kind not in ("field", "check", "explanation"):

@@ -90,6 +90,7 @@ from .table_columns import (
     turns_of,
     values_of,
     with_computed,
+    word_that_passes,
 )
 from .table_rows import (
     OF_RUNS,
@@ -228,7 +229,20 @@ def claims(
     if "pass" in chosen and "score" not in chosen:
         message = f"--field pass={chosen['pass']}: its column is not named."
         raise UsageError(message, hint="Name the column with this word, too: --field score=COLUMN")
-    tables, documents = _groups(files, chosen)
+    by_scores = list(_claims(*_groups(files, chosen), chosen, named, wanted))
+    if by_scores or "score" in chosen:
+        yield from by_scores
+    else:
+        yield from _claims(*_groups(files, chosen, is_by_words=True), chosen, named, wanted)
+
+
+def _claims(
+    tables: Sequence[Group],
+    documents: Sequence[Group],
+    chosen: Mapping[str, str],
+    named: Collection[ListedFile],
+    wanted: Collection[ListedFile],
+) -> Claims:
     own: dict[ListedFile, Columns] = {}
     claimed: dict[ListedFile, Claim] = {}
     for group in tables:
@@ -309,9 +323,12 @@ class Group:
 
 
 def _groups(
-    files: Iterable[ListedFile], chosen: Mapping[str, str]
+    files: Iterable[ListedFile], chosen: Mapping[str, str], *, is_by_words: bool = False
 ) -> tuple[list[Group], list[Group]]:
-    """Tables, and documents that are one attempt each, with their columns."""
+    """Tables, and documents that are one attempt each, with their columns.
+
+    `is_by_words` says that a word for a pass makes a column the score where nothing else is.
+    """
     samples = {file: sample(file.path, score=chosen.get("score", "")) for file in files}
     alone = {
         file: table
@@ -326,6 +343,8 @@ def _groups(
             known = _known(chosen, rows)
             if tables is others and "score" not in chosen:
                 known |= _known(_score_by_figures(alike, samples), rows)
+            if is_by_words and not {"score"} & (known.keys() | roles_of(rows, {}).keys()):
+                known |= _known(word_that_passes(rows), rows)
             fields = tuple(sorted(known.items()))
             if tables is alone:
                 columns = dict.fromkeys(alike, recognise(rows[:SAMPLED_ROWS], dict(fields)))
@@ -1390,6 +1409,7 @@ def _task_id(cells: Object, request: list[Object], place: int) -> Any:
 def _scores(row: Object, columns: Columns, reward: float | None) -> list[Object]:
     """The score, and other columns that are named like scores and have one."""
     named = {path: score_of(get(row, *path)) for path in paths([row]) if is_score_name(path)}
+    named.pop(columns.get("verdict", ()), None)
     others = {path: score for path, score in named.items() if score is not None}
     scores = {**others, columns["score"]: reward}
     reasons = {columns["score"]: {"explanation": _reason(row, columns["score"])}}

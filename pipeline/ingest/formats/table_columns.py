@@ -84,6 +84,8 @@ PASSING = frozenset("true yes pass passed correct right success successful solve
 FAILING = frozenset("false no fail failed incorrect wrong failure unsolved unresolved".split())
 # Words that judge an attempt; the others may say only that it ended.
 JUDGING = frozenset("pass passed fail correct incorrect right wrong".split())
+# Those that an attempt passes with among words that nobody declared.
+WORDS_THAT_PASS = frozenset("pass passed correct".split())
 # Names of what somebody or something graded; a `success` or a `status` may be what the agent says.
 GRADED = frozenset(
     "correct incorrect iscorrect match matches exact em acc accuracy reward grade graded grader "
@@ -907,6 +909,21 @@ def possible_verdicts(table: Table) -> list[tuple[str, list[str]]]:
     return judging + naming
 
 
+def word_that_passes(table: Table) -> dict[str, str]:
+    """The score and the word that passes: of one column alone, which has one such word.
+
+    Rows without an output or the name of a model may be judged things other than attempts.
+    """
+    if not roles_of(table, {}).keys() & {"output", "messages", "model", "agent"}:
+        return {}
+    chosen = [
+        {"score": name, "pass": passing[0]}
+        for name, words in possible_verdicts(table)
+        if len(passing := [word for word in words if word.casefold() in WORDS_THAT_PASS]) == 1
+    ]
+    return chosen[0] if len(chosen) == 1 else {}
+
+
 def _is_of_passes(path: Column) -> bool:
     """Whether a word of a name is one for passes or scores, as of `pass_rate`."""
     return not PASSES.isdisjoint(plain(path[-1]).split("_"))
@@ -1003,7 +1020,9 @@ def described(
     """
     by_role = {role: ".".join(columns[role]) for role in SHOWN if role in columns}
     if "score" in columns:
-        known = [_type(values_of(table, columns["score"]), is_word=is_word)]
+        values = values_of(table, columns["score"])
+        is_named = "verdict" in columns
+        known = ["other words fail" if is_named else _type(values, is_word=is_word)]
         if instead := other_scores(table, columns["score"]):
             known.append(f"may be {' or '.join(map('.'.join, instead))} instead")
         by_role["score"] += f" ({'; '.join(known)})"
