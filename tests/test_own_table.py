@@ -1742,6 +1742,50 @@ def test_steps_below_a_list_are_no_attempts(tmp_path: Path) -> None:
         discover.artifacts((tmp_path,))
 
 
+@pytest.mark.parametrize("name", ["runs", "by_case"])
+@pytest.mark.parametrize("is_graded", [True, False], ids=["graded", "one of two files is"])
+def test_lists_of_attempts_by_their_tasks(tmp_path: Path, name: str, *, is_graded: bool) -> None:
+    """The key is the task, the place in the list the repeat; below an attempt are its parts."""
+    for model in "ab":
+        lists = {
+            f"C{task}": [
+                {
+                    "content": f"So {task}.",
+                    "checks": {"passed": (model == "a" or is_graded) and (task + n) % 3 > 0},
+                    "judges": {judge: {"score": 1, "rationale": "good"} for judge in "xy"},
+                }
+                for n in range(1 + task % 3)
+            ]
+            for task in range(12)
+        }
+        document = {"model_name": model, "created": "2026-02-07T21:05:15", name: lists}
+        (tmp_path / f"{model}.json").write_text(json.dumps(document))
+    artifacts = [one for one in discover.artifacts((tmp_path,)) if one.format]
+    rows = [row for one in artifacts for row in own_table.read(one) if isinstance(row, Row)]
+    listed = [
+        (row.variant, row.value["_ng_task_index"], row.value["_ng_rollout_index"]) for row in rows
+    ]
+    assert listed == [
+        (model, f"C{task}", n) for model in "ab" for task in range(12) for n in range(1 + task % 3)
+    ]
+    (description,) = own_table.readings(artifacts)
+    assert "task = task_id, score = checks.passed (boolean), repeat = attempt" in description
+
+
+def test_lists_of_rows_with_tasks_of_their_own_are_of_no_task(tmp_path: Path) -> None:
+    """Nor is a chat in a document of one attempt."""
+    rows = rows_of(flat)
+    lists = {"all": rows, "wrong": [row for row in rows if not row["correct"]]}
+    (tmp_path / "some.json").write_text(json.dumps({"n": 2, "by_kind": lists}))
+    with pytest.raises(InputError):
+        discover.artifacts((tmp_path,))
+    said = [{"role": "user", "content": "Why?"}, {"role": "assistant", "content": "So."}]
+    document = {"task_id": "t", "talks": {"a": said, "b": said}, "points": 7}
+    path = tmp_path / "one.json"
+    path.write_text(json.dumps(document))
+    assert sample(path) == [document]
+
+
 def test_lists_of_objects_are_not_columns(tmp_path: Path) -> None:
     """Nothing says what two lists of rows are of; their document is listed."""
     rows = rows_of(flat)

@@ -43,6 +43,7 @@ from .table_columns import (
     Column,
     Columns,
     is_task_name,
+    messages_of,
     plain,
     recognise,
     roles_of,
@@ -68,6 +69,8 @@ OF_AN_ATTEMPT = frozenset(
 )
 LEAST_KEYED = 2
 MOST_LEVELS = 4
+# What the key of a list of attempts is, and their places in it.
+TASK, REPEAT = "task_id", "attempt"
 # The whole document, or a list of rows by its name; and the name above rows, until it is known
 # whether it is of a run or of a task.
 OUTER = ("", *LISTS)
@@ -309,7 +312,12 @@ def _rows_in(document: Object) -> list[Any]:
     if has_verdicts([document]) and not _is_keyed(document):
         return [document]
     outer: list[list[Any]] = []
+    has_score = "score" in recognise([document], {})
     for level in itertools.islice(_levels(document), MOST_LEVELS):
+        # What is below attempts are parts of them, also where no column is sure to be their score.
+        by_task = [rows for path, (rows, _) in level.items() if path[-1] == TASK]
+        if len(by_task) == 1 and not has_score:
+            return by_task[0]
         scored = {path for path, (rows, is_known) in level.items() if _are_attempts(rows, is_known)}
         named = {path for path in scored if path[-1] in LISTS}
         if chosen := named if len(named) == 1 else scored:
@@ -352,8 +360,10 @@ def _levels(
         below: list[Above] = []
         for path, common, outer, is_known in level:
             for name in filter(_is_of_attempts, outer):
-                here, value = (*path, name), outer[name]
-                if isinstance(value, dict) and not _is_keyed(value):
+                value = outer[name]
+                are_lists = bool(path) and _are_lists_by_task(value)
+                here = (*path, name, *[TASK] * are_lists)
+                if isinstance(value, dict) and not (are_lists or _is_keyed(value)):
                     if is_deep or not path:
                         below.append(Above(here, common | _of_runs(value), value, is_known))
                     continue
@@ -372,11 +382,34 @@ def _levels(
 
 def _is_keyed(value: Mapping[str, Any]) -> bool:
     """Whether an object has several like ones by their ids; a name that begins with `_` is none."""
-    rows = [one for name, one in value.items() if not name.startswith("_")]
+    return _are_alike([one for name, one in value.items() if not name.startswith("_")])
+
+
+def _are_alike(rows: Sequence[Any]) -> bool:
     if len(rows) < LEAST_KEYED or not all(isinstance(row, dict) for row in rows):
         return False
     common = set.intersection(*map(set, rows))
     return 2 * len(common) * len(rows) >= max(1, sum(map(len, rows)))
+
+
+def _are_lists_by_task(value: Any) -> bool:
+    """Whether an object has lists of attempts by the ids of their tasks, which they do not say.
+
+    What all attempts of a list are asked is the same, and nothing else is asked so.
+    """
+    lists = list(value.values()) if isinstance(value, dict) else []
+    if len(lists) < LEAST_KEYED or not all(isinstance(one, list) for one in lists):
+        return False
+    if any(map(messages_of, lists)):
+        return False
+    rows = list(itertools.chain.from_iterable(lists))
+    columns = (
+        roles_of(rows[:SAMPLED_ROWS], {}) if all(isinstance(row, dict) for row in rows) else {}
+    )
+    asked = [columns[role] for role in ("prompt", "messages") if role in columns][:1]
+    of_lists = [{as_json(get(row, *path)) for row in one} for one in lists for path in asked if one]
+    is_of_tasks = len(set().union(*of_lists)) == sum(map(len, of_lists)) == len(of_lists)
+    return "task" not in columns and is_of_tasks
 
 
 def _members(
@@ -387,6 +420,13 @@ def _members(
     A task says all its texts and its id, a run its short texts and a name.
     """
     role = plain(name).removesuffix("s")
+    if isinstance(value, dict) and not _is_keyed(value):
+        is_run = role in OF_RUNS and role != "run"
+        return [
+            ({role: key} if is_run else {TASK: key, REPEAT: place}, _of_runs(one), one)
+            for key, listed in value.items()
+            for place, one in enumerate(listed)
+        ], True
     if isinstance(value, dict):
         own, above = (role, role) if role in OF_RUNS else ("id", KEY)
         if named := _repeating_key(value):
