@@ -1798,6 +1798,32 @@ def test_lists_of_objects_are_not_columns(tmp_path: Path) -> None:
     assert artifacts["some.json"].kind is Kind.SKIPPED
 
 
+def test_a_refusal_is_about_the_table_of_rows(tmp_path: Path) -> None:
+    """It says how many files have it, and names each column of numbers that may be the score."""
+    for model in "abc":
+        lists = {
+            f"C{task}": [
+                {"text": "x", "checks": {"passed": task % 3 > 0}, "judge_score_avg": 1 + task / 3}
+            ]
+            for task in range(12)
+        }
+        own = {"updated": "2026-02-07"} if model == "b" else {}
+        (tmp_path / f"{model}.json").write_text(json.dumps({"model": model, "runs": lists, **own}))
+    (tmp_path / "sums.json").write_text(json.dumps({"models": ["a", "b"], "overall": 3.2}))
+    with pytest.raises(InputError) as refusal:
+        discover.artifacts((tmp_path,))
+    assert str(refusal.value).splitlines() == [
+        "b.json and 2 more: a table with several columns that may be the score (checks.passed, "
+        "judge_score_avg); its columns are model, task_id, attempt, text, checks, judge_score_avg, "
+        "checks.passed.",
+        "       sums.json: models, overall",
+    ]
+    hint = str(refusal.value.hint)
+    assert "--field score=checks.passed; columns of numbers" in hint
+    assert hint.endswith("named like scores: judge_score_avg")
+    assert len(attempts(tmp_path / "a.json", score="judge_score_avg")) == 12
+
+
 def test_what_only_some_rows_have_is_not_proposed_as_the_score(tmp_path: Path) -> None:
     """A switch of half of the rows is an option of these."""
     rows = rows_of(lambda place, verdict: {"id": place, "prompt": "p", "explains": verdict})

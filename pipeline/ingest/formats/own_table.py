@@ -67,6 +67,7 @@ from .table_columns import (
     is_count_of_passes,
     is_duration,
     is_graded,
+    is_judged,
     is_key_name,
     is_no_score,
     is_numbering,
@@ -76,6 +77,7 @@ from .table_columns import (
     is_time,
     messages_of,
     n_distinct,
+    numbered_scores,
     other_scores,
     paths,
     plain,
@@ -951,6 +953,10 @@ def refused(files: Files, chosen: Mapping[str, str]) -> InputError:
     unscored_by = {file: words for file in files if (words := _unscored_words(file, chosen))}
     file = min(unscored_by or files, key=rank)
     table, scores = tables[file], scores_of_file[file]
+    alike = next(group for group in _alike(tables, least=1) if file in group)
+    rows = [row for one in alike for row in tables[one]]
+    numbers = [name for name in map(".".join, numbered_scores(rows)) if name not in scores]
+    judged = [name for name in numbers if is_judged((name,))] if scores else []
     verdicts = [] if scores else possible_verdicts(table)
     # Any column that is true and false may be the score, where no column is named like one.
     named = scores or [name for name in possible_scores(table) if not is_key_name(name)]
@@ -958,6 +964,9 @@ def refused(files: Files, chosen: Mapping[str, str]) -> InputError:
         f", for example: --field score={named[0]}" if named else " with --field, if it has one"
     )
     hint = f"Name the column with the score (numbers, true and false, pass and fail){example}"
+    if numbers:
+        are_listed = ", ".join(numbers[:FEW_LISTED]) + ", ..." * (len(numbers) > FEW_LISTED)
+        hint += f"; columns of numbers that are named like scores: {are_listed}"
     if verdicts:
         column, words = verdicts[0]
         hint = (
@@ -979,18 +988,19 @@ def refused(files: Files, chosen: Mapping[str, str]) -> InputError:
         )
     elif counts := _counts(table):
         reason = counts
-    elif len(scores) > 1:
-        reason = f"several columns that may be the score ({', '.join(scores)})"
+    elif len(several := [*scores, *judged]) > 1:
+        reason = f"several columns that may be the score ({', '.join(several)})"
     elif "score" in recognise(table, {}):
         reason = NOT_ATTEMPTS.removeprefix("has ")
         hint = "Name what identifies a task: --field task=COLUMN; of several columns make one"
     else:
         reason = "no column of scores"
-    message = f"{file.name}: a table with {reason}; its columns are {_listing(table)}."
+    more = f" and {len(alike) - 1} more" * (len(alike) > 1)
+    message = f"{file.name}{more}: a table with {reason}; its columns are {_listing(table)}."
     kinds = defaultdict(list)
     for other in files:
-        kinds[_listing(tables[other])].append(other.name)
-    del kinds[_listing(table)]
+        if other not in alike and _listing(tables[other]) != _listing(table):
+            kinds[_listing(tables[other])].append(other.name)
     for listing, others in list(kinds.items())[:MOST_KINDS]:
         more = f" and {len(others) - 1} more" * (len(others) > 1)
         columns = listing.removesuffix(", ...").split(", ")

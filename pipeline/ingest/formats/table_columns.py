@@ -86,6 +86,9 @@ FAILING = frozenset("false no fail failed incorrect wrong failure unsolved unres
 JUDGING = frozenset("pass passed fail correct incorrect right wrong".split())
 # Those that an attempt passes with among words that nobody declared.
 WORDS_THAT_PASS = frozenset("pass passed correct".split())
+# Words in the names of numbers that may be scores, and of those that somebody gave.
+NUMBERED_SCORES = frozenset("score scores avg average mean rating ratings".split())
+JUDGED = frozenset("judge judges judged grader human rating ratings".split())
 # Names of what somebody or something graded; a `success` or a `status` may be what the agent says.
 GRADED = frozenset(
     "correct incorrect iscorrect match matches exact em acc accuracy reward grade graded grader "
@@ -334,6 +337,9 @@ def roles_of(table: Table, chosen: Mapping[str, str]) -> Columns:
         best = _task(table, fitting, columns) if role.name == "task" else next(iter(fitting), None)
         if role.name == "score":
             best = _score(table, fitting) or _only_verdict(table)
+            # A check in an object is not what a judge's number of the row says.
+            if best and len(best) > 1 and any(is_judged(path) for path in numbered_scores(table)):
+                best = None
         if best is not None:
             columns[role.name] = best
     if chosen.get("score", "grade") == "grade" and _is_of_grader(table):
@@ -873,6 +879,23 @@ def possible_scores(table: Table) -> list[str]:
         if _is_of_passes(path)
         or (_last_word(path[-1]) not in RATES and len(values) >= MOSTLY * len(table))
     ]
+
+
+def numbered_scores(table: Table) -> list[Column]:
+    """Columns of numbers, also in objects, that are named like scores, means or ratings."""
+    return [
+        path
+        for path in paths(table)
+        if not (is_inverse(path) or is_count_of_passes(path[-1]) or is_key_name(path[-1]))
+        if not NUMBERED_SCORES.isdisjoint(plain("_".join(path)).split("_"))
+        if (values := values_of(table, path)) and 2 * len(values) >= len(table)
+        if not any(isinstance(value, bool | str) or number(value) is None for value in values)
+    ]
+
+
+def is_judged(path: Column) -> bool:
+    """Whether a column of a row has a number that a judge or a person gave, by its name."""
+    return len(path) == 1 and not JUDGED.isdisjoint(plain(path[0]).split("_"))
 
 
 def _words_of(table: Table, path: Column) -> list[str]:
