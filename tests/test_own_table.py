@@ -1772,15 +1772,51 @@ def test_lists_of_attempts_by_their_tasks(tmp_path: Path, name: str, *, is_grade
     assert "task = task_id, score = checks.passed (boolean), repeat = attempt" in description
 
 
+@pytest.mark.parametrize("is_csv", [True, False])
+@pytest.mark.parametrize("form", ["{method}_{field}", "{field}_{method}"])
+def test_columns_of_methods_beside_each_other_are_attempts(
+    tmp_path: Path, form: str, *, is_csv: bool
+) -> None:
+    """`base_pred, base_judge_score, ft_pred, ft_judge_score`: one run per method."""
+
+    def row(n: int, methods: Sequence[str]) -> dict[str, Any]:
+        own = {
+            form.format(method=method, field=field): value
+            for method in methods
+            for field, value in (("pred", f"{method} says {n}"), ("judge_score", 1 + (n % 3)))
+        }
+        return {"question": f"What is {n}?", "reference": f"It is {n}.", **own}
+
+    write = (lambda path, rows: write_cells(path, rows, ",")) if is_csv else write_lines
+    path = tmp_path / f"wide.{'csv' if is_csv else 'jsonl'}"
+    write(path, [row(n, ["base", "ft"]) for n in range(12)])
+    rows = [entry for entry in read(path) if isinstance(entry, Row)]
+    assert [(one.variant, words(one.value["response"]["output"])) for one in rows[:3]] == [
+        ("base", ["base says 0"]),
+        ("ft", ["ft says 0"]),
+        ("base", ["base says 1"]),
+    ]
+    assert [one.value["reward"] for one in rows[:4]] == [1, 1, 2, 2]
+    # Who names a column has it as it is.
+    score = form.format(method="ft", field="judge_score")
+    assert len(attempts(path, score=score)) == 12
+    # What is expected is no attempt, and one method is the table itself.
+    for methods in (["expected", "ft"], ["ft"]):
+        write(path, [row(n, methods) for n in range(12)])
+        with pytest.raises(InputError):
+            read(path)
+
+
 def test_lists_of_rows_with_tasks_of_their_own_are_of_no_task(tmp_path: Path) -> None:
-    """Nor is a chat in a document of one attempt."""
+    """Nor is a chat in a document of one attempt, or a list of words."""
     rows = rows_of(flat)
     lists = {"all": rows, "wrong": [row for row in rows if not row["correct"]]}
     (tmp_path / "some.json").write_text(json.dumps({"n": 2, "by_kind": lists}))
     with pytest.raises(InputError):
         discover.artifacts((tmp_path,))
     said = [{"role": "user", "content": "Why?"}, {"role": "assistant", "content": "So."}]
-    document = {"task_id": "t", "talks": {"a": said, "b": said}, "points": 7}
+    talks = {"talks": {"a": said, "b": said}, "words": {"a": ["so"], "b": ["why"]}}
+    document = {"task_id": "t", **talks, "points": 7}
     path = tmp_path / "one.json"
     path.write_text(json.dumps(document))
     assert sample(path) == [document]

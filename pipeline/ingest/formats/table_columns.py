@@ -206,7 +206,8 @@ ROLES = (
         "correct is_correct iscorrect passed is_pass is_passed pass success is_success successful "
         "solved is_solved resolved is_resolved reward score final_score total_score accuracy acc "
         "exact_match em is_match match matches verified is_verified grade verdict judgment "
-        "judgement evaluation grading outcome result status rating f1 ok overall_score",
+        "judgement evaluation grading outcome result status rating f1 ok overall_score "
+        "judge_score",
         lambda value: score_of(value) is not None,
     ),
     _role(

@@ -38,10 +38,13 @@ from . import (
 from .table_columns import (
     IDS_OF_TASKS,
     LONGEST_ID,
+    MOST_COLUMNS,
     NAMES_OF,
+    OF_KEYS,
     ROLES,
     Column,
     Columns,
+    ends_like_score,
     is_task_name,
     messages_of,
     plain,
@@ -67,6 +70,8 @@ OF_AN_ATTEMPT = frozenset(
     "step steps turn turns call calls tool tools log logs event events message messages trace "
     "trajectory history action actions check checks criteria".split()
 )
+# What is not the name of a method, at the beginning or the end of those of columns.
+NO_METHODS = OF_KEYS | OF_AN_ATTEMPT | {"chosen", "rejected", "best", "max", "min", "mean"}
 LEAST_KEYED = 2
 MOST_LEVELS = 4
 # What the key of a list of attempts is, and their places in it.
@@ -119,7 +124,7 @@ def entries(path: Path, score: str = "") -> Iterator[Entry]:
     column = tuple(score.split(".")) if score else ()
     match ending(path):
         case "csv" | "tsv":
-            yield from _of_csv(path)
+            yield from _apart(_of_csv(path), column)
         case "parquet":
             yield from _apart(parquet_rows(path), column)
         case "json":
@@ -131,12 +136,14 @@ def entries(path: Path, score: str = "") -> Iterator[Entry]:
 def _apart(rows: Iterator[Entry], score: Column) -> Iterator[Entry]:
     """The rows; of those that have attempts by several methods, each attempt with the rest."""
     first = list(itertools.islice(rows, SNIFFED_ROWS))
-    methods = _methods([row for row in first if isinstance(row, dict)])
-    if not methods or score[:1] in [(name,) for name in methods]:
+    sniffed = [row for row in first if isinstance(row, dict)]
+    places = _fields_of_methods(sniffed)
+    methods = _methods([_with_methods(row, places) for row in sniffed])
+    if not methods or not {*methods, *places}.isdisjoint(score[:1]):
         yield from itertools.chain(first, rows)
         return
     for entry in itertools.chain(first, rows):
-        row = entry if isinstance(entry, dict) else {}
+        row = _with_methods(entry, places) if isinstance(entry, dict) else {}
         by_method = {name: row[name] for name in methods if isinstance(row.get(name), dict)}
         rest = {name: value for name, value in row.items() if name not in by_method}
         column = next(name for name in NAMES_OF_METHODS if name not in rest)
@@ -151,6 +158,45 @@ def _with_extracted(attempt: Object) -> Object:
     outputs = [name for name in attempt if plain(name) in NAMES_OF["output"]]
     is_extracted = "answer" in outputs and len(outputs) > 1 and EXTRACTED not in attempt
     return {EXTRACTED if is_extracted and n == "answer" else n: one for n, one in attempt.items()}
+
+
+def _fields_of_methods(rows: Sequence[Object]) -> dict[str, Column]:
+    """The method and the field of each column of a wide row: `base_pred` beside `ft_pred`.
+
+    Two or more beginnings, or ends, of names go with the same fields, an output and a score among
+    them. A key, a step or a text that was turned down is no attempt.
+    """
+    names = {name: plain(name).split("_") for row in rows for name in row}
+    alike: dict[frozenset[str], dict[str, dict[str, str]]] = {}
+    for is_end in (False, True) if len(names) <= MOST_COLUMNS else ():
+        columns: dict[str, dict[str, str]] = {}
+        for name, words in names.items():
+            for place in range(1, len(words)):
+                parts = ["_".join(words[:place]), "_".join(words[place:])]
+                method, own = reversed(parts) if is_end else parts
+                columns.setdefault(method, {})[own] = name
+        for method, fields_of in columns.items():
+            words = method.rstrip("0123456789").split("_")
+            if method not in names and NO_METHODS.isdisjoint(words):
+                alike.setdefault(frozenset(fields_of), {})[method] = fields_of
+    wide = [
+        methods
+        for fields_of, methods in alike.items()
+        if len(methods) >= LEAST_KEYED and not fields_of.isdisjoint(NAMES_OF["output"])
+        if any(ends_like_score(one) or one in NAMES_OF["score"] for one in fields_of)
+    ]
+    largest = max(wide, key=lambda methods: sum(map(len, methods.values())), default={})
+    return {name: (method, own) for method, named in largest.items() for own, name in named.items()}
+
+
+def _with_methods(row: Object, places: Mapping[str, Column]) -> Object:
+    """A row whose columns of methods are objects; one without any value is none."""
+    methods: dict[str, Object] = {}
+    for name, (method, own) in places.items():
+        if row.get(name) is not None:
+            methods.setdefault(method, {})[own] = row[name]
+    rest = {name: value for name, value in row.items() if name not in places}
+    return {**rest, **methods} if places else row
 
 
 def _methods(rows: Sequence[Object]) -> list[str]:
@@ -403,11 +449,13 @@ def _are_lists_by_task(value: Any) -> bool:
     if any(map(messages_of, lists)):
         return False
     rows = list(itertools.chain.from_iterable(lists))
-    columns = (
-        roles_of(rows[:SAMPLED_ROWS], {}) if all(isinstance(row, dict) for row in rows) else {}
-    )
-    asked = [columns[role] for role in ("prompt", "messages") if role in columns][:1]
-    of_lists = [{as_json(get(row, *path)) for row in one} for one in lists for path in asked if one]
+    if not _are_alike(rows):
+        return False
+    columns = roles_of(rows[:SAMPLED_ROWS], {})
+    questions = [columns[role] for role in ("prompt", "messages") if role in columns][:1]
+    of_lists = [
+        {as_json(get(row, *path)) for row in one} for one in lists for path in questions if one
+    ]
     is_of_tasks = len(set().union(*of_lists)) == sum(map(len, of_lists)) == len(of_lists)
     return "task" not in columns and is_of_tasks
 
