@@ -1807,6 +1807,53 @@ def test_columns_of_methods_beside_each_other_are_attempts(
             read(path)
 
 
+def conversation(n: int, *, ends: str = "judged") -> list[dict[str, Any]]:
+    """Lines of one attempt at a task: its settings, a criterion, two turns, perhaps a verdict."""
+    turns = [
+        {"round": turn, "user": f"Ask {n}.{turn}?", "assistant": "No.", "score": 5}
+        for turn in (1, 2)
+    ]
+    own = {"target_model": f"m{n % 2}", "test_case": f"t{n // 2 % 6}", "judge_model": "j"}
+    lines = [own, {"criteria": "Does it?"}, *turns, {"goal_achieved": n % 3 > 0}]
+    return lines[: {"judged": 5, "in a turn": 4, "at once": 1}[ends]]
+
+
+def test_files_of_settings_turns_and_a_verdict_are_one_attempt_each(tmp_path: Path) -> None:
+    """Every line is accounted for; one that broke off is unscored."""
+    for n in range(24):
+        ends = {5: "in a turn", 6: "at once"}.get(n, "judged")
+        write_lines(tmp_path / f"talk_{n:02}.jsonl", conversation(n, ends=ends))
+    artifacts = [one for one in discover.artifacts((tmp_path,)) if one.kind is Kind.ROLLOUTS]
+    kinds = (Row, Reject, Line)
+    entries = [
+        [one for one in own_table.read(artifact) if isinstance(one, kinds)]
+        for artifact in artifacts
+    ]
+    counted = [Counter(type(one).__name__ for one in listed) for listed in entries]
+    assert [counts.total() for counts in counted] == [
+        4 if n == 5 else 1 if n == 6 else 5 for n in range(24)
+    ]
+    assert all(counts["Row"] == 1 for counts in counted)
+    rows = [listed[-1] for listed in entries]
+    assert all(isinstance(one, Row) for one in rows)
+    assert [one.value["reward"] for one in rows] == [
+        None if n in (5, 6) else float(n % 3 > 0) for n in range(24)
+    ]
+    first = rows[0].value
+    assert words(first["responses_create_params"]["input"]) == ["Ask 0.1?"]
+    assert words(first["response"]["output"]) == ["No.", "Ask 0.2?", "No."]
+    assert (first["_ng_task_index"], rows[0].variant) == ("t0", "m0")
+    assert first["turns"] == [{"round": 1, "score": 5}, {"round": 2, "score": 5}]
+
+
+def test_a_line_before_rows_of_questions_and_answers_leaves_them_rows(tmp_path: Path) -> None:
+    """They are tasks of their own: nothing numbers them or judges them as one."""
+    asked = [{"user": f"What is {n}?", "assistant": "So.", "correct": n % 2 > 0} for n in range(9)]
+    for name in "ab":
+        write_lines(tmp_path / f"{name}.jsonl", [{"made": "today"}, *asked, {"mean": 0.4}])
+        assert len(sample(tmp_path / f"{name}.jsonl")) == 11
+
+
 def test_lists_of_rows_with_tasks_of_their_own_are_of_no_task(tmp_path: Path) -> None:
     """Nor is a chat in a document of one attempt, or a list of words."""
     rows = rows_of(flat)

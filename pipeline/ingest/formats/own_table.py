@@ -98,6 +98,7 @@ from .table_rows import (
     OF_RUNS,
     SAMPLED_ROWS,
     Entry,
+    conversation,
     ending,
     entries,
     has_verdicts,
@@ -337,6 +338,15 @@ def _groups(
         for file, table in samples.items()
         if ending(file.path) == "json" and len(table) == 1 and not starts_list(file.path)
     }
+    logs = {file: table for file, table in samples.items() if conversation(file.path)}
+    if len(logs) >= FEWEST_DOCUMENTS:
+        # One that ended before its first turn has its settings alone.
+        names = _names([row for table in logs.values() for row in table])
+        alone |= logs | {
+            file: table
+            for file, table in samples.items()
+            if ending(file.path) == "jsonl" and len(table) == 1 and _names(table) <= names
+        }
     others = {file: table for file, table in samples.items() if file not in alone}
     groups: tuple[list[Group], list[Group]] = ([], [])
     for place, tables in enumerate((others, alone)):
@@ -347,6 +357,8 @@ def _groups(
                 known |= _known(_score_by_figures(alike, samples), rows)
             if is_by_words and not {"score"} & (known.keys() | roles_of(rows, {}).keys()):
                 known |= _known(word_that_passes(rows), rows)
+            if tables is alone and "task" not in known and logs.keys() & set(alike):
+                known |= _task_of_settings(rows)
             fields = tuple(sorted(known.items()))
             if tables is alone:
                 columns = dict.fromkeys(alike, recognise(rows[:SAMPLED_ROWS], dict(fields)))
@@ -358,6 +370,23 @@ def _groups(
             }
             groups[place].append(Group(computed, columns, fields))
     return groups
+
+
+def _task_of_settings(rows: Sequence[Object]) -> dict[str, str]:
+    """The name of the task of conversations, in which either side may begin in its own words.
+
+    Of two that differ alike the shorter.
+    """
+    named = {
+        name: {value for row in rows if (value := text(row, name))}
+        for name in dict.fromkeys(itertools.chain.from_iterable(rows))
+        if is_task_name((name,)) and all(text(row, name) for row in rows)
+    }
+
+    def rank(name: str) -> tuple[int, float]:
+        return -len(named[name]), sum(map(len, named[name]))
+
+    return {"task": min(named, key=rank)} if named else {}
 
 
 def _known(chosen: Mapping[str, str], table: Sequence[Object]) -> dict[str, str]:
@@ -446,10 +475,10 @@ class Attempts:
         beside = judged[:2] if are_words(values) else []
         folders = self._folders_of_runs()
         for file, row in self.rows.items():
-            # An index or a summary beside them has neither.
+            # An index or a summary beside them has none of these.
             has_any = any(
                 values_of([row], self.columns[role])
-                for role in ("score", "task")
+                for role in ("score", "task", "messages")
                 if role in self.columns
             )
             if has_any:

@@ -31,6 +31,8 @@ Columns = dict[str, Column]
 
 LONGEST_ID = 200
 MOST_COLUMNS = 200
+# A sentence says what is to be done, and is the name of no benchmark.
+MOST_WORDS_OF_TITLE = 6
 MOST_OTHERS = 12
 ROLES_OF_CHAT = {
     **dict.fromkeys("agent ai model bot gpt".split(), "assistant"),
@@ -174,6 +176,10 @@ def _is_word(value: Any) -> bool:
     return isinstance(value, str) and _is_id(value)
 
 
+def _is_title(value: Any) -> bool:
+    return _is_word(value) and len(value.split()) <= MOST_WORDS_OF_TITLE
+
+
 def _is_of_questions(path: Column, values: Values) -> bool:
     """Whether a column has what was asked, not names; inside an object only if it is sentences."""
     if all(_is_word(value) and WORD.fullmatch(value) for value in values):
@@ -207,7 +213,7 @@ ROLES = (
         "solved is_solved resolved is_resolved reward score final_score total_score accuracy acc "
         "exact_match em is_match match matches verified is_verified grade verdict judgment "
         "judgement evaluation grading outcome result status rating f1 ok overall_score "
-        "judge_score",
+        "judge_score goal_achieved",
         lambda value: score_of(value) is not None,
     ),
     _role(
@@ -215,7 +221,9 @@ ROLES = (
         "messages conversation trajectory transcript dialogue dialog history chat turns trace",
         lambda value: bool(messages_of(value)),
     ),
-    _role("model", "model model_name model_id llm engine deployment generator", _is_word),
+    _role(
+        "model", "model model_name model_id llm engine deployment generator target_model", _is_word
+    ),
     _role("agent", "agent agent_name scaffold solver harness method strategy run", _is_word),
     _role(
         "repeat",
@@ -253,7 +261,7 @@ ROLES = (
         "problem question task_name problem_name test_name case_name scenario fixture name title",
         _is_id,
     ),
-    _role("benchmark", "benchmark benchmark_name dataset dataset_name eval suite task", _is_word),
+    _role("benchmark", "benchmark benchmark_name dataset dataset_name eval suite task", _is_title),
 )
 NAMES_OF = {role.name: frozenset(role.names) for role in ROLES}
 # A column of tasks may be called so, too.
@@ -474,11 +482,11 @@ def is_of_steps(table: Table) -> bool:
     if OF_A_STEP.isdisjoint(named) or not (IDS_OF_TASKS | {"task"}).isdisjoint(named):
         return False
     return all(n_distinct(table, [path]) == 1 for path in prompts) and any(
-        _counts_up(values_of(table, named[name])) for name in sorted(STEP_NUMBERS & named.keys())
+        counts_up(values_of(table, named[name])) for name in sorted(STEP_NUMBERS & named.keys())
     )
 
 
-def _counts_up(values: Values) -> bool:
+def counts_up(values: Values) -> bool:
     """Whether numbers go from 0 or 1 up by one; a step may have several rows."""
     numbers = [-1 if (known := repeat_of(value)) is None else known for value in values]
     is_numbering = numbers == sorted(numbers) and counts_from_start(numbers)

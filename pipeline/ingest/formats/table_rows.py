@@ -42,14 +42,18 @@ from .table_columns import (
     NAMES_OF,
     OF_KEYS,
     ROLES,
+    ROLES_OF_CHAT,
+    TURN_NUMBERS,
     Column,
     Columns,
+    counts_up,
     ends_like_score,
     is_task_name,
     messages_of,
     plain,
     recognise,
     roles_of,
+    score_of,
     scores_of_values,
     values_of,
 )
@@ -80,6 +84,8 @@ TASK, REPEAT = "task_id", "attempt"
 # whether it is of a run or of a task.
 OUTER = ("", *LISTS)
 KEY = ""
+# What the two sides of a conversation say in a turn, by their names.
+SIDES = {"user": "user", "assistant": "assistant", **ROLES_OF_CHAT}
 # What a document may say of all its rows.
 OF_RUNS = frozenset(
     name for role in ROLES if role.name in ("model", "agent", "benchmark") for name in role.names
@@ -129,8 +135,78 @@ def entries(path: Path, score: str = "") -> Iterator[Entry]:
             yield from _apart(parquet_rows(path), column)
         case "json":
             yield from _apart(_of_json(path, column), column)
+        case _ if merged := conversation(path):
+            yield from _of_conversation(path, merged)
         case _:
             yield from _apart(objects(path), column)
+
+
+def conversation(path: Path) -> Object | None:
+    """The one attempt of a JSONL file whose lines are its settings, its turns and its verdict."""
+    first, _, rest = head(path).partition(b"\n")
+    second, end, _ = rest.partition(b"\n")
+    if not end or ending(path) not in ("jsonl", "ndjson"):
+        return None
+    with suppress(OSError, ValueError, EOFError):
+        begun = [parsed(first), parsed(second)]
+        known = path.stat()
+        is_log = all(isinstance(row, dict) for row in begun) and begun[0].keys().isdisjoint(
+            begun[1]
+        )
+        if is_log and known.st_size <= LARGEST_KEPT:
+            return _conversation(path, known.st_size, known.st_mtime_ns)
+    return None
+
+
+@lru_cache(maxsize=128)
+def _conversation(path: Path, _size: int, _time: int) -> Object | None:
+    """The lines in one object, if what a line that is no turn says no other line says again.
+
+    Turns have what two sides say, by their names. The last line has a verdict, or turns count up.
+    """
+    rows = [row for row in objects(path) if isinstance(row, dict)]
+    sides = [_sides(row) for row in rows]
+    places = [place for place, messages in enumerate(sides) if messages]
+    turns = [rows[place] for place in places]
+    others = [row for row, messages in zip(rows, sides, strict=True) if not messages]
+    names = [name for row in (*others, *turns[:1]) for name in row]
+    if not places or len(names) > len(set(names)) or not {"messages", "turns"}.isdisjoint(names):
+        return None
+    is_whole = places == list(range(places[0], places[-1] + 1)) and places[0] > 0
+    after = rows[places[-1] + 1 :]
+    verdicts = [
+        score_of(one) for row in after for one in row.values() if isinstance(one, bool | str)
+    ]
+    is_judged = len(after) == 1 and bool({0, 1} & set(verdicts))
+    is_numbered = any(
+        plain(name) in TURN_NUMBERS
+        and (counts_up(numbers := [row.get(name) for row in turns]) or numbers == [1])
+        for name in turns[0]
+    )
+    if not is_whole or len(after) > 1 or not (is_judged or (is_numbered and not after)):
+        return None
+    merged = {name: value for row in others for name, value in row.items()}
+    messages = list(itertools.chain.from_iterable(sides))
+    measured = [{n: one for n, one in row.items() if plain(n) not in SIDES} for row in turns]
+    return {**merged, "messages": messages, "turns": measured}
+
+
+def _sides(row: Object) -> list[Object]:
+    """What the two sides of a conversation say in a turn, if it has both by their names."""
+    messages = [
+        {"role": SIDES[plain(name)], "content": value}
+        for name, value in row.items()
+        if plain(name) in SIDES and isinstance(value, str)
+    ]
+    return messages if len({one["role"] for one in messages}) == len(messages) == 2 else []
+
+
+def _of_conversation(path: Path, merged: Object) -> Iterator[Entry]:
+    """The lines of a conversation, which is the row of the last of them."""
+    entries = list(objects(path))
+    last = max(place for place, entry in enumerate(entries) if isinstance(entry, dict))
+    for place, entry in enumerate(entries):
+        yield merged if place == last else Line() if isinstance(entry, dict) else entry
 
 
 def _apart(rows: Iterator[Entry], score: Column) -> Iterator[Entry]:
