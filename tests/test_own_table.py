@@ -328,13 +328,14 @@ def test_a_row_that_was_written_again_leaves_conditions(
     [
         ("capitals", ("alpha", "beta"), "capitals"),
         ("outputs", ("alpha", "beta"), "results"),
+        ("capitals", (None, None), "capitals"),
         ("capitals", ("alpha", "alpha"), "first"),
     ],
 )
 def test_runs_of_different_models_are_of_the_benchmark_of_their_folder(
-    tmp_path: Path, folder: str, models: tuple[str, str], benchmark: str
+    tmp_path: Path, folder: str, models: tuple[str | None, str | None], benchmark: str
 ) -> None:
-    """Where nothing names it, the folder does, or the one above `results`."""
+    """Where nothing names it, the folder does, or the one above `results`; runs may name models."""
     files = {
         f"{name}.jsonl": [flat(place, place > 3) | {"model": model} for place in range(6)]
         for name, model in zip(("first", "second"), models, strict=True)

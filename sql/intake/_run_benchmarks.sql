@@ -295,8 +295,8 @@ test_sets as (
     group by group_id, n_names
     having count(distinct value) = 1 and count(distinct run_name) = n_names
 ),
--- Tables of one's own that are runs of different models are not named after one of these, but after
--- their folder.
+-- Tables of one's own that are runs of different models, or of models that only their names may say, are
+-- not named after one of these, but after their folder.
 homes as (
     select
         runs.group_id,
@@ -314,7 +314,7 @@ homes as (
             inner join staging.records using (record_id)
             where keys.role = 'rollout'
             group by compared.group_id
-            having count(distinct records.model) > 1
+            having count(distinct records.model) <> 1
         )
     group by runs.group_id, runs.n_names
     having
@@ -331,7 +331,8 @@ wanted as (
             folders.name,
             homes.name,
             runs.first_name
-        ) as name
+        ) as name,
+        coalesce(runs.package, test_sets.name, words.name, folders.name) is null and homes.name is not null as is_home
     from runs
     left join test_sets using (group_id)
     left join words using (group_id)
@@ -374,6 +375,8 @@ benchmarks as (
             case
                 when count(*) over (partition by lower(name)) = 1 then name
                 when starts_with(shared_name, name) then shared_name
+                -- The name of one of them is again that of one model.
+                when is_home and shared_name = group_id then name
                 else name || '-' || shared_name
             end as name
         from wanted

@@ -114,6 +114,6 @@ def _write_files(
         )
     create_table(db, "raw.files", FILES, rows)
     places = [(no, *place) for no, artifact in numbered for place in enumerate(artifact.places)]
-    # Outside of all others, and used only where runs are of different models.
+    # Outside of all others, and used only where the names of several runs share nothing.
     places += [(no, OF_HOME, artifact.home) for no, artifact in numbered if artifact.home]
     create_table(db, "raw.places", "file_no int, depth int, name varchar", places)
