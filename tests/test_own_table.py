@@ -628,6 +628,17 @@ def test_a_table_without_scores_beside_others(tmp_path: Path) -> None:
     assert "; still_passes is true or false; if" in str(skipped["c.jsonl"])
 
 
+def test_a_document_without_attempts_beside_others_says_so(tmp_path: Path) -> None:
+    """A model whose list is empty was to be run; what names no run is a setting."""
+    for name, rows in (("a", rows_of(flat)), ("b", [])):
+        document = {"model": name, "overall_pass_rate": 0.0, "results": rows}
+        (tmp_path / f"{name}.json").write_text(json.dumps(document))
+    (tmp_path / "c.json").write_text(json.dumps({"path": "x", "items": []}))
+    skipped = {one.name: one.skipped for one in discover.artifacts((tmp_path,))}
+    reason = "has no attempts: its `results` are empty"
+    assert skipped == {"a.json": None, "b.json": reason, "c.json": None}
+
+
 @pytest.mark.parametrize("has_answers", [True, False], ids=["beside answers", "alone"])
 def test_questions_and_calls_are_no_attempts_beside_answers(
     tmp_path: Path, has_answers: bool

@@ -95,6 +95,7 @@ from .table_columns import (
     word_that_passes,
 )
 from .table_rows import (
+    LISTS,
     OF_RUNS,
     SAMPLED_ROWS,
     Entry,
@@ -1082,7 +1083,11 @@ def unscored(file: ListedFile) -> str | None:
     """Why a table is not read, beside others that are; None if it is not a table of rows."""
     table = sample(file.path)
     if ending(file.path) == "json" and not starts_list(file.path):
-        is_several = len(table) == 1 and len(lists_of_rows(table[0])) > 1
+        (document,) = table if len(table) == 1 else ({},)
+        is_several = len(lists_of_rows(document)) > 1
+        empty = [name for name in LISTS if document.get(name) == []]
+        if empty and any(plain(name) in OF_RUNS for name in document):
+            return f"has no attempts: its `{empty[0]}` are empty"
         return "has lists of rows, and says of none what it is of" if is_several else None
     if counts := _counts(table):
         return f"has {counts}"
