@@ -118,6 +118,56 @@ def test_a_test_says_what_it_found() -> None:
     assert harbor._assertion({"message": "failed"}) is None
 
 
+TRACED = """Traceback (most recent call last):
+  File "openai.py", line 437, in make
+    await create(
+          ^^^^^^
+openai.BadRequestError: Error code: 400
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "mapping.py", line 534, in exception_type
+    raise BadRequestError(
+litellm.exceptions.BadRequestError: request (33107 tokens) exceeds
+the context (32768 tokens)
+"""
+
+
+def test_an_exception_without_a_result_is_the_error(tmp_path: Path) -> None:
+    """Of a trial that was killed after it failed; beside a result the traceback is a log."""
+    config = trial("t1", "t1__a", None)["config"]
+    inputs: dict[str, Any] = {
+        f"j/{task}__a/config.json": [{**config, "task": {"path": task}, "trial_name": f"{task}__a"}]
+        for task in ("t1", "t2", "t3", "t4")
+    }
+    texts = {"t1": TRACED, "t2": "", "t3": TRACED.partition("litellm")[0] + "TimeoutError"}
+    inputs |= {f"j/{task}__a/exception.txt": content for task, content in texts.items()}
+    inputs["j/t5__a/result.json"] = [trial("t5", "t5__a", 1)]
+    inputs["j/t5__a/exception.txt"] = TRACED
+    results = analyzed(tmp_path, inputs, needs=("rollouts",))
+    unfinished = "no result: killed, or still running"
+    assert results.rows(
+        """
+        select task_id, reward, verifier ->> 'exception_type', verifier ->> 'error_message',
+            verifier ->> 'trial_state'
+        from rollouts order by task_id
+        """
+    ) == [
+        (
+            "t1",
+            None,
+            "BadRequestError",
+            "BadRequestError: request (33107 tokens) exceeds\nthe context (32768 tokens)",
+            None,
+        ),
+        ("t2", None, None, None, unfinished),
+        ("t3", None, "TimeoutError", "TimeoutError", None),
+        ("t4", None, None, None, unfinished),
+        ("t5", 1.0, None, None, None),
+    ]
+
+
 @pytest.mark.slow
 def test_of_very_many_tests_those_that_fail_are_kept(tmp_path: Path) -> None:
     """By name, though they come last, with how many there are; and the end of a long message."""

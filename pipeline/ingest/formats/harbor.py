@@ -10,6 +10,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
+from itertools import dropwhile
 from pathlib import Path
 from typing import Any
 
@@ -67,14 +68,18 @@ NOTES = (
     "tasks that it names and any run has, the others as `unseen-1`. Attempts at a task in the "
     "order they began. Tasks are the same where their checksums are. A trial without a result is "
     "unscored. Harbor's own mean and pass@k count an unscored trial as 0. A folder called `tasks` "
-    "names no benchmark."
+    "names no benchmark. Of a trial without a result, `exception.txt` is the error."
 )
-NAMES = re.compile(r"\.json$|/verifier/test-stdout\.txt$")
+NAMES = re.compile(r"\.json$|/verifier/test-stdout\.txt$|/exception\.txt$")
 # The lines in which pytest explains a failure.
 ASSERTION = re.compile(r"^E {3}\s*(\S.{0,200})", re.MULTILINE)
 OF_A_TRIAL = re.compile(
     r"(^|/)(agent/trajectory(\.cont-\d{1,9})?\.json|verifier/([^/]+\.json|test-stdout\.txt))$"
 )
+# What a trial writes when it fails, before its result: the traceback.
+EXCEPTION = "exception.txt"
+# The last lines of a traceback: the class of the exception, its message.
+RAISED = re.compile(r"([A-Za-z_]\w*(?:\.\w+)*)(?::\s*(.*))?", re.DOTALL)
 # The task of a result, or of the config of a trial that has none.
 TASK_NAME = re.compile(rb'"task_name"\s*:\s*"([^"\\]+)"')
 TASK_PATH = re.compile(rb'"task"\s*:\s*\{\s*"path"\s*:\s*"([^"\\]+)"')
@@ -151,7 +156,9 @@ def claims(files: Files) -> Claims:
     for (job, name), files_here in jobs.items():
         folder, stem = pooled.get(job, (parent(job), name))
         for file in files_here:
-            beside = tuple(other.path for other in sorted(inside[file.folder], key=atif.part))
+            beside = paths_of(sorted(inside[file.folder], key=atif.part))
+            if not RESULT_NAME.search(file.base) and EXCEPTION in by_folder[file.folder]:
+                beside += (by_folder[file.folder][EXCEPTION].path,)
             yield Claim(file, Kind.ROLLOUTS, folder, stem, beside=beside, owns=file.folder)
         for base in TRIAL_FILES if job not in trials else ():
             if base in by_folder[job]:
@@ -468,7 +475,7 @@ def _trial(artifact: Artifact) -> Readings:
     checksum = text(trial, "task_checksum")
     ran = fields(trial, "agent_execution") or trial
     is_ended = RESULT_NAME.search(artifact.path.name) is not None
-    ended = _exception([trial, *steps])
+    ended = _exception([trial, *steps]) or _traced(artifact)
     kind = ended.get("exception_type")
     response = atif.response(transcripts, usage, model)
     # ApiError and similar: the call of the model failed.
@@ -490,7 +497,7 @@ def _trial(artifact: Artifact) -> Readings:
         **_tests(artifact),
         **_verifier_documents(artifact),
         **ended,
-        "trial_state": None if is_ended else "no result: killed, or still running",
+        "trial_state": None if is_ended or ended else "no result: killed, or still running",
         "total_run_time": atif.seconds(ran.get("started_at"), ran.get("finished_at")),
         "trial_name": text(trial, "trial_name"),
         "task_checksum": checksum,
@@ -552,10 +559,35 @@ def _verifier_documents(artifact: Artifact) -> Object:
 def _exception(ended: list[Object]) -> Object:
     for one in ended:
         if info := fields(one, "exception_info"):
-            kind = text(info, "exception_type")
-            parts = filter(None, (kind, text(info, "exception_message")))
-            return {"exception_type": kind, "error_message": ": ".join(parts) or None}
+            return _error(text(info, "exception_type"), text(info, "exception_message"))
     return {}
+
+
+def _error(kind: str | None, message: str | None) -> Object:
+    parts = filter(None, (kind, message))
+    return {"exception_type": kind, "error_message": ": ".join(parts) or None}
+
+
+def _traced(artifact: Artifact) -> Object:
+    """The exception of a trial without a result, from the traceback that Harbor wrote before it."""
+    for path in artifact.beside:
+        if path.name == EXCEPTION:
+            lines = _end_of(path).splitlines()
+            # Below the frames of the last traceback, which are indented, its message begins.
+            frames = [place for place, line in enumerate(lines) if line.startswith('  File "')]
+            below = lines[frames[-1] + 1 :] if frames else lines[-1:]
+            raised = "\n".join(dropwhile(lambda line: line[:1].isspace(), below)).strip()
+            if match := RAISED.fullmatch(raised):
+                return _error(match[1].rpartition(".")[2], match[2])
+            return _error(None, raised) if raised else {}
+    return {}
+
+
+def _end_of(path: Path) -> str:
+    with suppress(OSError), path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - MOST_LOG_BYTES))
+        return file.read().decode("utf-8", "replace").strip()
+    return ""
 
 
 def _transcripts(
@@ -597,7 +629,7 @@ def _tests(artifact: Artifact) -> Object:
     for path in artifact.beside:
         if path.name == "ctrf.json":
             tests += map(_test, items(readable(path), "results", "tests"))
-        elif path.suffix == ".txt":
+        elif path.name == "test-stdout.txt":
             with suppress(OSError), path.open("rb") as file:  # the verdict does not depend on it
                 file.seek(max(0, path.stat().st_size - MOST_LOG_BYTES))
                 log = file.read()
