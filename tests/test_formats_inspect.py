@@ -921,6 +921,48 @@ def more_logs() -> dict[str, bytes]:
 test_more_logs = pytest.mark.slow(facts_of(more_logs(), "inspect_more"))
 
 
+def prompted_logs() -> dict[str, bytes]:
+    """One dataset as tasks without a system prompt, with one, and with a solver of their own."""
+    guide = {"role": "system", "content": "Be careful.", "source": "task"}
+    steps = {
+        "asked": ["generate"],
+        "asked_guided": ["system_message", "inspect_ai/generate"],
+        "asked_own": ["my_agent"],
+    }
+    logs = {}
+    for place, (name, solvers) in enumerate(steps.items()):
+        mode = name.partition("_")[2] or "unprompted"
+        samples = []
+        for task in range(6):
+            messages = [
+                *([guide] if mode == "guided" else []),
+                {"role": "user", "content": f"Is claim {task} true?", "source": "input"},
+                {"role": "assistant", "content": "no", "source": "generate"},
+            ]
+            asked = {"input": f"Is claim {task} true?", "messages": messages}
+            samples.append(sample(f"t{task}", value="C" if task % 2 else "I", **asked))
+        head = header(*(one["id"] for one in samples), epochs=1)
+        head["plan"] = {"name": "plan", "steps": [{"solver": one, "params": {}} for one in solvers]}
+        head["eval"] |= {
+            "task": name,
+            "task_id": name,
+            "created": f"2025-01-0{place + 1}T00:00:00+00:00",
+            "tags": ["b", "a", mode],
+            "metadata": {
+                "prompt_mode": mode,
+                "nested": {"x": 1},
+                "created_by": name,
+                "api_key": name,
+                "shots": 0,
+            },
+        }
+        logs[f"{name}.eval"] = archive(log(*samples, head=head))
+    return logs
+
+
+test_what_the_author_of_a_task_wrote = facts_of(prompted_logs(), "inspect_prompted")
+
+
 @pytest.mark.slow
 def test_asked_instead_of_the_input(tmp_path: Path) -> None:
     """A question that a solver put in place of a dummy input is shown; tasks are paired by id."""

@@ -92,6 +92,27 @@ def test_fields_are_measured() -> Batch:
 
 
 @together
+def test_what_one_run_alone_records_is_not_measured() -> Batch:
+    """Its one attempt at a task cannot differ: its name decides, though others end otherwise."""
+    results = yield [
+        rollout(
+            task,
+            0,
+            agent=agent,
+            reward=float(agent == "a" and task % 3 > 0),
+            **(
+                {"exit_status": f"ended {task % 2}", "topic": f"of {task % 2}"}
+                if agent == "a"
+                else {}
+            ),
+        )
+        for task in range(12)
+        for agent in ("a", "b")
+    ]
+    assert results.column("select distinct slice_key from slice_metrics") == ["topic"]
+
+
+@together
 def test_without_repeats_names_decide() -> Batch:
     """One attempt per task shows nothing: fields named after verdicts are left out."""
     rows = tried(
@@ -103,6 +124,49 @@ def test_without_repeats_names_decide() -> Batch:
         target=lambda task: "A" if task < 4 else "B",
     )
     assert (yield rows).column(SLICES) == ["topic"]
+
+
+@together
+def test_words_in_lists() -> Batch:
+    """A word of a list that a task always has sorts tasks, if five have it and five have not.
+
+    No sentence does, and in a row itself no list whose name is not one of the task's metadata. A
+    dataset may be edited between runs.
+    """
+    rows = [
+        rollout(
+            task,
+            0,
+            reward=float(task >= 5),
+            metadata={
+                "risks": ["loaded", *(["sponsor"] if task < 6 else []), f"own {task}"],
+                "must_do": ["Say who wrote it."] * (task < 6),
+            },
+            opened=["file"] * (task < 6),
+        )
+        for task in range(12)
+    ]
+    again = [{**row, "_ng_rollout_index": 1} for row in rows]
+    again[11] = {**again[11], "metadata": {"risks": ["odd"], "must_do": []}}
+    results = yield rows + again
+    query = """
+        select slice_key, slice_value, n_tasks, n_passed from slice_metrics order by all
+    """
+    assert results.rows(query) == [
+        ("metadata.risks has sponsor", "no", 6, 12),
+        ("metadata.risks has sponsor", "yes", 6, 2),
+    ]
+
+
+@together
+def test_words_of_attempts_sort_no_tasks() -> Batch:
+    """A list that differs between attempts at one task is theirs."""
+    results = yield [
+        rollout(task, index, metadata={"risks": ["loaded"] if index and task < 6 else ["other"]})
+        for task in range(12)
+        for index in range(2)
+    ]
+    assert results.column("select slice_key from slice_metrics") == []
 
 
 @together

@@ -230,6 +230,8 @@ settings as (
             'num_repeats', 'n_repeats', 'pass_threshold',
             -- Read out of what defines the tools, and of a log without rows.
             'write_tools', 'log_benchmark',
+            -- Compared with the requests.
+            'system_prompt',
             -- When it was made, how it ended and what it had planned is no setting.
             'date', 'log_status', 'log_error', 'log_planned_attempts', 'log_planned_tasks'
         )
@@ -251,6 +253,13 @@ objects as (
         split_part(name, '.', 1) as object
     from staging.run_settings
     where contains(name, '.')
+),
+plans as (
+    select
+        run_id,
+        value
+    from staging.run_settings
+    where name = 'system_prompt'
 ),
 constant as (
     select
@@ -294,12 +303,12 @@ every as (
         -- Of unlike prompts the first, where they begin to differ.
         if(
             parts.setting = 'system prompt',
-            min(left(bases.system_prompt, 200)),
+            coalesce(min(left(bases.system_prompt, 200)), min(base_plans.value)),
             arg_min(cut_around(bases.prompt, candidates.prompt, 60, 120), (try_cast(tasks.task_id as bigint), tasks.task_id))
         ) as base_value,
         if(
             parts.setting = 'system prompt',
-            min(left(candidates.system_prompt, 200)),
+            coalesce(min(left(candidates.system_prompt, 200)), min(candidate_plans.value)),
             arg_min(cut_around(candidates.prompt, bases.prompt, 60, 120), (try_cast(tasks.task_id as bigint), tasks.task_id))
         ) as candidate_value,
         count(*) as n_tasks
@@ -309,6 +318,9 @@ every as (
     left join prompts as candidates
         on candidates.run_id = tasks.candidate
         and candidates.task_id = tasks.task_id
+    -- A run may record that nothing gives its attempts a system prompt.
+    left join plans as base_plans on base_plans.run_id = tasks.base
+    left join plans as candidate_plans on candidate_plans.run_id = tasks.candidate
     where
         case parts.setting
             when 'questions' then tasks.pairing = 'contradicted'

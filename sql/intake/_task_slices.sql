@@ -1,4 +1,4 @@
--- What sorts tasks into a few groups: fields that are constant in a task, pieces of ids, whether a change is expected.
+-- What sorts tasks into a few groups: fields that are constant in a task, what is in lists of them, pieces of ids, whether a change is expected.
 -- grain: benchmark, task_id, name
 -- looks at: run
 -- kind: table
@@ -36,25 +36,12 @@ sampled as (
         partition by benchmark, task_id order by role desc, place, reward, rollout_index, run_id
     ) <= 4 and role = max(role) over (partition by benchmark, task_id)
 ),
--- Benchmarks that show by themselves which fields are of the outcome: some tasks ended differently.
-measured as (
-    select benchmark
-    from (
-        select
-            benchmark,
-            task_id
-        from sampled
-        group by all
-        having min(reward) < max(reward)
-    )
-    group by all
-    having count(*) >= 3
-),
 rows_read as (
     select
         benchmark,
         run_id,
         task_id,
+        reward,
         verifier,
         count(*) over (partition by benchmark, run_id, task_id) as n_rows,
         count(*) over (partition by benchmark, task_id) as n_task_rows
@@ -67,6 +54,7 @@ entries as (
         benchmark,
         run_id,
         task_id,
+        reward,
         n_rows,
         n_task_rows,
         '' as parent,
@@ -76,6 +64,7 @@ entries as (
             benchmark,
             run_id,
             task_id,
+            reward,
             n_rows,
             n_task_rows,
             unnest(json_keys(verifier)) as key,
@@ -87,6 +76,7 @@ entries as (
         benchmark,
         run_id,
         task_id,
+        reward,
         n_rows,
         n_task_rows,
         parent,
@@ -96,6 +86,7 @@ entries as (
             benchmark,
             run_id,
             task_id,
+            reward,
             n_rows,
             n_task_rows,
             unnest(['verifier_metadata.', 'metadata.']) as parent,
@@ -108,12 +99,66 @@ scalars as materialized (
         benchmark,
         run_id,
         task_id,
+        reward,
         n_rows,
         n_task_rows,
         parent || entry.key as name,
         json_as_text(entry.value) as value
     from entries
     where json_as_text(entry.value) is not null
+),
+-- Lists of words, in any order.
+lists as materialized (
+    select
+        benchmark,
+        run_id,
+        task_id,
+        reward,
+        n_rows,
+        n_task_rows,
+        parent || entry.key as name,
+        list_sort(list_distinct(from_json(entry.value, '["VARCHAR"]')))::varchar as value,
+        from_json(entry.value, '["VARCHAR"]') as words
+    from entries
+    where
+        json_type(entry.value) = 'ARRAY'
+        and length(entry.value) <= 10000
+        and len(list_filter(json_type(entry.value, '$[*]'), lambda kind: kind <> 'VARCHAR')) = 0
+),
+described as (
+    select
+        benchmark,
+        task_id,
+        reward,
+        name,
+        value
+    from scalars
+    union all
+    select
+        benchmark,
+        task_id,
+        reward,
+        name,
+        value
+    from lists
+),
+-- Fields that show by themselves whether they are of the outcome: they are in attempts at some tasks that ended
+-- differently.
+measured as (
+    select
+        benchmark,
+        name
+    from (
+        select
+            benchmark,
+            task_id,
+            name
+        from described
+        group by all
+        having min(reward) < max(reward)
+    )
+    group by all
+    having count(*) >= 3
 ),
 -- Ids, answers, outputs and verdicts are never slices, however few values they take. Where nothing
 -- is measured their names say so, and a true or false of the row itself is a verdict. Numbers are
@@ -122,14 +167,14 @@ names as (
     select
         benchmark,
         name,
-        measured.benchmark is not null
+        measured.name is not null
             and not bool_and(regexp_matches(value, '^-?\d+$'))
             and not regexp_matches(lower(name), '(^|[._])(answer|expected_answer|ground_truth|solution|target)$|(^|[.])label$')
             as is_measured
-    from scalars
-    left join measured using (benchmark)
+    from described
+    left join measured using (benchmark, name)
     where length(name) <= 200
-    group by benchmark, name, measured.benchmark
+    group by benchmark, name, measured.name
     having
         is_measured
         or not regexp_matches(
@@ -171,7 +216,7 @@ sizes as (
     select
         benchmark,
         count(distinct task_id) as n_tasks
-    from scalars
+    from described
     group by all
 ),
 groups as (
@@ -197,6 +242,77 @@ groups as (
             )
         )
 ),
+-- Lists that hardly a task has in two ways, as where a dataset was edited; in a row itself they may be of the
+-- attempt, unless that was measured.
+tagged as (
+    select
+        benchmark,
+        name,
+        task_id,
+        count(*) as n_lists,
+        list_distinct(flatten(list(words))) as words,
+        count(distinct value) > 1 or max(n_task_rows) > n_lists as is_varying
+    from lists
+    inner join names using (benchmark, name)
+    where is_measured or contains(name, '.')
+    group by all
+),
+-- What is in the lists of five tasks or more, and not in those of as many; no sentences, and a number may be the
+-- item's own.
+members as (
+    select
+        benchmark,
+        name,
+        word
+    from (
+        select
+            benchmark,
+            name,
+            word,
+            count(*) = n_lists as is_in_all
+        from (
+            select
+                benchmark,
+                name,
+                task_id,
+                unnest(list_distinct(words)) as word
+            from lists
+        )
+        inner join tagged using (benchmark, name, task_id)
+        where length(word) <= 40 and regexp_matches(word, '\pL') and not regexp_matches(word, '[.!?]\s*$')
+        group by benchmark, name, word, task_id, n_lists
+    )
+    inner join (
+        select
+            benchmark,
+            name,
+            count(*) as n_listed
+        from tagged
+        inner join sizes using (benchmark)
+        group by benchmark, name, n_tasks
+        having 10 * count(*) filter (is_varying) <= n_listed and 2 * n_listed >= n_tasks
+    ) as listed using (benchmark, name)
+    group by benchmark, name, word, n_listed
+    having bool_and(is_in_all) and count(*) between 5 and n_listed - 5
+    qualify count(*) over (partition by benchmark, name) <= 60
+),
+sorting_fields as (
+    select
+        benchmark,
+        task_id,
+        name,
+        value
+    from per_task
+    semi join groups using (benchmark, name)
+    union all
+    select
+        benchmark,
+        task_id,
+        name || ' has ' || word as name,
+        if(list_contains(words, word), 'yes', 'no') as value
+    from tagged
+    inner join members using (benchmark, name)
+),
 -- Of fields that sort the tasks in one and the same way one: the name that the ids have for it, else words
 -- rather than codes.
 chosen as (
@@ -215,8 +331,7 @@ chosen as (
             select
                 *,
                 min(task_id) over (partition by benchmark, name, value) as first_task
-            from per_task
-            semi join groups using (benchmark, name)
+            from sorting_fields
         )
         group by benchmark, name
     )
@@ -297,7 +412,7 @@ select
     task_id,
     name,
     value
-from per_task
+from sorting_fields
 semi join chosen using (benchmark, name)
 union all
 -- Whether any call that a task's record expects changes something, where it is known which tools do.

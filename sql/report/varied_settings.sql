@@ -42,11 +42,14 @@ prompts as (
     select
         benchmark,
         task_id,
-        count(distinct system_prompt) as n_texts
+        count(distinct coalesce(system_prompt, '')) as n_texts
     from main.task_prompts
-    where system_prompt <> ''
+    -- Of a run that records no system prompt it may not be known; another may say that it has none.
+    where
+        system_prompt <> ''
+        or prompt <> '' and run_id in (select run_id from staging.run_settings where name = 'system_prompt')
     group by all
-    having count(distinct system_prompt) > 1
+    having n_texts > 1
 )
 from (
     select

@@ -83,6 +83,8 @@ select
     figures.pass_at_1.ci_new_tasks_high as ci_new_tasks_high,
     coalesce(verdicts.is_verdict, false) as is_verdict,
     not coalesce(verdicts.is_verdict, false)
+        -- Tasks without a word in a list are the others of those with it.
+        and not (contains(counted.slice_key, ' has ') and counted.slice_value = 'no')
         and figures.pass_at_1.ci_new_tasks_high < sums.rest - 1.96 * sums.rest_se as is_below_rest,
     figures.mean_reward,
     case when runs.pass_threshold is not null then counted.n_always end as n_always,

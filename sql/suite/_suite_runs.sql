@@ -137,10 +137,14 @@ settings as (
     from staging.run_settings
     where
         not regexp_matches(name, '(^|[._])(seed|num_trials|num_repeats|n_repeats)$|^log_|^(task|model)_args\.|_limit$')
+        -- Prose about a task is not who was run.
+        and not (starts_with(name, 'metadata.') and length(value) > 40)
         and name not in (
             'notes', 'policy_model_name', 'model_name', 'model', 'model_id', 'write_tools', 'pass_threshold',
             'checkpoint', 'checkpoint_path', 'ckpt', 'ckpt_path', 'step', 'global_step',
             'temperature', 'top_p', 'top_k', 'max_output_tokens', 'max_tokens',
+            -- What the benchmark is called; its prompts are read from rows.
+            'task', 'tags', 'system_prompt',
             -- Evaluations of one model may be of several days.
             'commit', 'inspect_ai', 'lm_eval_version', 'transformers_version'
         )
@@ -172,6 +176,8 @@ varying_settings as (
         from runs
         inner join ways using (identity, benchmark)
         inner join settings using (run_id)
+        -- Each benchmark has its own steps.
+        where settings.name <> 'solver'
         group by runs.identity, runs.benchmark, settings.name
         having count(distinct settings.value) > 1
     )

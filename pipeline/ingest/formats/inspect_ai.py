@@ -34,6 +34,7 @@ from . import (
     packed,
     parsed,
     picked,
+    recorded,
     settings,
     text,
     without_empty,
@@ -54,7 +55,8 @@ NOTES = (
     "error, a cancelled run) is unscored. Of a task that was retried only the latest log counts; "
     "of copies, parts and headers of a log the one with most samples. Answers and tokens are those "
     "of the evaluated model, without judges, monitors and other roles; cached input is included. "
-    "`grader`: the model of a scorer, of the role, else the evaluated one."
+    "`grader`: the model of a scorer, of the role, else the evaluated one. The task, its tags, "
+    "plain fields of its metadata and the steps of the plan are settings."
 )
 NAMES = re.compile(r"\.(eval|json|txt)$", re.IGNORECASE)
 # A version, which some leave out, how it ended, and what was evaluated; nothing else before that.
@@ -65,6 +67,17 @@ SAMPLE = re.compile(r"samples/.*\.json", re.DOTALL)
 HEADER_BYTES = 8 << 20
 LIMITS = "message_limit token_limit time_limit working_limit cost_limit turn_limit".split()
 SAMPLING = "temperature top_p top_k max_tokens".split()
+# Solvers of Inspect that add no system message.
+WITHOUT_SYSTEM_PROMPT = frozenset(
+    "assistant_message chain_of_thought generate multiple_choice prompt_template self_critique "
+    "use_tools user_message".split()
+)
+# Metadata of an evaluation that says which one it is, when, where or by whom it was made.
+OF_ONE_LOG = re.compile(
+    r"(^|[^a-z])(id|uuid|name|date|time|timestamp|created|started|at|by|user|email|host|hostname"
+    r"|path|dir|file|url)$",
+    re.IGNORECASE,
+)
 GRADED_BY_MODEL = ("model_graded_qa", "model_graded_fact")
 
 
@@ -285,6 +298,8 @@ def _log(header: Any, *, is_empty: bool = False) -> Generator[Reading, None, Log
     yield from settings(grader=_grader(evaluation))
     yield from settings(task_args(evaluation.get("task_args")))
     yield from settings(_code(evaluation))
+    yield from settings(_described(evaluation), task=task)
+    yield from settings(_solver(header))
     if is_empty:
         # No row names the benchmark.
         yield from settings(log_benchmark=task)
@@ -309,6 +324,26 @@ def _code(evaluation: Object) -> dict[str, str | None]:
     if commit and get(evaluation, "revision", "dirty") is True:
         commit += " with uncommitted changes"
     return {"commit": commit, "inspect_ai": text(evaluation, "packages", "inspect_ai")}
+
+
+def _described(evaluation: Object) -> dict[str, str]:
+    """What the author of a task wrote about it: its tags and the plain fields of its metadata."""
+    plain = {
+        name: value
+        for name, value in fields(evaluation, "metadata").items()
+        if not isinstance(value, dict | list) and not OF_ONE_LOG.search(name)
+    }
+    tags = sorted({tag for tag in items(evaluation, "tags") if isinstance(tag, str)})
+    return {**dict(recorded(plain, "metadata.")), "tags": ", ".join(tags)}
+
+
+def _solver(header: Any) -> dict[str, str]:
+    """The steps of the solver, by name; that none of them gives a system prompt, if it is so."""
+    names = [text(step, "solver") for step in items(header, "plan", "steps")]
+    steps = [short(name) for name in names if name]
+    known = {"solver": ", ".join(steps)}
+    is_without = steps and len(steps) == len(names) and WITHOUT_SYSTEM_PROMPT.issuperset(steps)
+    return {**known, "system_prompt": "none"} if is_without else known
 
 
 def _others(evaluation: Object) -> frozenset[str]:
