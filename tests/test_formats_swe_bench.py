@@ -545,6 +545,60 @@ test_incomplete_and_untested = facts_of(
 test_measures_beside_predictions = pytest.mark.slow(facts_of(measured(), "swe_bench_measures"))
 
 
+def ended() -> dict[str, Any]:
+    """Predictions of mini-swe-agent with what it writes of each start, and one report alone."""
+    statuses = {"a-0": "Submitted", "a-1": "TimeoutExpired", "a-2": "LimitsExceeded"}
+    first = {"instances_by_exit_status": {"RateLimitError": ["a-0", "a-1"], "Submitted": ["a-3"]}}
+    later = {"instances_by_exit_status": {status: [one] for one, status in statuses.items()}}
+    patches = {"a-0": "", "a-1": "", "a-2": "", "a-3": "diff --git a/x b/x"}
+    resolved = report(
+        submitted=["b-0", "b-1"], completed=["b-0", "b-1"], resolved=["b-0"], unresolved=["b-1"]
+    )
+    return {
+        "mini/preds.json": json.dumps(
+            {one: prediction(one, patch) for one, patch in patches.items()}
+        ),
+        "mini/exit_statuses_20.5.yaml": json.dumps(later),
+        "mini/exit_statuses_9.25.yaml": json.dumps(first),
+        "mini/exit_statuses_21.yaml": "instances_by_exit_status: [",
+        "mini/a-3/a-3.traj.json": json.dumps(
+            {"info": {"exit_status": "Submitted"}, "messages": [{"role": "user", "content": "Q"}]}
+        ),
+        "mini/org__m.r.json": [
+            report(submitted=list(patches), empty_patch=["a-0", "a-1", "a-2"], unresolved=["a-3"])
+        ],
+        "elsewhere/exit_statuses_1.yaml": json.dumps(
+            {"instances_by_exit_status": {"Submitted": ["x-0"]}}
+        ),
+        "one/maker__model-3.1-pro.try_4.5_b.json": [resolved],
+        "two/final.json": [resolved],
+        "three/logs/run_evaluation/r.1/maker__other/b-0/report.json": [
+            graded("b-0", is_resolved=True)
+        ],
+    }
+
+
+test_how_attempts_ended_and_who_was_run = facts_of(ended(), "swe_bench_ended")
+
+
+@pytest.mark.parametrize(
+    ("name", "model"),
+    [
+        ("gemini__gemini-3.1-pro.try.json", "gemini/gemini-3.1-pro"),
+        ("a__b-4-5.b_4.5_subset.json", "a/b-4-5"),
+        ("folder/a__b.folder.json", "a/b"),
+        ("folder.v2/mine.folder.v2.json", "mine"),
+        # Both may have a dot, or the name may be anybody's.
+        ("a__b.c.d.json", None),
+        ("mine.try.json", None),
+        ("a__b.json", None),
+    ],
+)
+def test_the_name_of_a_report_has_the_model(name: str, model: str | None) -> None:
+    """Before the run; a dot within a version parts nothing."""
+    assert swe_bench._model_of(Path("/r") / name, "report") == model
+
+
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """Evaluations that broke down, that report one instance at a time, and that left only logs.

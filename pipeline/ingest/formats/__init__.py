@@ -71,7 +71,8 @@ EVIDENCE = ("checks", "transcript", "tokens", "durations")
 OWN_TABLE = "own_table"
 # Files with other names belong to no format; a folder without such files imports none.
 ENDINGS = re.compile(
-    r"\.(eval|json|jsonl|traj|txt|parquet|toml)(\.gz|\.zst|-async)?$|^run_instance\.log$",
+    r"\.(eval|json|jsonl|traj|txt|parquet|toml)(\.gz|\.zst|-async)?$|^run_instance\.log$"
+    r"|^exit_statuses_[\d.]+\.yaml$",
     re.IGNORECASE,
 )
 HEAD_BYTES = 64 << 10

@@ -40,17 +40,19 @@ from . import (
     packed,
     paths_of,
     readable,
+    settings,
     text,
     without_empty,
 )
-from .swe_transcripts import openhands, trajectory
+from .swe_transcripts import CAP, openhands, trajectory
 
 TITLE = "SWE-bench"
 FILES = (
     "predictions (`all_preds.jsonl`, `preds.json`, or a document per instance), reports of runs "
     "(`<model>.<run>.json`, `results/results.json`, `final_report.json`) and instances "
     "(`<instance>/report.json`), `*.traj` of SWE-agent, `*.traj.json` of mini-swe-agent, "
-    "`output.jsonl` of OpenHands, and JSONL with `instance_id` and tokens, cost or time"
+    "and its `exit_statuses_*.yaml`, `output.jsonl` of OpenHands, and JSONL with `instance_id` and "
+    "tokens, cost or time"
 )
 GIVES = "checks transcript tokens durations"
 SCORE = (
@@ -69,9 +71,13 @@ NOTES = (
     "patch is a field, `patch_is_empty`, and why a patch was not tested is `patch_error`. Tokens, "
     "cost and time of instances in JSONL beside their "
     "only run are read for attempts without a transcript whose instance is there once. A "
-    "`results.json` of resolved instances alone is read only with predictions."
+    "`results.json` of resolved instances alone is read only with predictions. The model of a "
+    "report or an evaluation alone is in its name (`<model>.<run>.json`) or folder."
 )
-NAMES = re.compile(r"(\.(jsonl(\.gz|\.zst)?|json|traj)|(^|/)run_instance\.log)$", re.IGNORECASE)
+NAMES = re.compile(
+    r"(\.(jsonl(\.gz|\.zst)?|json|traj)|(^|/)(run_instance\.log|exit_statuses_[\d.]+\.yaml))$",
+    re.IGNORECASE,
+)
 EVALUATED = re.compile(r"^(?:(.*?)/)??(?:logs/)?run_evaluation/([^/]+)/([^/]+)/[^/]+$")
 # Folders of a run that say what is in them.
 TRAJECTORIES = {"trajs", "trajectories"}
@@ -89,9 +95,14 @@ MODEL = re.compile(rb'"model_name_or_path"\s*:\s*"([^"\\]+)"')
 PREDICTED = ("output", "predictions", "prediction")
 LISTING = ("report", "results")
 LISTINGS = ("results.json", "report.json")
-ROLES = (*PREDICTED, *LISTING, "graded", "trajectory", "measures", "log")
+ROLES = (*PREDICTED, *LISTING, "graded", "trajectory", "measures", "endings", "log")
 # Files that are of a run that others are.
-ADDED = ("measures", "log")
+ADDED = ("measures", "endings", "log")
+# How mini-swe-agent ended at the instances of one start of it: its name has the time.
+ENDINGS = re.compile(r"exit_statuses_([\d.]+)\.yaml", re.IGNORECASE)
+# It handed in a patch; any other word but that of a cap is the class of an exception.
+HANDED_IN = "Submitted"
+CLOCK = re.compile(r"\d{1,15}(\.\d+)?")
 Verdict = tuple[float | None, str]
 # The lists of reports and what they say of an instance; the first that names it counts. An
 # evaluation that broke down says nothing of the patch.
@@ -165,6 +176,8 @@ def _role(path: Path) -> str:
     name = path.name.lower()
     if name == LOG:
         return "log"
+    if ENDINGS.fullmatch(name):
+        return "endings"
     begun = head(path)
 
     def has(*keys: str) -> bool:
@@ -277,20 +290,22 @@ def claims(files: Files) -> Claims:
     _join_by_verdict(groups)
     _join_by_instances(groups)
     for piece in pieces if groups else ():
-        if piece.role == "measures":
+        if piece.role in ("measures", "endings"):
             folder = piece.file.folder
-            ids = set(_measures(piece.path))
+            is_measured = piece.role == "measures"
+            ids = set((_measures if is_measured else _endings)(piece.path))
             runs = [
                 inside
                 for inside in groups.values()
                 if any(
                     not folder or f"{one.file.folder}/".startswith(f"{folder}/") for one in inside
                 )
+                and (is_measured or _roles(inside).intersection((*PREDICTED, "trajectory")))
                 and ids <= _ids(inside)
             ]
             if len(runs) == 1:
                 runs[0].append(piece)
-            else:
+            elif is_measured:
                 yield Claim(piece.file, Kind.OTHER, folder, piece.file.base, skipped=OF_NO_RUN)
     _join_logs(groups, [piece for piece in pieces if piece.role == "log"])
     for (place, key), inside in groups.items():
@@ -604,7 +619,7 @@ def _place(piece: Piece) -> At:
 def _others(pieces: list[Piece], run: tuple[str, str, str], known: set[str] | None) -> Claims:
     """The other files of a run: those of an instance are rows only if the first file lacks it."""
     steps = {ENDING.sub("", path.name): path for path in _paths(pieces, "trajectory")}
-    listings = _paths(pieces, *LISTING)
+    listings = _paths(pieces, *LISTING, "endings")
     graded = {piece.instance: piece.path for piece in pieces if piece.role == "graded"}
     predicted = frozenset(known or ())
     for piece in pieces:
@@ -672,6 +687,41 @@ def _measures(path: Path, most: int | None = None) -> dict[str, Object]:
     }
 
 
+def _endings(path: Path) -> dict[str, str]:
+    """How the attempts at instances ended, by the report that mini-swe-agent writes of a start."""
+    import yaml  # rarely needed
+
+    try:
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+        report = yaml.load(head(path, LARGEST_PATCH), Loader=loader)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return {}
+    return {
+        instance: status
+        for status, instances in fields(report, "instances_by_exit_status").items()
+        if isinstance(status, str) and status
+        for instance in items(instances)
+        if isinstance(instance, str)
+    }
+
+
+def _model_of(path: Path, role: str) -> str | None:
+    """The model that the harness evaluated, from the names that it gives to what it writes.
+
+    A report is `MODEL.RUN.json`, both of which may have dots; none is within a version (`3.1`).
+    """
+    if role in ("graded", "log") and (run := EVALUATED.match(path.parent.as_posix())):
+        return run[3].replace("__", "/")
+    if role != "report":
+        return None
+    parts = re.split(r"(?<!\d)\.|\.(?!\d)", path.name.removesuffix(".json"))
+    splits = [(".".join(parts[:place]), ".".join(parts[place:])) for place in range(1, len(parts))]
+    # A name without a maker may be anything, unless the folder is called as the rest is.
+    known = [model for model, run in splits if run in path.parts[:-1]]
+    known = known or [model for model, _ in splits if "__" in model.strip("_")]
+    return known[0].replace("__", "/") if len(known) == 1 else None
+
+
 def _listed(path: Path, role: str) -> list[str]:
     """The instances of a report in order, each once; none if it lists resolved ones alone."""
     report = fields(readable(path)) if role in LISTING else {}
@@ -704,6 +754,8 @@ def read(artifact: Artifact) -> Readings:
         yield from _figures(artifact.path)
         return
     known = Known([*artifact.beside, artifact.path])
+    if role not in PREDICTED and len(known.models) == 1:
+        yield from settings(model=min(known.models))
     split = SPLIT.search(artifact.path.as_posix())
     benchmark = f"SWE-bench_{split[1].capitalize()}" if split else "SWE-bench"
     if role in PREDICTED:
@@ -769,6 +821,9 @@ class Known:
         self.pieces: dict[tuple[str, str], Path] = {}
         self.graded: Object = {}
         self.measures: dict[str, Object] = {}
+        # By instance, and whose report is the later one.
+        self.endings: dict[str, tuple[float, str]] = {}
+        self.models: set[str] = set()
         self.is_evaluated = False
         # The folders with a folder per evaluated instance.
         self.folders: list[Path] = []
@@ -786,6 +841,10 @@ class Known:
             self.is_evaluated |= role in ("graded", "log")
             if role == "measures":
                 self.measures |= _measures(path)
+            if role == "endings":
+                self.note_endings(path)
+            if model := _model_of(path, role):
+                self.models.add(model)
             if role not in LISTING:
                 continue
             report = fields(readable(path))
@@ -801,6 +860,14 @@ class Known:
             # It lists what was resolved and what was not graded.
             if "resolved" in report and "with_logs" not in report:
                 self.unlisted = (0.0, "unresolved")
+
+    def note_endings(self, path: Path) -> None:
+        """Of an instance that was started again the last ending counts."""
+        named = ENDINGS.fullmatch(path.name)
+        time = float(named[1]) if named and CLOCK.fullmatch(named[1]) else 0.0
+        for instance, status in _endings(path).items():
+            noted = self.endings.get(instance, (time, status))
+            self.endings[instance] = max(noted, (time, status))
 
     def ended(self, instance: str, *, is_empty: bool) -> Verdict | None:
         """The verdict on a patch that was evaluated without a report: unresolved in SWE-bench."""
@@ -844,19 +911,25 @@ class Known:
             or self.ended(instance, is_empty=is_empty)
             or self.unlisted
         )
+        ending = text(prediction, "exit_status") or self.endings.get(instance, (0.0, None))[1]
+        cap = CAP.search(ending or "")
+        # Without a transcript the agent may not have begun, and no patch is not its fault.
+        is_broken = is_empty and not transcript and not cap and ending not in (None, HANDED_IN)
         # A second prediction of an instance may have what the report's one lacks.
         lacks_none = has_patch and not is_empty and status in ("empty_patch", "no_generation")
         row = {
             "_ng_task_index": instance,
             "evaluation": status,
             "resolved": None if reward is None else reward == 1.0,
-            "patch_error": None if lacks_none else UNTESTED.get(status),
-            "error_message": BROKEN_DOWN.get(status),
+            "patch_error": None if lacks_none or is_broken else UNTESTED.get(status),
+            "error_message": f"the attempt ended with {ending}"
+            if is_broken
+            else BROKEN_DOWN.get(status),
             "failure_reason": text(self.reasons, instance),
             "patch_is_empty": is_empty if has_patch else None,
             "model_patch": (text(patch) or "")[:LONGEST_PATCH] or None,
             "patch_successfully_applied": graded.get("patch_successfully_applied"),
-            "exit_status": text(prediction, "exit_status"),
+            "exit_status": ending,
             **{name: _tests(get(graded, TESTS_OF_REPORT, name)) for name in TESTS},
         }
         request: Object = {"model": text(prediction, "model_name_or_path")}
@@ -864,6 +937,7 @@ class Known:
             question = {"input": transcript.question} if transcript.question else {}
             request |= {**question, **without_empty(model=transcript.model)}
             row |= transcript.row
+            row["exit_status"] = text(transcript.row, "exit_status") or ending
         elif measured := self.measures.get(instance):
             row |= {"response": {"object": "response", "usage": measured.get("usage", {})}}
             row["total_run_time"] = measured.get("total_run_time")
@@ -872,7 +946,7 @@ class Known:
         return Row(
             {"reward": reward, **without_empty(row)},
             benchmark=dataset or benchmark,
-            limit_reached=transcript.cap if transcript else None,
+            limit_reached=transcript.cap if transcript else cap and cap[0],
         )
 
 
