@@ -1172,6 +1172,49 @@ def test_runs_of_the_same_bytes_are_one_sample(names: str, n_rows: int, is_found
     assert copies == ([(1, same[0], same[1:], 6, 18)] if is_found else [])
 
 
+@together.each(
+    ("exact", 3, True),
+    ("text", 6, True),
+    # Few texts may be alike by chance, and what the task has says nothing of an attempt.
+    ("text", 4, False),
+    ("of the task", 6, False),
+    ("verdict", 6, False),
+)
+def test_a_run_that_is_a_part_of_another(detail: str, n_rows: int, is_found: bool) -> Batch:
+    """Every row of it is in the larger run, with its score: the two are not compared."""
+
+    def run(n_tasks: int) -> list[Row]:
+        numbers = [[-1.2345678 - task, -2.3456789 - task] for task in range(n_tasks)]
+        return [
+            rollout(
+                task,
+                0,
+                output=wrote(
+                    f"A text that is surely long enough for task {task}."
+                    if detail == "text"
+                    else "a"
+                ),
+                reward=float(task % 3 == 0),
+                metadata={"place": own if detail == "of the task" else []},
+                likelihoods=own if detail == "exact" else [],
+            )
+            for task, own in enumerate(numbers)
+        ]
+
+    found = yield {"a": run(n_rows), "b": run(12), "c": run(2)}
+    parts = found.rows("""
+        select run_id, n_attempts from findings
+        where kind = 'part'
+    """)
+    n_parts = n_rows + 2 * (detail == "exact")
+    assert parts == ([(f"{found.name}_b", n_parts)] if is_found else [])
+    names = {f"{found.name}_a", f"{found.name}_b"}
+    pairs = found.rows("select base, candidate from comparisons")
+    assert any({*pair} == names for pair in pairs) is not is_found
+    nobody = found.rows("select n_tasks from findings where kind = 'never'")
+    assert bool(nobody) is (not is_found and n_rows > 4)
+
+
 @together.each((True, []), (False, ["late = very"]))
 def test_copies_of_a_run_are_tested_once(is_same: bool, listed: list[str]) -> Batch:
     """11 of 24 failures and 7 of 33 passes may be chance; eight times as many are not."""

@@ -287,6 +287,28 @@ def test_what_the_reward_is() -> None:
     assert row["reward"] is None and "scores" not in row
 
 
+@pytest.mark.parametrize(
+    ("config", "more", "reward"),
+    [
+        ({"output_type": "multiple_choice"}, {"mcc": [1, 1]}, 1.0),
+        ({"output_type": "multiple_choice"}, {"f1": [2, 0]}, 0.0),
+        # A score of the row goes before, and a function of the task may keep anything.
+        ({"output_type": "multiple_choice"}, {"acc_norm": 0.0, "f1": [1, 1]}, 0.0),
+        ({"output_type": "multiple_choice", "process_results": "def f():"}, {"f1": [1, 1]}, None),
+        ({"output_type": "generate_until"}, {"f1": [1, 1]}, None),
+        ({"output_type": "multiple_choice"}, {"f1": ["a", "a"]}, None),
+        ({}, {"mcc": [1, 1]}, None),
+    ],
+)
+def test_the_right_choice_and_the_one_made(
+    config: dict[str, Any], more: dict[str, Any], reward: float | None
+) -> None:
+    """The harness keeps both of every choice where a metric is of all rows."""
+    scored = {**sample(0, 0.0), **more, "metrics": [*more]}
+    del scored["exact_match"]
+    assert lm_eval_sample.row(scored, config, None)["reward"] == reward
+
+
 def test_a_chat_template_is_messages() -> None:
     """What was asked is a list of messages, as JSON, and that in a list."""
     messages = [{"role": "system", "content": "be brief"}, {"role": "user", "content": "Q?"}]

@@ -403,7 +403,9 @@ def test_metrics_of_all_runs(demo: Path) -> None:
         ),
         (
             {
-                f"{name}_rollouts.jsonl": [rollout(t, 0, reward=float(t < 3)) for t in range(6)]
+                f"{name}_rollouts.jsonl": [
+                    rollout(t, 0, reward=float(t < 3), seed=name) for t in range(6)
+                ]
                 for name in "ab"
             },
             [

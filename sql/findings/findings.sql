@@ -114,12 +114,18 @@ never as (
             count(*) filter (where is_pass) as n_passed,
             count(*) filter (where not ungraded.is_begun) as n_not_run,
             -- An attempt without a grade says nothing of the task.
-            count(*) filter (where ungraded.record_id is null) as n_graded,
+            -- Copies of one attempt are one.
+            count(*) filter (where ungraded.record_id is null and copies.run_id is null) as n_graded,
             n_graded > 1 as is_repeated,
             is_repeated and n_passed = 0 as is_never
         from staging.rollouts
         inner join staging.run_benchmarks using (run_id)
         left join staging.ungraded using (record_id)
+        left join (
+            select distinct run_id
+            from staging.copied_runs
+            where run_id <> first_run and kind <> 'other_grades'
+        ) as copies using (run_id)
         where is_pass is not null or not is_scored
         group by all
     ) as tried
@@ -218,9 +224,15 @@ copies as (
         benchmark,
         kind,
         first_run as run_id,
-        list(run_id order by run_id)[2:4] as other_runs,
-        any_value(n_attempts) as n_attempts,
+        (list(run_id order by run_id) filter (where run_id <> first_run))[:3] as other_runs,
+        -- Parts of a run have each their own size.
+        if(
+            kind = 'part',
+            sum(n_attempts) filter (where run_id <> first_run),
+            any_value(n_attempts)
+        ) as n_attempts,
         sum(n_attempts) as n_all_attempts,
+        count(*) - 1 as n_tasks,
         -2 as place
     from staging.copied_runs
     where kind = 'copies' or benchmark not in (select benchmark from staging.copied_runs where kind = 'copies')

@@ -61,7 +61,9 @@ GIVES = "checks transcript tokens durations"
 SCORE = (
     "the first metric of the task that is a number in the row and better the higher it is "
     "(`metric_list` of the results, else `metrics` of the row), or the accuracy made of it "
-    "(`bleu_acc` of `bleu_max`); the others are checks"
+    "(`bleu_acc` of `bleu_max`); the others are checks. Of a choice that has only the pair from "
+    "which `mcc` or `f1` is made, whether it is the right one (`acc`); other figures of all rows "
+    "score none"
 )
 NOTES = (
     "One run per task and filter; of several filters, which grade the same responses, each is a "

@@ -29,6 +29,9 @@ NOT_METRICS = frozenset(
     "target_hash input".split()
 )
 NO_SCORE = "bypass"
+# For these a row has the right choice and the one that was made; of both accuracy can be made.
+OF_PAIRS = ("mcc", "f1")
+ACCURACY = "acc"
 # For these a row has a log likelihood, which is a figure only over all rows.
 OF_ALL_ROWS = frozenset({"perplexity", "weighted_perplexity", "bits_per_byte"})
 # What the regular expressions of the harness return without a match.
@@ -119,7 +122,24 @@ def _scores(sample: Object, config: Object) -> tuple[dict[str, float | None], st
     stems = {one.removesuffix("_acc") for one in fit if one.endswith("_acc")}
     if fit and (stem := fit[0].rpartition("_")[0]) in stems:
         return scores, f"{stem}_acc"
+    if not fit and (is_right := _is_gold(sample, config)) is not None:
+        return {**scores, ACCURACY: float(is_right)}, ACCURACY
     return scores, next(iter(fit), None)
+
+
+def _is_gold(sample: Object, config: Object) -> bool | None:
+    """Whether the choice is the right one, by the pair of both from which f1 or mcc is made.
+
+    Of choices the harness keeps this pair (`process_results` of its tasks), unless a task has a
+    function of its own for it.
+    """
+    if text(config, "output_type") != "multiple_choice" or get(config, "process_results"):
+        return None
+    for metric in OF_PAIRS:
+        match sample.get(metric):
+            case [int(gold), int(chosen)]:
+                return gold == chosen
+    return None
 
 
 def _output(sample: Object, answer: str | None) -> list[Object] | None:
