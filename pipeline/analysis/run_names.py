@@ -35,6 +35,8 @@ ENDING = re.compile(r"(?:_|[./ -](?![0-9])).*")
 GAP = re.compile(r"([_/ ]+|(?<![_/ -]no)(?<![_/ -]non)(?<![_/ -]not)-+(?!\d{1,3}(?!\d)))")
 # Words that distinguish runs least: times, numbers, hashes.
 NUMBER_LIKE = re.compile(r"-?\d[\dT:.+-]*Z?|(?=.*\d)(?=.*[a-zA-Z])[0-9a-zA-Z.]{16,}")
+# Words between words, which are left out first.
+FILLERS = frozenset({"a", "and", "of", "the", "with"})
 # The name of a model is one word: its gaps stand for themselves until names are chosen.
 GAPS = "_/ -"
 PLACEHOLDERS = "\ue000\ue001\ue002\ue003"
@@ -165,6 +167,12 @@ def worded(names: Sequence[str], shown: Sequence[str], models: Sequence[str | No
     too_long = [name for name, alias in zip(names, shown, strict=True) if len(alias) > LONGEST]
     if len(too_long) < 2:
         return list(shown)
+    # Beside these, names that fit once they are cut would keep words that all have.
+    too_long = [
+        name
+        for name, alias in zip(names, shown, strict=True)
+        if len(alias) > LONGEST or len(alias) < len(name)
+    ]
     pairs = zip(names, models, strict=True)
     whole = {name: f"_{_with_whole_model(name, model)}" for name, model in pairs}
     # Of each name a gap, a word, a gap, a word and so on.
@@ -193,8 +201,12 @@ def worded(names: Sequence[str], shown: Sequence[str], models: Sequence[str | No
     # A name that has all its words in another one looks like that run without something.
     words = [set(GAP.split(f"_{alias}")[2::2]) for alias in wanted]
     wanted = [
-        name if len(name) <= LONGEST_OF_TWO_WORDS and any(own < other for other in words) else alias
-        for name, alias, own in zip(names, wanted, words, strict=True)
+        name
+        if len(cut) > LONGEST
+        and len(name) <= LONGEST_OF_TWO_WORDS
+        and any(own < other for other in words)
+        else alias
+        for name, cut, alias, own in zip(names, shown, wanted, words, strict=True)
     ]
     return [
         own if uses[own.lower()] == 1 else alias for own, alias in zip(wanted, shown, strict=True)
@@ -210,9 +222,10 @@ def _with_first_word(alias: str, parts: Sequence[str]) -> str:
 
 
 def _evened(brief: dict[str, str], parts: dict[str, list[str]]) -> dict[str, str]:
-    """Short names without words that others have, too, but lack in short; unless they are needed.
+    """Short names with words that others have, too, but lack in short, if they fit in all names.
 
-    What fits in one name and not in the next would look like a difference between the two.
+    Else without them, unless they are needed: what fits in one name and not in the next would look
+    like a difference between the two.
     """
     words = {name: set(GAP.split(f"_{alias}")[2::2]) for name, alias in brief.items()}
     uneven = {
@@ -221,15 +234,46 @@ def _evened(brief: dict[str, str], parts: dict[str, list[str]]) -> dict[str, str
         for word in set(parts[name][1::2]) - shown
         if any(word in others for others in words.values())
     }
-    even = {}
-    for name, own in parts.items():
-        if name in brief:
-            pairs = list(zip(own[::2], own[1::2], strict=True))
-            shown = words[name] - uneven
-            even[name] = _joined(pairs, [n for n, (_, word) in enumerate(pairs) if word in shown])
     n_names = len({*map(str.lower, brief.values())})
+
+    def joined(kept: Mapping[str, set[str]]) -> dict[str, str]:
+        """The names with these words of theirs."""
+        even = {}
+        for name in brief:
+            pairs = list(zip(parts[name][::2], parts[name][1::2], strict=True))
+            places = [n for n, (_, word) in enumerate(pairs) if word in kept[name]]
+            even[name] = _joined(pairs, places)
+        return even
+
+    kept = {name: shown - uneven for name, shown in words.items()}
+    for word in _between(parts, kept, uneven):
+        for removed in (frozenset[str](), FILLERS):
+            more = {name: (shown | {word}) - removed for name, shown in kept.items()}
+            if max(map(len, joined(more).values())) <= LONGEST_OF_TWO_WORDS:
+                kept = more
+                break
+    even = joined(kept)
     is_distinct = all(even.values()) and len({*map(str.lower, even.values())}) == n_names
     return even if is_distinct else brief
+
+
+def _between(
+    parts: Mapping[str, Sequence[str]], kept: Mapping[str, set[str]], words: set[str]
+) -> list[str]:
+    """The words that come before a kept one of a name, first ones first; no numbers."""
+    places: dict[str, int] = {}
+    for name, shown in kept.items():
+        own = parts[name][1::2]
+        telling = [n for n, word in enumerate(own) if word in shown and not is_number(word)]
+        for n, word in enumerate(own[: max(telling, default=0)]):
+            if word in words and not is_number(word):
+                places[word] = min(n, places.get(word, n))
+    return sorted(places, key=lambda word: (places[word], word))
+
+
+def is_number(word: str) -> bool:
+    """Whether a word is a number, a time or a hash, which distinguish runs least."""
+    return NUMBER_LIKE.fullmatch(word) is not None
 
 
 def _brief(
