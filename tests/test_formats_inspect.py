@@ -939,8 +939,8 @@ def prompted_logs() -> dict[str, bytes]:
                 {"role": "user", "content": f"Is claim {task} true?", "source": "input"},
                 {"role": "assistant", "content": "no", "source": "generate"},
             ]
-            asked = {"input": f"Is claim {task} true?", "messages": messages}
-            samples.append(sample(f"t{task}", value="C" if task % 2 else "I", **asked))
+            question = {"input": f"Is claim {task} true?", "messages": messages}
+            samples.append(sample(f"t{task}", value="C" if task % 2 else "I", **question))
         head = header(*(one["id"] for one in samples), epochs=1)
         head["plan"] = {"name": "plan", "steps": [{"solver": one, "params": {}} for one in solvers]}
         head["eval"] |= {

@@ -236,33 +236,33 @@ def _evened(brief: dict[str, str], parts: dict[str, list[str]]) -> dict[str, str
     }
     n_names = len({*map(str.lower, brief.values())})
 
-    def joined(kept: Mapping[str, set[str]]) -> dict[str, str]:
+    def joined(own_words: Mapping[str, set[str]]) -> dict[str, str]:
         """The names with these words of theirs."""
         even = {}
         for name in brief:
             pairs = list(zip(parts[name][::2], parts[name][1::2], strict=True))
-            places = [n for n, (_, word) in enumerate(pairs) if word in kept[name]]
+            places = [n for n, (_, word) in enumerate(pairs) if word in own_words[name]]
             even[name] = _joined(pairs, places)
         return even
 
-    kept = {name: shown - uneven for name, shown in words.items()}
-    for word in _between(parts, kept, uneven):
+    own_words = {name: shown - uneven for name, shown in words.items()}
+    for word in _between(parts, own_words, uneven):
         for removed in (frozenset[str](), FILLERS):
-            more = {name: (shown | {word}) - removed for name, shown in kept.items()}
+            more = {name: (shown | {word}) - removed for name, shown in own_words.items()}
             if max(map(len, joined(more).values())) <= LONGEST_OF_TWO_WORDS:
-                kept = more
+                own_words = more
                 break
-    even = joined(kept)
+    even = joined(own_words)
     is_distinct = all(even.values()) and len({*map(str.lower, even.values())}) == n_names
     return even if is_distinct else brief
 
 
 def _between(
-    parts: Mapping[str, Sequence[str]], kept: Mapping[str, set[str]], words: set[str]
+    parts: Mapping[str, Sequence[str]], own_words: Mapping[str, set[str]], words: set[str]
 ) -> list[str]:
-    """The words that come before a kept one of a name, first ones first; no numbers."""
+    """The words that come before one that a name has already, first ones first; no numbers."""
     places: dict[str, int] = {}
-    for name, shown in kept.items():
+    for name, shown in own_words.items():
         own = parts[name][1::2]
         telling = [n for n, word in enumerate(own) if word in shown and not is_number(word)]
         for n, word in enumerate(own[: max(telling, default=0)]):
