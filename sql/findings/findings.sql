@@ -237,6 +237,8 @@ copies as (
     from staging.copied_runs
     where kind = 'copies' or benchmark not in (select benchmark from staging.copied_runs where kind = 'copies')
     group by benchmark, kind, first_run
+    -- That a smoke test of few rows was run again whole is nothing to tell.
+    having kind <> 'part' or sum(n_attempts) filter (where run_id <> first_run) >= 5
     qualify row_number() over (
         partition by benchmark, kind = 'other_grades' order by n_all_attempts desc, first_run
     ) = 1
