@@ -11,10 +11,20 @@ with copied_files as (
         run_id,
         list(sha256 order by sha256) as contents,
         sum(n_rows) as n_rows
-    from main.artifacts
-    -- Two short files may be equal by chance.
-    where kind = 'rollouts' and n_rows > 0
+    from (
+        select
+            run_id,
+            record_id // 1099511627776 as file_no,
+            count(*) as n_rows
+        from staging.rollouts
+        group by run_id, file_no
+        -- Runs of one file share it.
+        qualify count(*) over (partition by file_no) = 1
+    )
+    inner join raw.files using (file_no)
+    where files.kind = 'rollouts'
     group by run_id
+    -- Two short files may be equal by chance.
     having sum(n_rows) >= 5
     qualify count(*) over (partition by contents) > 1
 ),

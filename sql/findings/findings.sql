@@ -5,7 +5,7 @@
 -- grain: benchmark, finding_no
 -- looks at: run
 -- kind: table
--- needs: staging.rollouts where is_pass is distinct from true or not is_scored | main.failure_modes | main.health_findings | main.expected_calls | main.run_contrasts | main.reward_contrasts | main.mode_slices | staging.run_settings where name in ('log_status', 'log_error', 'grader') | (select sha256 from main.artifacts group by sha256 having count(*) > 1)
+-- needs: staging.rollouts where is_pass is distinct from true or not is_scored | main.failure_modes | main.health_findings | main.expected_calls | main.run_contrasts | main.reward_contrasts | main.mode_slices | staging.run_settings where name in ('log_status', 'log_error', 'grader') | (select sha256 from raw.files group by sha256 having count(*) > 1)
 with modes as (
     select
         benchmark,
