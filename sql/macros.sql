@@ -960,7 +960,7 @@ create or replace macro is_explanation_name(path) as
     regexp_matches(
         lower(path),
         '(^|[._])(rationale|explanation|feedback|critique|justification|evaluation)$'
-        || '|(judge|judgment|judgement|grader|grading|evaluation|evaluator|eval|verdict|layer\d)[._]?'
+        || '|(judge|judgment|judgement|grader|grading|evaluation|evaluator|eval|verdict|score|layer\d)[._]?'
         || '(reason|reasoning|comment|response|output|text|notes?)$'
     );
 

@@ -707,9 +707,10 @@ shapes as (
                 when is_observed and coalesce(final_text, '') = '' and not coalesce(ends_on_tool, false)
                     then 'is empty'
             end,
-            -- A call that nothing follows is the answer itself. What a limit cut off had no time to answer.
+            -- A call that nothing follows is the answer itself, or submits it. What a limit cut off had no time to answer.
             case
                 when ends_on_tool
+                    and coalesce(trimmed(answer), '') = ''
                     and (final_text <> '' or is_observed and not is_call)
                     and record_id not in (select record_id from limits)
                     then 'is missing after the last tool call'

@@ -274,10 +274,20 @@ endings as (
         benchmark,
         mode,
         case
-            when 2 * count(*) filter (where ended_by = 'limit') > count(*) then 'limit that ended the attempts'
+            when 2 * count(*) filter (where ended_by = 'limit' and passed_limits.benchmark is null) > count(*)
+                then 'limit that ended the attempts'
             when 2 * count(*) filter (where ended_by = 'error') > count(*) then 'recorded error'
         end as look_at
     from staging.attempt_modes
+    -- Where most attempts that run into a limit are graded, it is something else.
+    left join (
+        select benchmark
+        from staging.rollouts
+        inner join staging.run_benchmarks using (run_id)
+        where limit_reached is not null
+        group by benchmark
+        having 2 * count(*) filter (where is_scored) > count(*)
+    ) as passed_limits using (benchmark)
     where reason = 'ungraded'
     group by all
 ),

@@ -180,7 +180,7 @@ names as (
         or not regexp_matches(
             lower(name),
             '(^|[._])(id|ids|uuid|uid|idx|index|hash|sha|seed|url|path)$'
-            || '|answer|response|output|extract|predict|parsed|generat|generation|model|judg|verdict'
+            || '|answer|response|output|extract|predict|parsed|generat|generation|model|judg|verdict|grade|grading'
             || '|score|reward|accuracy|pass|correct|match|error|fail|solved|resolved|valid|status'
             || '|time|duration|latency|token|cost|turns?|exit|finish|stop|terminated|truncated'
             -- A key sorts tasks by what is right, not by what they are; `sub_label` says that.

@@ -1285,6 +1285,8 @@ def read(artifact: Artifact) -> Readings:
             yield Reject(f"repeats the row {original}")
         elif not isinstance(entry, dict):
             yield entry
+        elif _is_summary(entry, columns.by_role):
+            yield Reject("a summary, no attempt: numbers alone, in no column of the other rows")
         elif last != place:
             turns[last].append(_attempt(entry, columns, place))
             yield Line()
@@ -1292,6 +1294,14 @@ def read(artifact: Artifact) -> Readings:
             yield _of_turns([*turns.pop(place, []), _attempt(entry, columns, place)])
         else:
             yield _attempt(entry, columns, place)
+
+
+def _is_summary(row: Object, columns: Columns) -> bool:
+    """Whether a row has numbers alone, and nothing of what the others say of an attempt."""
+    is_of_attempt = any(get(row, *path) is not None for path in columns.values())
+    return (
+        bool(row) and not is_of_attempt and all(number(value) is not None for value in row.values())
+    )
 
 
 def _settings(path: Path) -> Iterator[Setting]:
