@@ -108,6 +108,16 @@ VERDICTS = {
         [PASSES, range(15), range(15, 20)],
         False,
     ),
+    "a letter of all passes, others of failures": (
+        ["raw = A", "raw = B", "raw = C"],
+        [PASSES, range(15), range(15, 20)],
+        True,
+    ),
+    "a letter of passes and of a failure, others of failures": (
+        ["raw = A", "raw = B", "raw = C"],
+        [[0, *PASSES], range(1, 15), range(15, 20)],
+        False,
+    ),
     "passes are correct, some failures incorrect": (
         ["kind = correct", "kind = incorrect", "kind = no answer"],
         [PASSES, range(15), range(15, 20)],

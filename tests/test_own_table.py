@@ -2211,3 +2211,59 @@ def test_attempts_that_three_tables_have_are_read_once(tmp_path: Path) -> None:
     (tmp_path / "results.json").write_text(json.dumps({"records": rounded + others}))
     read_files = [one.name for one in discover.artifacts((tmp_path,)) if not one.skipped]
     assert read_files == ["results.json"]
+
+
+def test_copies_of_files_whose_clock_is_coarse(tmp_path: Path) -> None:
+    """A draft beside each file is no run; equal readings of two runs make no copy of a row."""
+    for model in ("small", "large"):
+        rows = [
+            {
+                "question": f"What is {task}?",
+                "response": f"It is {task}, as {model if task > 2 else 'anyone'} knows.",
+                "is_correct": task % 3 > (model == "small"),
+                "latency": 0.125 * (task % 5) + 0.25,
+            }
+            for task in range(40)
+        ]
+        for end in ("checkpoint", "results"):
+            write_lines(tmp_path / f"{model}_{end}.jsonl", rows)
+    found = discover.artifacts((tmp_path,))
+    assert [one.path.name for one in found if one.format == "own_table"] == [
+        "large_results.jsonl",
+        "small_results.jsonl",
+    ]
+    for one in found:
+        if one.format == "own_table":
+            assert sum(isinstance(each, Row) for each in own_table.read(one)) == 40
+
+
+def test_a_summary_among_the_rows(tmp_path: Path) -> None:
+    """Numbers of a file behind its rows are a reject; a row without an answer is an attempt."""
+    rows = rows_of(lambda place, verdict: {"question": f"q{place}", "correct": verdict})
+    write_lines(tmp_path / "a.jsonl", [*rows, {"question": "more", "note": 1}, {"accuracy": 0.5}])
+    entries = read(tmp_path)
+    assert sum(isinstance(each, Row) for each in entries) == N_ROWS + 1
+    assert sum(isinstance(each, Reject) for each in entries) == 1
+
+
+def test_sums_beside_attempts_are_none(tmp_path: Path) -> None:
+    """Bins with their counts and rates, beside answers with verdicts."""
+    rows = rows_of(
+        lambda place, verdict: {"question": f"q{place}", "answer": "x", "correct": verdict}
+    )
+    write_lines(tmp_path / "rows.jsonl", rows)
+    bins = [{"low": place / 8, "accuracy": place / 9, "count": place} for place in range(8)]
+    text = json.dumps({name: {"bins": bins, "error": 0.1} for name in ("before", "after")})
+    (tmp_path / "bins.json").write_text(text)
+    found = discover.artifacts((tmp_path,))
+    assert [one.path.name for one in found if one.format == "own_table"] == ["rows.jsonl"]
+
+
+def test_choices_of_a_question_are_no_output() -> None:
+    """Those of an API's answer are."""
+    asked = [
+        {"question": f"q{place}", "choices": ["a", "b"], "correct": True} for place in range(5)
+    ]
+    assert "output" not in recognise(asked, {})
+    answers = [{**row, "choices": [{"message": {"content": "a"}}]} for row in asked]
+    assert recognise(answers, {})["output"] == ("choices",)

@@ -82,6 +82,19 @@ def same_as_score(signs: Sequence[Sign], attempts: Attempts) -> set[tuple[str, s
     of_passing = _n_with(signs, attempts.passes)
     of_failing = _n_with(signs, attempts.fails)
     has_passes = attempts.n_passes >= 3
+    # Letters of which none is of passes and of failures are a grader's.
+    mixed = {
+        sign.name
+        for sign in signs
+        if sign.bears.count(attempts.passes) and sign.bears.count(attempts.fails)
+    }
+    codes = {
+        name
+        for name, words in values.items()
+        if has_passes and name not in mixed and all(len(word) <= 2 for word in words)
+        if of_passing[name] >= 0.9 * attempts.n_passes
+        and of_failing[name] >= 0.9 * attempts.n_failures
+    }
     # Of a column of words one was chosen as the pass: the column is the score.
     chosen = {
         sign.name.removeprefix(DECIDING).casefold()
@@ -128,6 +141,7 @@ def same_as_score(signs: Sequence[Sign], attempts: Attempts) -> set[tuple[str, s
             n_with = min(of_failing[sign.name], of_passing[sign.name])
             is_of_failing = n_failing(sign, attempts) == of_failing[sign.name] and passing == 0
             is_same |= n_with >= 20 and is_of_failing and not END_NAME.search(sign.name)
+            is_same |= sign.name in codes
         if is_same:
             fields.add(sign.field)
     return fields

@@ -138,7 +138,14 @@ OWN_SETTINGS = frozenset({"pass_threshold", "write_tools", "read_as", "notes"})
 STEPS = "has rows that are steps of one attempt"
 OF_STEPS = re.compile(rb'"(step|turn)[ _-]?(num|number|no|idx|index|id)?"\s*:', re.IGNORECASE)
 SNIFFED_ROWS = 50
+# Words of the names of files that others replace.
+OF_DRAFTS = frozenset("checkpoint checkpoints ckpt backup bak partial copy".split())
 LEAST_REPEATED = 3
+# How many attempts a row is about, where it is about several.
+OF_TOTALS = frozenset(
+    "count n total support size samples n_samples num_samples n_questions num_questions n_total "
+    "total_questions total_samples n_tasks num_tasks".split()
+)
 # Measures of a few rows are equal by chance.
 NEARLY_ALL = 0.85
 LEAST_BESIDE = 10
@@ -148,6 +155,7 @@ QUESTIONS = (
     "has questions and their keys, and no answers, beside tables that have answers and verdicts"
 )
 CALLS = "says of each row only whether there was an error, beside tables that have verdicts"
+TOTALS = "has counts of attempts and their scores, beside tables that have the attempts"
 DOCUMENTS = "has tasks and verdicts of documents beside it, which are read"
 UNDECIDED = "may be of an attempt that is a row of a table; analyze its folder alone to read it"
 LARGEST_COMPARED = 128 << 20
@@ -766,9 +774,10 @@ def _copies(
     """By place the rows that repeat one of another table, and which one that is.
 
     Both have a measured value or an answer that no other row of their tables has, and cells of one
-    name are equal. Of single rows, if it is to be strict, only a time or a duration shows that:
-    verdicts and answers alone may be those of another run. If not, one that has another score than
-    the row of which it is the same otherwise is none of it, and is given with an empty name.
+    name are equal. If it is to be strict, only a time or a duration of one task shows that:
+    verdicts and answers alone may be those of another run, as may a few readings of a coarse clock.
+    If not, one that has another score than the row of which it is the same otherwise is none of it,
+    and is given with an empty name.
     """
     if len(tables) < 2 or sum(_state(path)[0] for path in tables) > LARGEST_COMPARED:
         return {}
@@ -783,29 +792,44 @@ def _copies(
     single = (mark for counts in n_rows_with.values() for mark, n in counts.items() if n == 1)
     shared = {mark for mark, n_tables in Counter(single).items() if n_tables > 1}
     copies: dict[Path, dict[int, str]] = {}
-    originals: dict[Any, tuple[Object, str]] = {}
-    # The table with the most columns has the originals; of those the largest.
+    originals: dict[Any, list[tuple[Object, Path, int]]] = defaultdict(list)
+    n_rows = {path: sum(1 for _ in _placed(path, wanted)) for path in tables if shared}
+    # The table with the most columns has the originals; of those the largest that is no draft.
     ordered = sorted(
         tables,
-        key=lambda path: (-len(_names(sample(path, score=wanted))), -_state(path)[0], path),
+        key=lambda path: (
+            -len(_names(sample(path, score=wanted))),
+            not OF_DRAFTS.isdisjoint(plain(path.stem).split("_")),
+            -_state(path)[0],
+            path,
+        ),
     )
     for path in ordered if shared else ():
-        own: dict[Any, tuple[Object, str]] = {}
+        own: list[tuple[Any, Object, int]] = []
+        places_in: dict[Path, dict[int, str]] = defaultdict(dict)
+        score = "".join(f".{plain(name)}" for name in tables[path].get("score", ()))
         for place, row in _placed(path, wanted):
             of_row = {mark for mark in marks(path, row) & shared if n_rows_with[path][mark] == 1}
             if not of_row:
                 continue
             cells = dict(_cells(row))
-            same = [originals[mark] for mark in sorted(of_row, key=str) if mark in originals]
-            original = next((name for others, name in same if _agree(cells, others)), None)
-            score = "".join(f".{plain(name)}" for name in tables[path].get("score", ()))
+            own += ((mark, cells, place) for mark in of_row)
             rest = {name: value for name, value in cells.items() if name != score}
-            is_regraded = not is_strict and any(_agree(rest, others) for others, _ in same)
-            if original or is_regraded:
-                copies.setdefault(path, {})[place] = original or ""
-            else:
-                own |= dict.fromkeys(of_row, (cells, f"{path.name}:{place + 1}"))
-        originals = {**own, **originals}
+            same = [one for mark in sorted(of_row, key=str) for one in originals.get(mark, ())]
+            for others, other, other_place in same:
+                if _agree(cells, others):
+                    places_in[other][place] = f"{other.name}:{other_place + 1}"
+                elif not is_strict and _agree(rest, others):
+                    places_in[other].setdefault(place, "")
+        own_copies: dict[int, str] = {}
+        for other, places in places_in.items():
+            if not is_strict or 2 * len(places) >= min(n_rows[path], n_rows[other]):
+                own_copies |= {at: name or own_copies.get(at, "") for at, name in places.items()}
+        if own_copies:
+            copies[path] = own_copies
+        for mark, cells, place in own:
+            if not own_copies.get(place):
+                originals[mark].append((cells, path, place))
     return copies
 
 
@@ -825,12 +849,20 @@ def _agree(cells: Mapping[str, Any], others: Mapping[str, Any]) -> bool:
 
 def _marks(row: Object, columns: Columns, *, is_strict: bool) -> Iterator[Any]:
     """What hardly two attempts have in common: times, fractions, and texts that a model wrote."""
+    asked_by = next((columns[role] for role in ("task", "prompt") if role in columns), ())
+    task = as_json(get(row, *asked_by)) if asked_by else ""
     for name, value in row.items():
         is_measured = (
             isinstance(value, float) and value % 1 and (not is_strict or is_duration(name))
         )
         if is_time(value) or is_measured:
-            yield value if is_strict or is_time(value) else round(value, COMPARED_DIGITS)
+            yield (
+                (value, task)
+                if is_strict
+                else value
+                if is_time(value)
+                else round(value, COMPARED_DIGITS)
+            )
     if is_strict:
         return
     texts = [get(row, *columns[role]) for role in ("output", "messages") if role in columns]
@@ -861,10 +893,11 @@ def _no_attempts(tables: Mapping[ListedFile, Columns]) -> dict[ListedFile, str]:
 
 
 def _instead_of_attempts(table: Sequence[Object], columns: Columns) -> str | None:
-    """What rows are that have a score by its name: questions with keys, or calls.
+    """What rows are that have a score by its name: questions with keys, calls, or sums of attempts.
 
     No column has what the subject wrote, and an object that is no result or few of the rows have
-    the score; or what is called a success is that there was no error.
+    the score; or what is called a success is that there was no error; or the score is not of one
+    attempt, beside how many it is of.
     """
     names = {name for (name, *rest) in paths(table) if not rest}
     score = columns["score"]
@@ -876,6 +909,13 @@ def _instead_of_attempts(table: Sequence[Object], columns: Columns) -> str | Non
     is_asked = {"prompt", "key"} <= columns.keys() and not has_answers
     if is_asked and (is_rare or not is_of_result):
         return QUESTIONS
+    totals = [name for name in names if plain(name) in OF_TOTALS]
+    is_of_several = any(
+        number(row.get(name)) not in (None, 0, 1) for name in totals for row in table
+    )
+    scored = set(scores_of_values(values_of(table, score)))
+    if is_of_several and not columns.keys() & {"output", "messages"} and not scored <= {None, 0, 1}:
+        return TOTALS
     errors = [name for name in names if plain(name) in NAMES_OF_ERRORS]
     is_call = "key" not in columns and plain(score[-1]) in NAMES_OF_ENDS
     return (
@@ -895,13 +935,16 @@ def _repeated(tables: Mapping[ListedFile, Columns]) -> set[ListedFile]:
     A table with other grades for the same answers is none of these.
     """
     n_rows = {file: sum(1 for _ in _placed(file.path)) for file in tables}
-    copies = _copies({file.path: one for file, one in tables.items()}, "", is_strict=False)
+    columns_of = {file.path: one for file, one in tables.items()}
+    timed = _copies(columns_of, "", is_strict=True)
+    copies = _copies(columns_of, "", is_strict=False)
     copied = {
         file: list(originals.values())
         for file in tables
         if len(originals := copies.get(file.path, {})) >= LEAST_REPEATED and all(originals.values())
     }
     repeated = {file for file, names in copied.items() if len(names) >= NEARLY_ALL * n_rows[file]}
+    repeated |= {file for file in tables if len(timed.get(file.path, {})) == n_rows[file] > 0}
     if sum(_state(file.path)[0] for file in tables) > LARGEST_COMPARED:
         return repeated
 
@@ -921,9 +964,16 @@ def _repeated(tables: Mapping[ListedFile, Columns]) -> set[ListedFile]:
         ):
             repeated.add(file)
     for file in sorted(copied.keys() - repeated, key=lambda file: file.name):
-        # Where many answers are alike, few are of a single row: then all rows are compared.
+        # Where many answers are alike, few are of a single row: then all rows are compared, with
+        # those of the tables that have most of these.
         columns = {name for _, row in _placed(file.path) for name, _ in _cells(row)}
-        if any(rows[file] <= rows_of(other, columns) for other in rows.keys() - repeated - {file}):
+        n_of_name = Counter(name.rpartition(":")[0] for name in copied[file])
+        others = [
+            other
+            for other in rows.keys() - repeated - {file}
+            if n_of_name[other.path.name] == max(n_of_name.values())
+        ]
+        if any(rows[file] <= rows_of(other, columns) for other in others):
             repeated.add(file)
     return repeated
 

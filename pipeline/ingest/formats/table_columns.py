@@ -376,9 +376,17 @@ def _may_be(role: Role, table: Table, path: Column, columns: Columns) -> bool:
             return not _names_runs(table, path)
         case "prompt":
             return _is_of_questions(path, values)
+        case "output" if plain(path[-1]) == "choices":
+            # Of an API's answer; of a question they are what to choose from.
+            return not all(isinstance(value, dict) or _is_options(value) for value in values)
         case "task":
             return not all(map(is_time, values)) and not _is_setting(table, path, columns)
     return bool(values)
+
+
+def _is_options(value: Any) -> bool:
+    """Whether a list has several texts: what can be chosen, and no answer of a model."""
+    return isinstance(value, list) and len(value) > 1 and all(isinstance(one, str) for one in value)
 
 
 def _names_runs(table: Table, path: Column) -> bool:
