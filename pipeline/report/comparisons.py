@@ -126,6 +126,12 @@ class Comparison:
         return all(row.setting != "model" for row in self.settings)
 
     @property
+    def is_alike(self) -> bool:
+        """Whether none of their common tasks changed."""
+        values = self.lead.row.values
+        return not (values["delta"] or values["n_gains"] or values["n_losses"])
+
+    @property
     def lead(self) -> Change:
         return self.changes[0]
 
@@ -184,8 +190,8 @@ def telling(comparisons: Sequence[Comparison]) -> list[Comparison]:
 def leading(comparisons: Iterable[Comparison], most: int | None = None) -> list[Comparison]:
     """Those with a verdict first, what is decided before what is not, then by tasks in common.
 
-    Of changes without a verdict those of one model are first, then the largest. Of so many only the
-    first; a regression is never left out.
+    Of changes without a verdict those of one model are first, then the largest; runs that are alike
+    in every task are last. Of so many only the first; a regression is never left out.
     """
     every = list(comparisons)
     ranked = sorted(
@@ -193,6 +199,7 @@ def leading(comparisons: Iterable[Comparison], most: int | None = None) -> list[
         key=lambda each: (
             not each.is_named,
             STANDING.index(each.standing),
+            each.is_alike,
             not each.changed_by,
             not each.is_of_one_model,
             -each.changed_by,

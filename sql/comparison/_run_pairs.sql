@@ -17,15 +17,6 @@ with runs as (
     inner join staging.run_order using (run_id)
     left join raw.baselines using (run_id)
     where runs.n_scored > 0 and runs.n_passes_without_rows is null
-),
--- Runs that are one sample: nothing can differ between them.
-copies as (
-    select distinct
-        own.run_id,
-        other.run_id as copy
-    from staging.copied_runs as own
-    inner join staging.copied_runs as other using (benchmark, kind, first_run)
-    where kind <> 'other_grades' and own.run_id <> other.run_id
 )
 -- Of very many runs without a baseline each is compared with the one of most attempts, and with the others of
 -- its model if these are few.
@@ -59,4 +50,3 @@ inner join runs as candidates
             )
         )
     )
-where bases.is_named or (bases.run_id, candidates.run_id) not in (select (run_id, copy) from copies)
